@@ -84,7 +84,7 @@ fn deckhand(path: &str, base: &Node, over: &Node, at: Span) {
     }
 }
 
-/// Where a value is told to be from, it stands.
+/// The value is in the input at the place that its number names.
 fn is_of_side(numbers: &Numbers, [base, over]: [&Node; 2], merged: &Node, place: &Location) {
     let node = place.get(merged).expect("the place is one of the result");
     let Some(From::Moved(input, from)) = numbers.from(place) else { panic!("{place} is moved") };

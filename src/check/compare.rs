@@ -156,7 +156,7 @@ pub(super) struct ComparedSite {
 }
 
 impl ComparedSite {
-    /// A site of which nothing is known but its outputs.
+    /// A site with its number of outputs, without findings or changes.
     fn nothing(reach: SiteReach) -> Self {
         Self {
             checked: None,

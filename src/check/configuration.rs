@@ -75,7 +75,7 @@ pub struct KnownMissing {
 /// A glob of the configuration file that is to match something.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What it is to match: a path or a site.
+    /// Kind of name that it must match: a path or a site.
     pub(crate) of: UnusedKind,
     /// The glob.
     pub glob: GlobMatcher,

@@ -90,7 +90,7 @@ impl SetPair<'_> {
         }
     }
 
-    /// Which files make it on the base side and on the head side, without parts.
+    /// Files of the site on the base side and on the head side, without parts.
     pub(super) fn memberships(&self) -> [Option<Membership>; 2] {
         let of = |set: Option<&SetFiles>, repositories: &Vec<usize>| {
             set.map(|set| set.membership(repositories.clone()))
@@ -109,18 +109,18 @@ impl SetPair<'_> {
         SiteReach { site: self.name.clone(), site_type: self.site_type(), base, head }
     }
 
-    /// What tells that layercake itself failed at the site.
+    /// Finding for an internal error at the site.
     pub(super) fn word_internal(&self, undone: FailedStep) -> Option<Diagnostic> {
         Some(self.head.or(self.base)?.word_internal(undone))
     }
 }
 
-/// Which sites read which files, on both sides together.
+/// Sites by the files that they read on either side.
 struct Readers<'a> {
     sites: BTreeSet<&'a str>,
     by_type: BTreeMap<&'a str, BTreeSet<&'a str>>,
     by_part: BTreeMap<&'a RepoPath, BTreeSet<&'a str>>,
-    /// Whether there are sites of which it is not known what they read.
+    /// Whether a definition could not be read, so that its site may read any file.
     are_unknown: bool,
 }
 
@@ -224,8 +224,8 @@ impl<'a> Sides<'a> {
         defined.chain(unread).chain(unknown).collect()
     }
 
-    /// The edit of the definition of a site of which other repositories, or other revisions, are
-    /// not read on each side.
+    /// Edit of a site's definition whose further repositories, or their revisions, could not be read
+    /// and differ between the sides.
     fn unknown_repositories(&self, pair: &SetPair<'a>) -> Option<FileEdit<'a>> {
         let name = pair.name.as_deref()?;
         let sides = [self.base, self.head];
@@ -346,7 +346,7 @@ impl AllRevisions {
         [on_base, on_head]
     }
 
-    /// The number of these revisions, of which `site` is made, too.
+    /// Index of a pair of revisions; adds `site` to the sites that use it.
     fn number(
         &mut self,
         base: Option<usize>,
@@ -385,8 +385,7 @@ impl AllRevisions {
         number.is_none_or(|number| site.is_some_and(|it| self.all[number].sites.contains(it)))
     }
 
-    /// For each of these its number among the repositories that are reported, of which a site is
-    /// in one of each name.
+    /// Index in `used` of each of these. A site uses one repository of each name.
     pub(super) fn reported(&self, further: &[Further], used: &[UsedRepository]) -> Vec<usize> {
         let reported = self.all.iter().map(|it| {
             let name = it.head.or(it.base).map(|index| &further[index].name);

@@ -27,7 +27,7 @@ pub(super) struct AsRead<'f> {
     pub(super) id: FileId,
     /// Which sites it counts for; none for a file of a set.
     pub(super) place: Option<&'f Place>,
-    /// Whether all of it is secret, whatever it holds.
+    /// Whether the whole file is secret, independent of its documents.
     pub(super) is_secret: bool,
     /// Where it is, or what it is a link to.
     pub(super) folder: Folder,
@@ -195,8 +195,7 @@ impl EmptyDocuments {
 }
 
 impl LoadedFile {
-    /// What the rules are told of it, as of one with documents that counts for
-    /// no site.
+    /// Facts for the rules, for a file of documents that belongs to no site.
     pub(super) fn facts<'a>(
         &'a self,
         sources: &'a SourceMap,
@@ -254,8 +253,7 @@ impl LoadedFile {
         Self { problems, secrets: vec![whole], is_opaque: true, ..Self::default() }
     }
 
-    /// Keeps what a part that stands in the file says of findings, and where it
-    /// is secret.
+    /// Adds the problems, comments and secrets of a part in the file.
     pub(super) fn add_part(&mut self, part: &CloudPart) {
         self.problems.extend(part.problems.iter().cloned());
         self.comments.extend(&part.comments);

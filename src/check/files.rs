@@ -53,8 +53,8 @@ pub(super) struct Files<'t> {
 /// Names of sites.
 pub type SiteNames = BTreeSet<Arc<str>>;
 
-/// The sites of which a run reads all files. Of the others it reads the definitions, if these count:
-/// they say what sites and types there are.
+/// Sites whose files a run reads. Of other sites it reads only the definitions, which say what sites
+/// and types there are.
 #[derive(Clone, Copy)]
 pub(super) enum SitesRead<'p> {
     All,

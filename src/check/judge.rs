@@ -80,7 +80,7 @@ impl Loaded {
         found
     }
 
-    /// What the configuration says of a side and nothing of it heeds.
+    /// Findings for settings that match nothing on a side.
     pub(super) fn configuration_findings(&self, plan: &Plan<'_>, side: &Side) -> Vec<Diagnostic> {
         if self.work != Work::Judge {
             return Vec::new();

@@ -59,7 +59,7 @@ impl SetFiles {
         Diagnostic { sites, ..rules::word_internal(self.first_file(), undone) }
     }
 
-    /// What is told of the site.
+    /// Summary of the site for the report.
     pub(super) fn checked(&self, loaded: &Loaded, outputs: usize) -> CheckedSite<()> {
         let documents = self.files.iter().map(|file| loaded.file(*file).documents.len());
         CheckedSite {

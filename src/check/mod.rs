@@ -96,7 +96,7 @@ pub struct Plan<'a> {
     pub progress: &'a Progress,
 }
 
-/// What flags and the configuration ask of a run, whatever files it reads.
+/// Options of a run from flags and the configuration, independent of the files that it reads.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// How documents are understood, where the configuration says nothing else of a

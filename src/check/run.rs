@@ -40,7 +40,7 @@ pub type NameAndType = (Option<Arc<str>>, Option<Arc<str>>);
 pub struct Session<'p> {
     plan: &'p Plan<'p>,
     loaded: Loaded,
-    /// The sites of which all files were read; all where none.
+    /// Sites whose files were all read; none if those of all sites were.
     read: Option<SiteNames>,
     /// Where layercake itself failed.
     failures: Vec<Diagnostic>,
@@ -363,9 +363,9 @@ fn limit(
     findings.renumber(&numbers);
 }
 
-/// The findings of both sides, told apart, and whether one of them tells a
-/// fault of layercake itsides. Such a one is new whichever side it is on: it
-/// says that this run found less than there is.
+/// The findings that are new, gone and the same on both sides, and whether one of them is an
+/// internal error. Internal errors count as new on both sides, because they hide
+/// other findings.
 fn compared_findings(
     sides: &Sides<'_>,
     settings: &Settings,
@@ -381,12 +381,12 @@ fn compared_findings(
     let (mut head, mut base) = (of_files(sides.head), of_files(sides.base));
     base.extend(sides.base.layout_findings());
     head.extend(sides.head.layout_findings());
-    let mut caused: BTreeMap<Told<'_>, &[EditId]> = BTreeMap::new();
+    let mut caused: BTreeMap<FindingKey<'_>, &[EditId]> = BTreeMap::new();
     for site in sites {
         base.extend(site.base_findings.iter().cloned());
         head.extend(site.head_findings.iter().cloned());
         for (index, edits) in &site.caused {
-            caused.insert(told(&site.head_findings[*index]), edits);
+            caused.insert(finding_key(&site.head_findings[*index]), edits);
         }
     }
     base.extend(loaded.configuration_findings(sides.plan, sides.base));
@@ -405,7 +405,7 @@ fn compared_findings(
     sides.plan.keep_asked(&mut head);
     let sources = &loaded.sources;
     let in_files = LazyCell::new(|| EditsInFiles::of(edits, sources));
-    let causes = |finding: &Diagnostic| match caused.get(&told(finding)) {
+    let causes = |finding: &Diagnostic| match caused.get(&finding_key(finding)) {
         Some(edits) => edits.to_vec(),
         None => in_files.causes(finding),
     };
@@ -426,10 +426,10 @@ fn compared_findings(
     (triage::ComparedFindings { added_ignores, ..compared }, has_failed)
 }
 
-/// What tells a finding of one site from others.
-type Told<'d> = (Span, &'static str, &'d str, &'d [Arc<str>]);
+/// Key that identifies a finding of one site.
+type FindingKey<'d> = (Span, &'static str, &'d str, &'d [Arc<str>]);
 
-fn told(finding: &Diagnostic) -> Told<'_> {
+fn finding_key(finding: &Diagnostic) -> FindingKey<'_> {
     (finding.primary.span, finding.rule.name, &*finding.message, &*finding.sites)
 }
 

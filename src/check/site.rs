@@ -1,5 +1,5 @@
-//! One site as it is on one side, related, rendered and judged. What it has alike with
-//! another rendering, of the other side or of another site, is taken from there.
+//! One site on one side: related, rendered and judged. Documents that are the same in another
+//! rendering, of the other side or of another site, are taken from it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -243,7 +243,7 @@ impl<'a> Related<'a> {
         Self { site, sets, graph: Graph { sharers, ..graph }, identities }
     }
 
-    /// What the rules are told where nothing was rendered before.
+    /// Facts for the rules, without an earlier rendering.
     pub(super) fn facts<'s>(&'s self, loaded: &'s Loaded, rendered: &'s Rendered) -> SiteFacts<'s> {
         SiteFacts {
             sources: &loaded.sources,

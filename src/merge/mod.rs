@@ -83,8 +83,8 @@ impl Strategy {
         }
     }
 
-    /// The place of `over` at which stands what took the node with the span `taken` out of `base`;
-    /// none where what does so stands at the place of the node.
+    /// Place in `over` of the operation that removed the node with the span `taken` from `base`; none
+    /// if `over` removes nodes by the value at their own place.
     pub fn taken_by(&self, base: &Node, over: &Node, taken: Span) -> Option<Location> {
         match self {
             Strategy::CloudInit(_) => None,

@@ -1,8 +1,8 @@
-//! From where each value of a result came: what is made of inputs whose nodes have numbers in place
-//! of spans says so by the numbers in it.
+//! Origin of each value of a merged result: the inputs are numbered node by node, and the numbers in
+//! the result say which node came from where.
 //!
-//! Merging moves nodes with their spans, so a way of merging need say nothing about this. What it
-//! builds of two values it gives a span by [`Span::with_part`].
+//! A number takes the place of a span. Merging moves nodes with their spans, so a way of merging
+//! needs no code for this, unless it builds one value from two ([`Span::with_part`]).
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -15,24 +15,26 @@ use crate::yaml::{Key, Mapping, Node, Size, Value};
 
 type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// An input of a stroke with a number in place of each span.
+/// An input of a stroke, with a number in place of each span.
 #[derive(Debug)]
 pub struct Numbered {
     node: Node,
     input: NumberedInput,
-    /// By number: the number of what holds the node, and where in it. The root has none.
+    /// Number of the parent and the step from it to the node, by number; none for the root.
     places: Vec<Option<(u32, Piece)>>,
-    /// What was numbered of values that are shared, by address; none where each of their places has
-    /// numbers of its own.
+    /// Numbered collections by address, if a shared collection has the same numbers at all its
+    /// places; none if each place has its own numbers.
     shared: Option<Lookup<usize, Node>>,
+    /// Number of entries copied that have no numbers.
+    unnumbered: usize,
 }
 
 impl Numbered {
-    /// Number of nodes up to which shared values are numbered at each of their places. Of larger
-    /// inputs, which aliases have multiplied, they are numbered once.
+    /// Maximum number of nodes of an input whose shared values have numbers for each place. In
+    /// larger inputs, which aliases multiply, shared values are numbered once.
     const MAX_EXPANDED: u64 = 50_000;
 
-    /// Numbers for all nodes of a value.
+    /// Numbers all nodes of a value.
     pub fn of(node: &Node, input: NumberedInput) -> Self {
         let mut numbered = Self::none(node, input);
         numbered.node = numbered.numbered(node, None);
@@ -42,7 +44,7 @@ impl Numbered {
     fn none(node: &Node, input: NumberedInput) -> Self {
         let is_expanded = Size::of(node).nodes() <= Self::MAX_EXPANDED;
         let shared = (!is_expanded).then(Lookup::default);
-        Self { node: node.clone(), input, places: Vec::new(), shared }
+        Self { node: node.clone(), input, places: Vec::new(), shared, unnumbered: 0 }
     }
 
     /// The value with numbers in place of spans.
@@ -50,7 +52,8 @@ impl Numbered {
         &self.node
     }
 
-    /// Numbers of what a stroke changed of `node`, and of all that is around that.
+    /// Numbers the nodes that a stroke changed, and those that hold them. `after` is the result of
+    /// the stroke; nodes that it left alone keep their spans.
     pub fn of_changed(node: &Node, after: &Node) -> Self {
         let mut numbered = Self::none(node, NumberedInput::Before);
         numbered.node = numbered.changed(node, after, None);
@@ -63,7 +66,10 @@ impl Numbered {
         };
         let (number, span) = self.next(place);
         let entries = old.iter().map(|(key, child)| match new.get(key) {
-            Some(after) if is_same(child, after) => (key.clone(), child.clone()),
+            Some(after) if is_same(child, after) => {
+                self.unnumbered += 1;
+                (key.clone(), child.clone())
+            }
             after => {
                 let place = Some((number, Piece::Key(key.clone())));
                 let child = match after {
@@ -84,11 +90,7 @@ impl Numbered {
     }
 
     fn numbered(&mut self, node: &Node, place: Option<(u32, Piece)>) -> Node {
-        let address = match &node.value {
-            Value::Mapping(mapping) => Some(Arc::as_ptr(mapping).addr()),
-            Value::Sequence(items) => Some(Arc::as_ptr(items).addr()),
-            _ => None,
-        };
+        let address = node.value.address();
         let known = address.zip(self.shared.as_ref()).and_then(|(address, it)| it.get(&address));
         if let Some(known) = known {
             return known.clone();
@@ -108,7 +110,7 @@ impl Numbered {
                 });
                 Value::Sequence(Arc::new(items.collect()))
             }
-            // What is in a pair has no place of its own.
+            // No path leads into a pair.
             Value::Pairs(_) => node.with_spans(&|_| span).value,
             scalar => scalar.clone(),
         };
@@ -124,44 +126,48 @@ impl Numbered {
         span.numbered_input().map(|_| span.start)
     }
 
+    /// Number of entries for which it uses memory.
+    pub fn size(&self) -> usize {
+        self.places.len() + self.unnumbered
+    }
+
     /// The first place of a number.
     fn place(&self, number: u32) -> Location {
         place_of(&self.places, number)
     }
 }
 
-/// Whether what stands at a place before a stroke stands there afterwards.
+/// Whether a stroke left the node at a place alone.
 fn is_same(before: &Node, after: &Node) -> bool {
-    before.span == after.span
-        && before.secret == after.secret
-        && match (&before.value, &after.value) {
-            (Value::Mapping(old), Value::Mapping(new)) => Arc::ptr_eq(old, new),
-            (Value::Sequence(old), Value::Sequence(new)) => Arc::ptr_eq(old, new),
-            (old, new) => old == new,
-        }
+    let address = before.value.address();
+    let has_same_value = match address {
+        Some(_) => address == after.value.address(),
+        None => before.value == after.value,
+    };
+    has_same_value && before.span == after.span && before.secret == after.secret
 }
 
-/// From where a place of the result has its value.
+/// Origin of a value of the result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum From {
-    /// From this place of an input.
+    /// Moved from this place of an input.
     Moved(NumberedInput, Location),
-    /// A text that was there, into which something was put.
+    /// Built by putting a value into a string.
     Built {
-        /// Where the text stood.
+        /// Place of the string before the stroke.
         text: Location,
-        /// Where what was put in stands in the source; none where it stands nowhere.
+        /// Place of the value in the source; none if it is not from there.
         part: Option<Location>,
     },
-    /// Neither: the stroke made it.
+    /// Made by the stroke.
     Made,
 }
 
-/// The inputs of a stroke with numbers, and what it made of them.
+/// Numbered inputs of a stroke, and its result.
 #[derive(Debug)]
 pub struct Numbers {
     before: Numbered,
-    /// The document's own data, where the stroke reads it.
+    /// The document's own data, if the stroke reads it.
     own: Option<Rc<Numbered>>,
     source: Option<Rc<Numbered>>,
     after: Node,
@@ -169,7 +175,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// The numbers in `after`, which was made of these.
+    /// The inputs with `after`, which a stroke made from them.
     pub fn new(
         before: Numbered,
         own: Option<Rc<Numbered>>,
@@ -179,14 +185,15 @@ impl Numbers {
         Self { before, own, source, after, went: OnceCell::new() }
     }
 
-    /// What there was, with numbers.
+    /// The numbered data before the stroke.
     pub fn before(&self) -> &Numbered {
         &self.before
     }
 
-    /// Number of nodes for which they use memory, about.
+    /// Number of entries for which the data before the stroke and after it use memory.
     pub fn size(&self) -> usize {
-        2 * self.before.places.len()
+        let after = usize::try_from(Size::of(&self.after).nodes()).unwrap_or(usize::MAX);
+        self.before.size().saturating_add(after.min(MAX_INDEXED))
     }
 
     fn input(&self, input: NumberedInput) -> Option<&Numbered> {
@@ -197,7 +204,7 @@ impl Numbers {
         }
     }
 
-    /// From where the node at a place of the result is; none where nothing is there.
+    /// Origin of the node at a place of the result; none if there is no node.
     pub fn from(&self, location: &Location) -> Option<From> {
         let span = location.get(&self.after)?.span;
         let Some((input, numbered)) =
@@ -213,8 +220,8 @@ impl Numbers {
         Some(From::Built { text: place, part })
     }
 
-    /// The place of a number that stands at `location` of the result. Where shared values have one
-    /// number, it is the one to which the way leads from what holds it.
+    /// The place of the number at `location` of the result. A number of a shared value has several
+    /// places; the nodes that hold `location` decide between them.
     fn place(&self, input: &Numbered, number: u32, location: &Location) -> Location {
         if input.shared.is_none() {
             return input.place(number);
@@ -229,31 +236,26 @@ impl Numbers {
         found.unwrap_or_else(|| input.place(number))
     }
 
-    /// Whether each place of the inputs has a number of its own, so that [`Numbers::went`] knows
-    /// all places to which it went.
+    /// Whether [`Numbers::went`] finds all places: each place of the inputs has its own number, and
+    /// the result is small enough for an index.
     pub fn are_exact(&self) -> bool {
         let inputs = [Some(&self.before), self.own.as_deref(), self.source.as_deref()];
         inputs.into_iter().flatten().all(|input| input.shared.is_none())
-            && Size::of(&self.after).nodes() <= 3 * Numbered::MAX_EXPANDED
+            && Size::of(&self.after).nodes() <= MAX_INDEXED as u64
     }
 
-    /// Whether the collection at a place of the result is one of an input as it was there.
+    /// Whether the value at a place of the result is an unchanged value of an input.
     pub fn is_moved_whole(&self, location: &Location) -> bool {
-        let after = location.get(&self.after);
-        let from = after.and_then(|node| {
-            let input = self.input(node.span.numbered_input()?)?;
-            self.place(input, node.span.start, location).get(&input.node)
+        let addresses = location.get(&self.after).and_then(|after| {
+            let input = self.input(after.span.numbered_input()?)?;
+            let from = self.place(input, after.span.start, location).get(&input.node)?;
+            Some([after, from].map(|node| node.value.address()))
         });
-        match (after.map(|node| &node.value), from.map(|node| &node.value)) {
-            (Some(Value::Mapping(after)), Some(Value::Mapping(from))) => Arc::ptr_eq(after, from),
-            (Some(Value::Sequence(after)), Some(Value::Sequence(from))) => Arc::ptr_eq(after, from),
-            (Some(_), Some(_)) => true,
-            (_, _) => false,
-        }
+        addresses.is_some_and(|[after, from]| after.is_none() || from.is_none() || after == from)
     }
 
-    /// The places of the result that have the node which an input has at `place`, or were built
-    /// from it, or of what is around it.
+    /// Places of the result with the node that an input has at `place`, or with a value built from
+    /// that node or a node that holds it.
     pub fn went(&self, input: NumberedInput, place: &Location) -> Vec<Location> {
         let Some(numbered) = self.input(input) else { return Vec::new() };
         let went = self.went.get_or_init(|| Went::of(&self.after));
@@ -262,8 +264,10 @@ impl Numbers {
             Some(number) => {
                 found.extend(went.moved.get(&(input, number)).into_iter().flatten());
             }
-            // It is where it was.
-            None if place.get(&self.after).is_some() => return vec![place.clone()],
+            // The stroke left it where it was.
+            None if input == NumberedInput::Before && place.get(&self.after).is_some() => {
+                return vec![place.clone()];
+            }
             None => {}
         }
         if input == NumberedInput::Source {
@@ -275,12 +279,15 @@ impl Numbers {
     }
 }
 
-/// The result of a stroke by the numbers in it.
+/// Maximum number of nodes of a result that is indexed.
+const MAX_INDEXED: usize = 150_000;
+
+/// Index of the result of a stroke by the numbers in it.
 #[derive(Debug, Default)]
 struct Went {
     places: Vec<Option<(u32, Piece)>>,
     moved: Lookup<(NumberedInput, u32), Vec<u32>>,
-    /// By the number in the source of what was put into a text.
+    /// Strings by the number of the value that was put into them.
     put: Lookup<u32, Vec<u32>>,
 }
 
@@ -306,7 +313,7 @@ impl Went {
     }
 }
 
-/// The place that leads to a number by what holds it.
+/// The place of a number.
 fn place_of(places: &[Option<(u32, Piece)>], number: u32) -> Location {
     let mut pieces = Vec::new();
     let mut next = &places[number as usize];

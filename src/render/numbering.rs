@@ -1,7 +1,6 @@
-//! Strokes that are made again of inputs with numbers, to see from where each of them has what it
-//! left.
+//! Runs strokes again on numbered inputs, to find the origin of the values that they wrote.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -15,23 +14,26 @@ use crate::yaml::Node;
 
 type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// The numbers of strokes, each found when it is first asked for.
+/// Numbers of strokes, each found on first use.
 pub(super) struct Numbering<'a> {
     graph: &'a Graph,
     rendered: &'a Rendered,
     inputs: RefCell<Lookup<(DocId, NumberedInput), Rc<Numbered>>>,
     strokes: RefCell<Lookup<(DocId, usize), Rc<Numbers>>>,
+    /// Number of entries that these use memory for.
+    kept: Cell<usize>,
 }
 
 impl<'a> Numbering<'a> {
-    /// Number of nodes for which numbers are kept.
-    const MAX_KEPT: usize = 1_000_000;
+    /// Maximum number of entries of numbered values that are kept.
+    const MAX_KEPT: usize = 2_000_000;
 
     pub(super) fn new(graph: &'a Graph, rendered: &'a Rendered) -> Self {
-        Self { graph, rendered, inputs: RefCell::default(), strokes: RefCell::default() }
+        let (inputs, strokes) = (RefCell::default(), RefCell::default());
+        Self { graph, rendered, inputs, strokes, kept: Cell::new(0) }
     }
 
-    /// The numbers of the stroke of a document that comes after so many others.
+    /// Numbers of the stroke at `index` of a document.
     pub(super) fn stroke(
         &self,
         doc: DocId,
@@ -43,12 +45,19 @@ impl<'a> Numbering<'a> {
             return known.clone();
         }
         let numbers = Rc::new(self.made_again(doc, author, [before, after]));
-        let mut strokes = self.strokes.borrow_mut();
-        if strokes.values().map(|numbers| numbers.size()).sum::<usize>() > Self::MAX_KEPT {
-            strokes.clear();
-        }
-        strokes.insert((doc, index), numbers.clone());
+        self.keep(numbers.size());
+        self.strokes.borrow_mut().insert((doc, index), numbers.clone());
         numbers
+    }
+
+    /// Counts a value of so many entries; first forgets all others if they are too many.
+    fn keep(&self, entries: usize) {
+        if self.kept.get().saturating_add(entries) > Self::MAX_KEPT {
+            self.strokes.take();
+            self.inputs.take();
+            self.kept.set(0);
+        }
+        self.kept.set(self.kept.get().saturating_add(entries));
     }
 
     fn made_again(&self, doc: DocId, author: Author, [before, after]: [&Node; 2]) -> Numbers {
@@ -83,12 +92,17 @@ impl<'a> Numbering<'a> {
     }
 
     fn input(&self, doc: DocId, input: NumberedInput, node: &Node) -> Rc<Numbered> {
-        let mut inputs = self.inputs.borrow_mut();
-        inputs.entry((doc, input)).or_insert_with(|| Rc::new(Numbered::of(node, input))).clone()
+        if let Some(known) = self.inputs.borrow().get(&(doc, input)) {
+            return known.clone();
+        }
+        let numbered = Rc::new(Numbered::of(node, input));
+        self.keep(numbered.size());
+        self.inputs.borrow_mut().insert((doc, input), numbered.clone());
+        numbered
     }
 }
 
-/// Whether a step may put what a document has at one place to another one.
+/// Whether a step may move a value within its document.
 fn moves_within(op: &Op<'_>, destination: Option<usize>) -> bool {
     match op {
         Op::Merge { .. } => false,

@@ -199,8 +199,7 @@ impl<'a> Replay<'a> {
         states
     }
 
-    /// The stroke of a document that comes after so many others, between two states, with all
-    /// that it depends on.
+    /// The stroke at an index of a document with the states before and after it, and its inputs.
     pub(super) fn change<'s>(
         &'s self,
         doc: DocId,

@@ -253,7 +253,7 @@ pub(super) struct Change<'a> {
     pub(super) after: Node,
     /// The data of the document that is read from, where one is.
     pub(super) source: Option<&'a Node>,
-    /// Found when they are asked for.
+    /// Found on first use.
     pub(super) numbers: OnceCell<Rc<Numbers>>,
 }
 
@@ -309,8 +309,8 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// What settles that nothing is at `location`: what the stroke put around the place without
-    /// it, or what was there before.
+    /// Why there is nothing at `location`: the value that the stroke wrote around the place lacks
+    /// it, the stroke removed it, or it was absent before.
     fn came_of_nothing(&self, location: &Location) -> Came {
         let numbers = self.numbers();
         let around = settled(location, &self.after);
@@ -333,8 +333,8 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Where before the stroke stood what is `rest` below a place. An index beyond a list of which
-    /// items were taken is as far beyond the list as it was.
+    /// Place before the stroke of what is `rest` below a place after it. If the stroke removed items
+    /// of a list, an index past its end stays as far past the end.
     fn before_the_rest(&self, before: &Location, after: &Location, rest: Location) -> Location {
         let length = |place: &Location, data| {
             place.get(data).and_then(Node::as_sequence).map_or(0, <[Node]>::len)
@@ -347,7 +347,7 @@ impl<'a> Change<'a> {
         before.joined(&rest)
     }
 
-    /// Of a place at which what the stroke wrote has nothing.
+    /// A place that a value written by the stroke lacks.
     fn left_out(&self, writing: Came, location: &Location) -> Came {
         match location.get(&self.before) {
             Some(_) => Came::Deleted { place: location.clone(), writing: Some(Box::new(writing)) },
@@ -355,8 +355,8 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Of a place that the stroke took away. What is laid says so by what it has there itself, or
-    /// around the place.
+    /// A place that the stroke removed. A laid document does so by its value at the place, or at the
+    /// nearest place around it.
     fn deleted(&self, place: Location) -> Came {
         let laid = self.laid();
         let writing = laid.map(|(lay, over)| {
@@ -408,8 +408,8 @@ impl<'a> Change<'a> {
         places
     }
 
-    /// The places at which what stood at `place` may stand now, if it was kept there or put to
-    /// where the stroke wrote.
+    /// Places where the value from `place` can be after the stroke: the same place, or below one that
+    /// the stroke wrote.
     fn candidates(&self, place: &Location) -> Vec<Location> {
         let rests = (0..=place.0.len()).map(|length| Location(place.0[length..].to_vec()));
         let rests: Vec<Location> = rests.collect();

@@ -53,11 +53,11 @@ impl Span {
     }
 }
 
-/// An input whose nodes have numbers in place of spans, so that a result that is made of it says
-/// where each node of the result came from.
+/// Input of a merge whose nodes have numbers in place of spans, so that the spans in the result
+/// identify the node of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NumberedInput {
-    /// The data as it was.
+    /// The data before the merge.
     Before,
     /// The document's own data.
     Own,
@@ -67,12 +67,12 @@ pub enum NumberedInput {
 
 impl NumberedInput {
     const ALL: [Self; 3] = [Self::Before, Self::Own, Self::Source];
-    /// The `end` of a number to which nothing was put.
+    /// `end` of the number of a node as it was in the input.
     const NO_PART: u32 = u32::MAX;
-    /// The `end` of a number to which something was put that has no number.
+    /// `end` of the number of a string into which an unnumbered value was put.
     const OTHER_PART: u32 = u32::MAX - 1;
 
-    /// The id of a file that no map of sources has.
+    /// File id that no source map assigns.
     const fn file(self) -> FileId {
         FileId(u32::MAX - self as u32)
     }
@@ -84,13 +84,13 @@ impl NumberedInput {
 }
 
 impl Span {
-    /// The input that this is a number of; none for the span of a text.
+    /// The input that this number belongs to; none for the span of a text.
     pub fn numbered_input(self) -> Option<NumberedInput> {
         NumberedInput::ALL.into_iter().find(|input| input.file() == self.file)
     }
 
-    /// The span of a text into which the value at `part` was put: that of the text. A number also
-    /// keeps the number of the value.
+    /// Span of a string after the value at `part` was put into it: unchanged for the span of a text;
+    /// a number also stores the number of the value.
     #[must_use]
     pub fn with_part(self, part: Span) -> Self {
         if self.numbered_input().is_none() {
@@ -100,8 +100,8 @@ impl Span {
         Self { end: if is_numbered { part.start } else { NumberedInput::OTHER_PART }, ..self }
     }
 
-    /// What was put into the text that this is the number of: its number, if it has one; none
-    /// where nothing was.
+    /// Number of the value that was put into the string with this number: `None` if nothing was,
+    /// `Some(None)` if the value has no number.
     pub fn part(self) -> Option<Option<u32>> {
         match self.end {
             NumberedInput::NO_PART => None,

@@ -18,8 +18,7 @@ const MAX_PATH_BYTES: usize = 4096;
 /// Whether a folder is listed, by its path from the first one and its id.
 pub(super) type IsListed<'f> = dyn FnMut(&BStr, gix::ObjectId) -> bool + 'f;
 
-/// What stands at each path below a folder, which is stored under this id; without the folders
-/// that are not listed.
+/// Entries below the folder with this id, by path, without those in folders that are not listed.
 ///
 /// # Errors
 /// Where a folder is not here or damaged, and where there is more in them than

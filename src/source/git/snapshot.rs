@@ -77,8 +77,8 @@ impl StagedSides {
         differing.map(|(path, _)| Some(RepoPath::new(path.to_str().ok()?))).collect()
     }
 
-    /// The files of the commit and of the index, without those below folders of which the folders
-    /// in them are not listed. None where some cannot be listed.
+    /// Files of the commit and of the index. `is_listed` gets the path of a folder, and says whether
+    /// the folders in it are listed. None if a folder cannot be listed.
     pub fn trees(&self, is_listed: &dyn Fn(&str) -> bool) -> Option<[StoredTree; 2]> {
         let repository = self.repository.shared.to_thread_local();
         let is_within = |folder: &BStr| folder.to_str().is_ok_and(is_listed);
