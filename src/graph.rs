@@ -120,6 +120,16 @@ pub struct Instructions {
 }
 
 impl Instructions {
+    /// Whether they are of one text, or lay in the same way.
+    fn say_same(&self, others: &Self) -> bool {
+        let lays_same = |(one, other): (&Instruction, &Instruction)| match (&one.act, &other.act) {
+            (Act::Lay(by), Act::Lay(other_by)) => one.at == other.at && by == other_by,
+            (Act::Merge { .. } | Act::Substitute(_) | Act::Lay(_), _) => false,
+        };
+        Arc::ptr_eq(&self.list, &others.list)
+            || self.len() == others.len() && self.iter().zip(others.iter()).all(lays_same)
+    }
+
     /// Whether one writes part of a text.
     pub fn have_patterns(&self) -> bool {
         self.have_patterns
@@ -257,6 +267,15 @@ impl Steps {
     /// The documents that the steps read.
     pub fn sources(&self) -> impl Iterator<Item = DocId> {
         self.sources.iter().copied().flatten()
+    }
+
+    /// Whether these steps do what others do to the same data, with the same documents in the
+    /// same order.
+    pub(crate) fn do_same(&self, others: &Self) -> bool {
+        let is_read = |source: &Option<DocId>| source.is_some();
+        self.left_out == others.left_out
+            && self.sources.iter().map(is_read).eq(others.sources.iter().map(is_read))
+            && self.instructions.say_same(&others.instructions)
     }
 
     /// Whether nothing is done.

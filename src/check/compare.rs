@@ -3,12 +3,13 @@
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::mem;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::edited::{SetPair, Sides};
 use super::load::{SetFiles, Side as LoadedSide};
-use super::site::{Asked, OneSide, Related};
+use super::site::{Known, OneSide, Related, tables};
 use super::{Checked, CheckedSite, RenderedSite, Work};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, Unlisted};
 use crate::compare::{
@@ -20,7 +21,7 @@ use crate::edit::{Edit, EditId};
 use crate::ending::give_back;
 use crate::graph::Graph;
 use crate::guard::{Place as Guarded, guarded};
-use crate::render::{Alike, Earlier, Extent, Rendered, render_again};
+use crate::render::{Extent, Matching, Rendered, render_with};
 use crate::rules::{self, FailedStep};
 use crate::source::{DocKey, FileId, RepoPath, Span};
 use crate::stopwatch::{Stage, did, lap};
@@ -39,10 +40,6 @@ pub struct Settings {
     pub keys: ListKeys,
     /// How causes are found.
     pub attribution: Attribution,
-    /// What the base takes from the head instead of rendering it: what has the
-    /// same values, or, where it is to name its own text, what was read from the
-    /// same.
-    pub alike: Alike,
     /// The work on each side.
     pub work: Work,
     /// What was there before the head.
@@ -83,11 +80,8 @@ impl Settings {
 impl Default for Settings {
     fn default() -> Self {
         let attribution = Attribution::Followed { renderings: Settings::RENDERINGS };
-        // Rules ask which texts a value was written in: where some of what they
-        // look at named texts of the other side, they would find otherwise than
-        // they do where that side stands alone.
-        let (keys, alike, work) = (ListKeys::default(), Alike::Text, Work::Judge);
-        Self { keys, attribution, alike, work, before: Before::Base }
+        let (keys, work) = (ListKeys::default(), Work::Judge);
+        Self { keys, attribution, work, before: Before::Base }
     }
 }
 
@@ -176,8 +170,8 @@ pub(super) struct SiteRun<'r, 'a> {
     pub(super) pair: &'r SetPair<'a>,
     pub(super) edits: &'r Edits<'a>,
     pub(super) unedited: &'a [Located<'a>],
-    /// The head of another site, which is probably much like this one's.
-    pub(super) like: Option<&'r OneSide<'a>>,
+    /// What is known of documents that several sites have.
+    pub(super) of_run: &'r Known,
     pub(super) limits: Limits,
 }
 
@@ -209,10 +203,11 @@ impl<'a> SiteRun<'_, 'a> {
         &self,
         take: &dyn Fn(&BothSides<'_>) -> Option<()>,
     ) -> (ComparedSite, Option<()>, Option<OneSide<'a>>) {
-        let like = self.like.map(|like| (like, Alike::Text));
+        let of_site = Known::default();
+        let known = [self.of_run, &of_site];
         let sources = &self.sides.loaded.sources;
         if let (Before::Nothing, Some(head)) = (self.settings.before, self.pair.head) {
-            let side = self.one_side(self.sides.head, head, like);
+            let side = self.one_side(self.sides.head, head, &known, None);
             let taken = take(&BothSides { base: None, head: Some(side.at_hand(sources)) });
             let reach = self.reach(None, Some(&side));
             let compared =
@@ -224,34 +219,41 @@ impl<'a> SiteRun<'_, 'a> {
             && base.parts == head.parts
             && self.unread().is_empty()
         {
-            let side = self.one_side(self.sides.head, head, like);
+            let side = self.one_side(self.sides.head, head, &known, None);
             let at_hand = || Some(side.at_hand(sources));
             let taken = take(&BothSides { base: at_hand(), head: at_hand() });
             let reach = self.reach(Some(&side), Some(&side));
             return (self.unchanged(head, &side, reach), taken, Some(side));
         }
-        let head = self.pair.head.map(|set| self.one_side(self.sides.head, set, like));
-        let same = head.as_ref().map(|head| (head, self.settings.alike));
-        let base = self.pair.base.map(|set| self.one_side(self.sides.base, set, same));
+        let mut head = self.pair.head.map(|set| self.one_side(self.sides.head, set, &known, None));
+        let of_head = head.as_ref();
+        let mut base =
+            self.pair.base.map(|set| self.one_side(self.sides.base, set, &known, of_head));
         let taken = take(&BothSides {
             base: base.as_ref().map(|side| side.at_hand(sources)),
             head: head.as_ref().map(|side| side.at_hand(sources)),
         });
         let name = self.pair.name.as_deref().unwrap_or_default();
-        let compared =
-            guarded(Guarded::Comparison(name), || self.compared(base.as_ref(), head.as_ref()));
-        let compared = compared.unwrap_or_else(|| self.not_compared(base.as_ref(), head.as_ref()));
-        give_back(base);
+        let compared = guarded(Guarded::Comparison(name), || {
+            self.compared(base.as_ref(), head.as_ref(), &known)
+        });
+        let mut compared =
+            compared.unwrap_or_else(|| self.not_compared(base.as_ref(), head.as_ref()));
+        let [of_base, of_head] = [&mut base, &mut head].map(|side| {
+            side.as_mut().map(|side| mem::take(&mut side.findings)).unwrap_or_default()
+        });
+        compared.base_findings = of_base;
+        // What was found of the head is known by its number.
+        compared.head_findings.splice(0..0, of_head);
+        give_back((base, of_site));
         (compared, taken, head)
     }
 
-    /// A site of which only the findings of both sides are known.
+    /// A site that could not be compared, without the findings of its sides.
     fn not_compared(&self, base: Option<&OneSide<'a>>, head: Option<&OneSide<'a>>) -> ComparedSite {
-        let mut head_findings = findings_of(head);
-        head_findings.extend(self.pair.word_internal(FailedStep::Comparing));
+        let head_findings = self.pair.word_internal(FailedStep::Comparing).into_iter().collect();
         ComparedSite {
             checked: self.checked(head),
-            base_findings: findings_of(base),
             head_findings,
             ..ComparedSite::nothing(self.reach(base, head))
         }
@@ -266,7 +268,13 @@ impl<'a> SiteRun<'_, 'a> {
         self.pair.reach([base, head].map(outputs))
     }
 
-    fn compared(&self, base: Option<&OneSide<'a>>, head: Option<&OneSide<'a>>) -> ComparedSite {
+    /// The site compared, without the findings of its sides.
+    fn compared(
+        &self,
+        base: Option<&OneSide<'a>>,
+        head: Option<&OneSide<'a>>,
+        known: &[&Known],
+    ) -> ComparedSite {
         let (before, after) = (base.map(OneSide::side), head.map(OneSide::side));
         let (site, concerned) = lap(Stage::Pair, || {
             let site = self.site_pair();
@@ -277,7 +285,8 @@ impl<'a> SiteRun<'_, 'a> {
             edits: self.edits,
             site: &site,
             sides: self.sides,
-            known: KnownToThreads::default(),
+            texts: KnownToThreads::default(),
+            known,
             earlier: [base, head],
             has_failed: AtomicBool::new(false),
         };
@@ -331,7 +340,8 @@ impl<'a> SiteRun<'_, 'a> {
             changes.sort_by_key(|change| !is_worse(change.status));
             changes.truncate(self.limits.outputs);
         }
-        let (base_findings, mut head_findings) = (findings_of(base), findings_of(head));
+        let [base_findings, head_findings] =
+            [base, head].map(|side| side.map(|side| &side.findings[..]).unwrap_or_default());
         let loaded = self.sides.loaded;
         let findings_with = |chosen| {
             let is_chosen = |edit| edit == chosen;
@@ -340,17 +350,16 @@ impl<'a> SiteRun<'_, 'a> {
             })
         };
         let caused = lap(Stage::Cause, || {
-            self.caused(&base_findings, &head_findings, &concerned, &findings_with)
+            self.caused(base_findings, head_findings, &concerned, &findings_with)
         });
-        if trying.has_failed.load(Relaxed) {
-            head_findings.extend(self.pair.word_internal(FailedStep::Trying));
-        }
+        let failed = trying.has_failed.load(Relaxed).then_some(FailedStep::Trying);
+        let failed = failed.and_then(|failed| self.pair.word_internal(failed));
         let reach = self.reach(base, head);
         ComparedSite {
             checked: self.checked(head),
             found: SiteChanges { reach, changes, unlisted, shields, proofs },
-            base_findings,
-            head_findings,
+            base_findings: Vec::new(),
+            head_findings: failed.into_iter().collect(),
             caused,
             concerned: concerned.into_iter().chain(unread.into_iter().map(|(id, _)| id)).collect(),
         }
@@ -387,14 +396,15 @@ impl<'a> SiteRun<'_, 'a> {
         }
     }
 
-    /// One side, with what is alike in an earlier rendering taken from there.
+    /// One side; `other` is the other one, if that was made before.
     fn one_side(
         &self,
         side: &'a LoadedSide,
         set: &'a SetFiles,
-        earlier: Option<(&OneSide<'a>, Alike)>,
+        known: &[&Known],
+        other: Option<&OneSide<'a>>,
     ) -> OneSide<'a> {
-        OneSide::of(self.sides.plan, self.sides.loaded, (side, set), earlier, Asked::default())
+        OneSide::of(self.sides.plan, self.sides.loaded, (side, set), known, (other, &[]))
     }
 
     fn site_pair(&self) -> SitePair<'a> {
@@ -466,16 +476,13 @@ fn at_places(finding: &Diagnostic, texts: &Texts) -> Vec<EditId> {
     edits_meeting(labels.map(|label| (texts, label.span)))
 }
 
-fn findings_of(side: Option<&OneSide<'_>>) -> Vec<Diagnostic> {
-    side.map(|side| side.findings.clone()).unwrap_or_default()
-}
-
 /// What is needed to render a site with some of the edits.
 struct Trying<'t, 'a> {
     edits: &'t Edits<'a>,
     site: &'t SitePair<'a>,
     sides: &'t Sides<'t>,
-    known: KnownToThreads,
+    texts: KnownToThreads,
+    known: &'t [&'t Known],
     earlier: [Option<&'t OneSide<'a>>; 2],
     /// Whether layercake itself failed at a document that neither side has so.
     has_failed: AtomicBool,
@@ -490,7 +497,7 @@ impl Trying<'_, '_> {
         look: impl FnOnce(Related<'_>, Rendered) -> T,
     ) -> T {
         did(Stage::Cause, || 1);
-        let versions = self.known.lend(|known| self.edits.apply(self.site, chosen, known));
+        let versions = self.texts.lend(|known| self.edits.apply(self.site, chosen, known));
         let mut documents = Vec::new();
         let mut parts: BTreeMap<&RepoPath, GivenFile<'_>> = BTreeMap::new();
         for (path, version) in &versions {
@@ -510,11 +517,10 @@ impl Trying<'_, '_> {
         let (plan, loaded) = (self.sides.plan, self.sides.loaded);
         let sets = loaded.sets_of(plan, (name.as_deref(), site_type), &parts);
         let (documents, sharers) = ((name, documents, sets), self.sides.head.all_sets);
-        let earlier = || self.earlier.into_iter().flatten();
-        let related = Related::of(plan, loaded, documents, sharers, earlier());
-        let from: Vec<Earlier<'_>> =
-            earlier().map(|side| side.earlier(&related, Alike::Value)).collect();
-        let rendered = render_again(&related.graph, &from, extent(&related.graph));
+        let earlier = self.earlier.into_iter().flatten();
+        let related = Related::of(plan, loaded, documents, sharers, earlier);
+        let known = (&tables(plan, self.known)[..], Matching::Values);
+        let rendered = render_with(&related.graph, known, extent(&related.graph));
         self.has_failed.fetch_or(rendered.has_failed(), Relaxed);
         look(related, rendered)
     }

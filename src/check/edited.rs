@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::files::{PartFile, SideFile};
-use super::load::{Loaded, SetFiles, Side as LoadedSide};
+use super::load::{Loaded, SetFiles, Side as LoadedSide, files_of_several};
 use super::{Further, Plan, Which};
 use crate::compare::reach::SiteReach;
 use crate::diagnostic::Diagnostic;
+use crate::render::FileSet;
 use crate::rules::FailedStep;
 use crate::source::{FileId, RepoPath, UsedRepository};
 use crate::system::Written;
@@ -160,6 +161,15 @@ impl<'a> Sides<'a> {
         let (base, head) = (loaded.base.as_ref().unwrap_or(&loaded.head), &loaded.head);
         let (pairs, revisions) = pairs(plan, [base, head]);
         Self { plan, loaded, base, head, pairs, revisions }
+    }
+
+    /// The files that several sites are made of, on either side.
+    pub(super) fn files_of_several(&self) -> FileSet {
+        let sites = self.pairs.iter().enumerate();
+        let sets = sites.flat_map(|(site, pair)| {
+            pair.base.into_iter().chain(pair.head).map(move |set| (site, set))
+        });
+        files_of_several(sets)
     }
 
     fn side(&self, which: Which) -> &'a LoadedSide {

@@ -11,6 +11,7 @@ use super::files::{Files, FilesSoFar, KnownFiles, PartFile, SideFile, SideFiles,
 use super::{AcceptedBy, CheckedSite, Plan, Scope, Which, Work};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
+use crate::render::FileSet;
 use crate::rules::{self, FailedStep, RuleOptions};
 use crate::source::{
     FileId, ReadError, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset,
@@ -85,6 +86,23 @@ impl From<SiteFiles> for SetFiles {
         let (name, site_type) = (Some(name), Some(site_type));
         Self { name, site_type, files, repositories, parts, part_paths }
     }
+}
+
+/// The files that several sites are made of; a site may have several sets, one on each side.
+pub(super) fn files_of_several<'s>(sites: impl Iterator<Item = (usize, &'s SetFiles)>) -> FileSet {
+    let (mut first_sites, mut of_several) = (Vec::new(), FileSet::default());
+    for (site, set) in sites {
+        for file in set.files.iter().chain(&set.parts) {
+            let at = file.0 as usize;
+            if first_sites.len() <= at {
+                first_sites.resize(at + 1, None);
+            }
+            if *first_sites[at].get_or_insert(site) != site {
+                of_several.insert(*file);
+            }
+        }
+    }
+    of_several
 }
 
 /// All files of a run, read and parsed.

@@ -118,6 +118,9 @@ pub struct Options {
     pub accepted_by: AcceptedBy,
     /// What else the repository's configuration asks for.
     pub configuration: Configuration,
+    /// Whether documents that are made of the same things are made and judged once. Results are the
+    /// same where they are not: tests compare both.
+    pub shares_documents: bool,
 }
 
 impl Options {
@@ -132,6 +135,7 @@ impl Options {
             baseline: None,
             accepted_by: AcceptedBy::Itself,
             configuration: Configuration::default(),
+            shares_documents: true,
         }
     }
 

@@ -11,11 +11,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use rayon::prelude::*;
 
 use super::compare::{Before, Compared, ComparedSite, PerPair, Settings, SiteRun};
-use super::edited::{Documents, SetPair, Sides};
+use super::edited::{Documents, Sides};
 use super::files::{SiteNames, SitesRead};
-use super::load::{Loaded, SetFiles, Side as LoadedSide};
+use super::load::{Loaded, SetFiles, Side as LoadedSide, files_of_several};
 use super::repositories::used_repositories;
-use super::site::{Asked, OneSide};
+use super::site::{Known, OneSide};
 use super::{Answer, Checked, CheckedSite, Plan, RenderedSite, Taken, Work};
 use crate::compare::reach::{Comparison, gather};
 use crate::compare::{Limits, Texts, edits_meeting};
@@ -25,7 +25,6 @@ use crate::ending::give_back;
 use crate::error::Error;
 use crate::graph::DocId;
 use crate::guard::{Place, guarded};
-use crate::render::Alike;
 use crate::rules::{self, FailedStep};
 use crate::source::{RepoPath, SourceMap, Span, UsedRepository};
 use crate::stopwatch::{Stage, did, lap, split};
@@ -164,11 +163,8 @@ fn sites_of(
     per_site: &PerSite<'_>,
 ) -> (Vec<CheckedSite<()>>, Vec<Diagnostic>) {
     plan.progress.sites.store(wanted.len(), Relaxed);
-    let sites = after_its_like(
-        wanted,
-        |files| files.site_type.as_deref(),
-        |files, like| site(plan, loaded, files, like, per_site),
-    );
+    let known = Known::of_files(files_of_several(wanted.iter().copied().enumerate()));
+    let sites = of_sites(wanted, |files| site(plan, loaded, files, &known, per_site));
     let (sites, found): (Vec<_>, Vec<_>) = sites.into_iter().unzip();
     (sites, found.into_iter().flatten().collect())
 }
@@ -218,23 +214,21 @@ fn closed(
     checked
 }
 
-/// Renders and judges one site, and gives it back for those that are `like` it.
+/// Renders and judges one site, which it leaves.
 fn site<'l>(
     plan: &Plan<'_>,
     loaded: &'l Loaded,
     files: &SetFiles,
-    like: Option<&OneSide<'l>>,
+    known: &Known,
     per_site: &PerSite<'_>,
 ) -> ((CheckedSite<()>, Vec<Diagnostic>), Option<OneSide<'l>>) {
     let name = files.name.as_deref().unwrap_or_default();
-    let like = like.map(|like| (like, Alike::Text));
     let (mut docs, mut before) = (Vec::new(), None);
     // A fault in layercake itself costs this site, or what was to be taken from
     // it, and says so; the others go on.
-    let (side, is_taken) = loop {
-        let asked = Asked { docs: &docs, before: before.as_ref() };
+    let (mut side, is_taken) = loop {
         let side = guarded(Place::Site(name), || {
-            OneSide::of(plan, loaded, (&loaded.head, files), like, asked)
+            OneSide::of(plan, loaded, (&loaded.head, files), &[known], (before.as_ref(), &docs))
         });
         let at_hand = side.as_ref().map(|side| side.at_hand(&loaded.sources));
         match at_hand.and_then(|site| guarded(Place::Taking(name), || per_site(&site))) {
@@ -250,8 +244,7 @@ fn site<'l>(
         (Some(_), false) => Some(FailedStep::Taking),
         (Some(_), true) => None,
     };
-    // Sites that are like this one ask what was found here.
-    let mut found = side.as_ref().map(|side| side.findings.clone()).unwrap_or_default();
+    let mut found = side.as_mut().map(|side| mem::take(&mut side.findings)).unwrap_or_default();
     found.extend(undone.map(|undone| files.word_internal(undone)));
     let checked = files.checked(loaded, side.as_ref().map_or(0, OneSide::outputs));
     plan.progress.sites_rendered.fetch_add(1, Relaxed);
@@ -301,9 +294,11 @@ pub fn compare_with(
     let left_out = sides.head.all_sets - sides.head.sets.len();
     let limits = Limits::of_each(sides.pairs.len() + left_out);
     let unedited = &documents.unedited[..];
-    let site_type = |pair: &SetPair<'_>| pair.site_type();
-    let sites = after_its_like(&sides.pairs, site_type, |pair, like| {
-        let run = SiteRun { sides: &sides, settings, pair, edits: &edits, unedited, like, limits };
+    let known = Known::of_files(sides.files_of_several());
+    let sites = of_sites(&sides.pairs, |pair| {
+        let of_run = &known;
+        let run =
+            SiteRun { sides: &sides, settings, pair, edits: &edits, unedited, of_run, limits };
         let compared = run.guarded(per_site);
         plan.progress.sites_rendered.fetch_add(1, Relaxed);
         compared
@@ -470,64 +465,26 @@ impl<'e> EditsInFiles<'e> {
     }
 }
 
-/// Does `one` for each item: for the first, then for the first of each kind, and
-/// after each of these for the others of its kind. Each is shown what was made of
-/// one that it is probably much like: the first of its kind, or else the first of
-/// all. What `one` gives comes in the order of the items.
-pub(super) fn after_its_like<I: Sync, K: Ord + Send, R: Send, S: Send + Sync>(
-    items: &[I],
-    kind: impl Fn(&I) -> K,
-    one: impl Fn(&I, Option<&S>) -> (R, Option<S>) + Sync,
-) -> Vec<R> {
-    if items.is_empty() {
-        return Vec::new();
-    }
-    let mut members: BTreeMap<K, Vec<usize>> = BTreeMap::new();
-    for (index, item) in items.iter().enumerate() {
-        members.entry(kind(item)).or_default().push(index);
-    }
-    let members: Vec<Vec<usize>> = members.into_values().collect();
+/// Does `one` for each site: for the first, which makes what the others share, and then for the
+/// others in parallel. What is left of a site is freed. Returns the results in the order of the
+/// sites.
+fn of_sites<I: Sync, R: Send, S: Send>(sites: &[I], one: impl Fn(&I) -> (R, S) + Sync) -> Vec<R> {
     let split = split();
-    let to_begin = AtomicUsize::new(items.len());
-    let one = |at: usize, like: Option<&S>| {
+    let to_begin = AtomicUsize::new(sites.len());
+    let one = |site: &I| {
         let _part = split.part();
         to_begin.fetch_sub(1, Relaxed);
-        one(&items[at], like)
-    };
-    let free = |made: Option<S>| {
-        let _part = split.part();
+        let (made, left) = one(site);
         if to_begin.load(Relaxed) == 0 {
             // None comes that could use the memory.
-            give_back(made);
+            give_back(left);
         } else {
-            lap(Stage::Free, || drop(made));
+            lap(Stage::Free, || drop(left));
         }
-    };
-    let others = |members: &[usize], like: Option<&S>| -> Vec<(usize, R)> {
-        let other = |at: &usize| {
-            let (made, of_nobody) = one(*at, like);
-            free(of_nobody);
-            (*at, made)
-        };
-        members[1..].par_iter().map(other).collect()
-    };
-    let (of_first, like_all) = one(0, None);
-    let of_kind = |members: &Vec<usize>| {
-        // The first of all is the first of its kind.
-        if members[0] == 0 {
-            return others(members, like_all.as_ref());
-        }
-        let (led, like) = one(members[0], like_all.as_ref());
-        let mut made = others(members, like.as_ref());
-        // Sites are large: none is kept for longer than others ask for it.
-        free(like);
-        made.push((members[0], led));
         made
     };
-    let made: Vec<Vec<(usize, R)>> = members.par_iter().map(of_kind).collect();
-    drop(split);
-    give_back(like_all);
-    let mut made: BTreeMap<usize, R> = made.into_iter().flatten().collect();
-    made.insert(0, of_first);
-    made.into_values().collect()
+    let (first, others) = sites.split_at(sites.len().min(1));
+    let mut made: Vec<R> = first.iter().map(&one).collect();
+    made.par_extend(others.par_iter().map(&one));
+    made
 }

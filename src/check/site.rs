@@ -1,105 +1,103 @@
-//! One site on one side: related, rendered and judged. Documents that are the same in another
-//! rendering, of the other side or of another site, are taken from it.
+//! One site on one side: related, rendered and judged. What is made of the same things in several
+//! sites, or on both sides, is made and judged once.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
+use rayon::prelude::*;
 
 use super::load::{Loaded, SetFiles, Side as LoadedSide};
 use super::{Plan, RenderedSite, Work};
 use crate::compare::Side;
 use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Graph};
-use crate::render::{Alike, Earlier, Extent, Rendered, render_again};
-use crate::rules::{self, DocumentFinding, JudgedSite, SiteFacts};
-use crate::source::{DocKey, FileId, SourceMap, Span};
-use crate::stopwatch::{Stage, did, lap};
-use crate::system::Written;
+use crate::render::{Extent, FileSet, MadeDocument, Matching, Rendered, Table, render_with};
+use crate::rules::{self, SchemaRules, SiteFacts};
+use crate::source::{FileId, SourceMap, Span};
+use crate::stopwatch::{Stage, did, lap, split};
 use crate::system::cloud_init::{Set, Sets};
 use crate::system::deckhand::Site;
 use crate::system::deckhand::document::Document;
 use crate::yaml::{Node, Value, Whole};
 
-type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+type Lookup<K, V> = HashMap<K, V, RandomState>;
+
+/// Documents that were rendered before, and what was found in them.
+#[derive(Default)]
+pub(super) struct Known {
+    made: Table,
+    of_documents: Mutex<Lookup<MadeDocument, Findings>>,
+    /// Of all documents of a schema in a site.
+    of_schemas: Mutex<Lookup<Vec<MadeDocument>, Findings>>,
+}
+
+type Findings = Arc<[Diagnostic]>;
+
+impl Known {
+    /// Documents of these files, which several sites are made of.
+    pub(super) fn of_files(files: FileSet) -> Self {
+        Self { made: Table::of_files(files), ..Self::default() }
+    }
+}
 
 /// A site as it is on one side, rendered and judged.
 pub(super) struct OneSide<'a> {
     pub(super) related: Related<'a>,
     pub(super) rendered: Rendered,
     pub(super) findings: Vec<Diagnostic>,
-    /// Those of rendered documents, among the others.
-    of_documents: Vec<DocumentFinding>,
-    /// The documents by that, as soon as another rendering takes from this one.
-    ids: OnceLock<Lookup<Identity, DocId>>,
     /// What documents have that are none of Deckhand's.
     no_metadata: Whole,
 }
 
-/// What of a site is rendered where the run only answers.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Asked<'s, 'a> {
-    /// These documents, and what they need.
-    pub(super) docs: &'s [DocId],
-    /// The site as it was when fewer were asked for.
-    pub(super) before: Option<&'s OneSide<'a>>,
-}
-
 impl<'a> OneSide<'a> {
-    /// Renders and judges the files of `set`; what is alike in `earlier`, another
-    /// rendering, is taken from there. What is `asked` counts where the run only answers.
+    /// Renders and judges the files of `set`, with what is `known`. Of `before`, the site as it was
+    /// or as it is on the other side, the relations are taken where they are the same. `asked`
+    /// counts where the run only answers.
     pub(super) fn of(
         plan: &Plan<'_>,
         loaded: &'a Loaded,
         (side, set): (&'a LoadedSide, &SetFiles),
-        earlier: Option<(&OneSide<'a>, Alike)>,
-        asked: Asked<'_, 'a>,
+        known: &[&Known],
+        (before, asked): (Option<&OneSide<'a>>, &[DocId]),
     ) -> Self {
         let documents = set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
         let (name, sets) = (set.name.clone(), loaded.sets(plan, side, set));
-        let same_site = asked.before.into_iter().chain(earlier.map(|(side, _)| side));
         let related = lap(Stage::Relate, || {
-            Related::of(plan, loaded, (name, documents, sets), side.all_sets, same_site)
+            Related::of(plan, loaded, (name, documents, sets), side.all_sets, before)
         });
         did(Stage::Relate, || 1);
         let graph = &related.graph;
-        let (from, rendered) = lap(Stage::Render, || {
-            let from = earlier.map(|(side, alike)| side.earlier(&related, alike));
+        let rendered = lap(Stage::Render, || {
             let extent = match loaded.work {
                 Work::Judge | Work::Render => Extent::All,
                 Work::Merge => {
                     let is_of_set = |doc: &DocId| related.sets.member(*doc).is_some();
                     Extent::Only(graph.outputs().map(|(doc, _)| doc).filter(is_of_set).collect())
                 }
-                Work::Answer | Work::Relate => Extent::Only(asked.docs.to_vec()),
+                Work::Answer | Work::Relate => Extent::Only(asked.to_vec()),
             };
-            let rendered = render_again(graph, from.as_slice(), extent);
-            (from, rendered)
+            render_with(graph, (&tables(plan, known), Matching::Texts), extent)
         });
         did(Stage::Render, || {
             let outputs = graph.outputs();
-            let is_made = |doc: DocId| rendered.is_wanted(doc) && rendered.untouched(doc).is_none();
+            let is_made = |doc: DocId| rendered.is_wanted(doc) && !rendered.is_taken(doc);
             outputs.filter(|(doc, _)| is_made(*doc)).count()
         });
-        let earlier_site = earlier.zip(from.as_ref()).map(|((side, _), from)| JudgedSite {
-            site: &side.related.site,
-            graph: &side.related.graph,
-            rendered: &side.rendered,
-            findings: &side.findings,
-            twins: from.twins(),
-        });
-        let facts = SiteFacts { earlier: earlier_site, ..related.facts(loaded, &rendered) };
-        let other = earlier.map(|(side, _)| side);
-        let (of_documents, mut findings) = match loaded.work {
-            Work::Judge | Work::Render => lap(Stage::Rules, || judged(&facts, other)),
-            Work::Merge => (Vec::new(), lap(Stage::Rules, || rules::word_sets(&facts))),
-            Work::Answer | Work::Relate => (Vec::new(), Vec::new()),
+        let facts = related.facts(loaded, &rendered);
+        let mut findings = match loaded.work {
+            Work::Judge | Work::Render => lap(Stage::Rules, || judged(&facts, known)),
+            Work::Merge => lap(Stage::Rules, || rules::word_sets(&facts)),
+            Work::Answer | Work::Relate => Vec::new(),
         };
         did(Stage::Rules, || findings.len());
         for finding in &mut findings {
             finding.sites = set.name.iter().cloned().collect();
         }
         let nothing = Node::new(Value::Null, Span::point(FileId::default(), 0));
-        let (ids, no_metadata) = (OnceLock::new(), Whole::Held(nothing));
-        Self { related, rendered, findings, of_documents, ids, no_metadata }
+        let no_metadata = Whole::Held(nothing);
+        Self { related, rendered, findings, no_metadata }
     }
 
     /// What is compared of it.
@@ -115,97 +113,84 @@ impl<'a> OneSide<'a> {
         RenderedSite { site, sets, graph, rendered: &self.rendered, sources }
     }
 
-    /// What other documents can take from this.
-    pub(super) fn earlier(&self, others: &Related<'_>, alike: Alike) -> Earlier<'_> {
-        let here = &self.related;
-        let is_in_place = others.site.is_related_as(&here.site);
-        let in_place = if is_in_place { others.site.documents.len() } else { 0 };
-        let twin = |(at, identity): (usize, &Identity)| match here.identities.get(at) {
-            Some(here) if here == identity => Some(DocId::at(at)),
-            // Another document than was here, and none that stands elsewhere.
-            _ if at < in_place => None,
-            _ => self.ids().get(identity).copied(),
-        };
-        let twins = others.identities.iter().enumerate().map(twin).collect();
-        Earlier::new(&here.graph, &self.rendered, twins, alike)
-    }
-
-    fn ids(&self) -> &Lookup<Identity, DocId> {
-        self.ids.get_or_init(|| {
-            let identities = self.related.identities.iter().cloned().enumerate();
-            identities.map(|(at, identity)| (identity, DocId::at(at))).collect()
-        })
-    }
-
     /// How many documents it renders to.
     pub(super) fn outputs(&self) -> usize {
         self.related.graph.outputs().count()
     }
 }
 
-/// The findings of a side's rendered documents, and all that it has.
-fn judged(
-    facts: &SiteFacts<'_>,
-    other: Option<&OneSide<'_>>,
-) -> (Vec<DocumentFinding>, Vec<Diagnostic>) {
-    let of_documents = of_documents(facts, other);
-    let mut findings = rules::word_problems(facts);
-    findings.extend(of_documents.iter().map(|(_, finding)| finding.clone()));
-    (of_documents, findings)
+/// The tables of what is known; none where each document is to be made anew.
+pub(super) fn tables<'k>(plan: &Plan<'_>, known: &[&'k Known]) -> Vec<&'k Table> {
+    let known = known.iter().filter(|_| plan.options.shares_documents);
+    known.map(|known| &known.made).collect()
 }
 
-/// The findings of a side's rendered documents; of those that are the same in
-/// the other rendering they are taken from there.
-fn of_documents(facts: &SiteFacts<'_>, other: Option<&OneSide<'_>>) -> Vec<DocumentFinding> {
-    let mut known: Lookup<DocId, DocId> = Lookup::default();
-    let mut fresh = Vec::new();
+/// The findings of a site. Documents that are `known` were judged before.
+fn judged(facts: &SiteFacts<'_>, known: &[&Known]) -> Vec<Diagnostic> {
+    let mut findings = rules::word_problems(facts);
+    findings.extend(found_in_documents(facts, known));
+    findings.extend(found_in_schemas(facts, known));
+    findings
+}
+
+/// The findings of each rendered document by itself.
+fn found_in_documents(facts: &SiteFacts<'_>, known: &[&Known]) -> Vec<Diagnostic> {
+    let memo = |doc: DocId| Some(&known.get(facts.rendered.table(doc)?)?.of_documents);
+    let (mut found, mut fresh) = (Vec::new(), Vec::new());
     for (doc, _) in facts.site.iter() {
-        match facts.rendered.untouched(doc) {
-            Some(twin) => drop(known.insert(twin, doc)),
+        let made = facts.rendered.made(doc);
+        match memo(doc).and_then(|memo| locked(memo).get(made).cloned()) {
+            Some(findings) => found.extend(findings.iter().cloned()),
             None => fresh.push(doc),
         }
     }
-    let taken = other.into_iter().flat_map(|side| &side.of_documents);
-    let taken = taken.filter_map(|(twin, finding)| Some((*known.get(twin)?, finding.clone())));
-    let mut found: Vec<DocumentFinding> = taken.collect();
-    found.extend(rules::check_documents(facts, &fresh));
+    let of_fresh = rules::check_documents(facts, &fresh);
+    // A failed check is reported at one of the documents, and is to be reported wherever it fails.
+    if of_fresh.iter().any(|(_, finding)| rules::is_internal(finding)) {
+        fresh.clear();
+    }
+    let mut by_document: Lookup<DocId, Vec<Diagnostic>> = Lookup::default();
+    for (doc, finding) in of_fresh.iter().filter(|(doc, _)| memo(*doc).is_some()) {
+        by_document.entry(*doc).or_default().push(finding.clone());
+    }
+    for (doc, memo) in fresh.into_iter().filter_map(|doc| Some((doc, memo(doc)?))) {
+        let findings = by_document.remove(&doc).unwrap_or_default();
+        locked(memo).insert(facts.rendered.made(doc).clone(), findings.into());
+    }
+    found.extend(of_fresh.into_iter().map(|(_, finding)| finding));
     found
 }
 
-/// By what a document is known to be the one of another rendering.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Identity {
-    /// By its place in memory: it was read once.
-    Document(usize),
-    /// Another, of which there are few.
-    Member(Box<Member>),
+/// The findings of documents that are compared with others of their schema.
+fn found_in_schemas(facts: &SiteFacts<'_>, known: &[&Known]) -> Vec<Diagnostic> {
+    let mut schemas: IndexMap<&str, Vec<DocId>, RandomState> = IndexMap::default();
+    for (doc, recipe) in facts.graph.iter() {
+        schemas.entry(&recipe.key.schema).or_default().push(doc);
+    }
+    let (rules, split) = (SchemaRules::of(facts.settings), split());
+    let of_schema = |docs: &Vec<DocId>| {
+        let _part = split.part();
+        let tables = docs.iter().map(|doc| facts.rendered.table(*doc));
+        let table = tables.max_by_key(|table| table.unwrap_or(usize::MAX)).flatten();
+        let Some(known) = table.and_then(|table| known.get(table)) else {
+            return rules.check(facts, docs).into();
+        };
+        let key: Vec<_> = docs.iter().map(|doc| facts.rendered.made(*doc).clone()).collect();
+        if let Some(findings) = locked(&known.of_schemas).get(&key) {
+            return findings.clone();
+        }
+        let findings: Findings = rules.check(facts, docs).into();
+        locked(&known.of_schemas).insert(key, findings.clone());
+        findings
+    };
+    let all: Vec<&Vec<DocId>> = schemas.values().collect();
+    let found: Vec<Findings> = all.into_par_iter().map(of_schema).collect();
+    drop(split);
+    found.iter().flat_map(|findings| findings.iter().cloned()).collect()
 }
 
-/// By what a member of a set is known to be the one of another rendering.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Member {
-    /// A part, in one of the sets.
-    Part(Arc<str>, usize),
-    /// What is merged of some, by name, and whether it begins as nothing.
-    Merged(DocKey, bool),
-}
-
-/// The identities of all documents of a site, in their order.
-fn identities(site: &Site<'_>, sets: &Sets<'_>, graph: &Graph) -> Vec<Identity> {
-    let documents = site.documents.iter();
-    let documents =
-        documents.map(|document| Identity::Document(Written::Deckhand(document).address()));
-    let members = sets.iter().map(|(doc, member)| match member.part {
-        Some(part) => {
-            let set = sets.sets[member.set].name.clone();
-            Member::Part(set, Written::Part(part).address())
-        }
-        None => {
-            let recipe = graph.recipe(doc);
-            Member::Merged(recipe.key.clone(), recipe.data.is_null())
-        }
-    });
-    documents.chain(members.map(|member| Identity::Member(Box::new(member)))).collect()
+fn locked<T>(memo: &Mutex<T>) -> MutexGuard<'_, T> {
+    memo.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The documents of a site, of every system, and the graph they are lowered to.
@@ -213,8 +198,6 @@ pub(super) struct Related<'a> {
     pub(super) site: Site<'a>,
     pub(super) sets: Sets<'a>,
     pub(super) graph: Graph,
-    /// By what each document is known, in their order.
-    identities: Vec<Identity>,
 }
 
 impl<'a> Related<'a> {
@@ -239,11 +222,10 @@ impl<'a> Related<'a> {
             (site, graph)
         });
         let sets = Sets::add_to(sets, &mut graph);
-        let identities = identities(&site, &sets, &graph);
-        Self { site, sets, graph: Graph { sharers, ..graph }, identities }
+        Self { site, sets, graph: Graph { sharers, ..graph } }
     }
 
-    /// Facts for the rules, without an earlier rendering.
+    /// Facts for the rules.
     pub(super) fn facts<'s>(&'s self, loaded: &'s Loaded, rendered: &'s Rendered) -> SiteFacts<'s> {
         SiteFacts {
             sources: &loaded.sources,
@@ -253,7 +235,6 @@ impl<'a> Related<'a> {
             rendered,
             schemas: &loaded.schemas,
             settings: &loaded.settings,
-            earlier: None,
         }
     }
 }

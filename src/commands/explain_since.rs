@@ -13,7 +13,6 @@ use crate::check::{
 };
 use crate::edit::{Edit, Text};
 use crate::error::{Error, ErrorKind};
-use crate::render::Alike;
 use crate::render::replay::Replay;
 use crate::report::provenance::ExplainedValue;
 use crate::report::since::{ExplainedDifference, WaySide, WaySince};
@@ -36,7 +35,7 @@ pub fn run(
     let Some(Opened { chosen, workspace, .. }) = opened else {
         return Err(Error::new(ErrorKind::Usage, "it is not said with what to compare"));
     };
-    let settings = Settings { alike: Alike::Text, work: Work::Render, ..Settings::default() };
+    let settings = Settings { work: Work::Render, ..Settings::default() };
     let answers = OnceLock::new();
     let ask = |both: &BothSides<'_>| {
         let is_it = |side: &RenderedSite<'_>| super::explain_value::is_called(side, site);

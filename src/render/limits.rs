@@ -91,9 +91,19 @@ impl Allowance {
         Ok(())
     }
 
-    /// Whether a document that cost so much without a problem may do so here.
-    pub(super) fn covers(&self, cost: Cost) -> bool {
-        cost.work <= self.most.work && cost.memory <= self.most.memory
+    /// Whether a document that cost so much within another allowance, without a problem, has none
+    /// within this one; `nodes` gives the most that its data had.
+    pub(super) fn covers(
+        &self,
+        other: &Self,
+        cost: &Cost,
+        recipe: &Recipe,
+        nodes: impl FnOnce() -> u64,
+    ) -> bool {
+        cost.work <= self.most.work
+            && cost.memory <= self.most.memory
+            && (self.effort.covers(&other.effort) || recipe.steps.is_empty())
+            && (self.copies >= other.copies || nodes() <= self.copies)
     }
 }
 

@@ -6,7 +6,6 @@
 //! Nodes are moved and shared, never copied deeply and never given another
 //! span. Who says which document lies on which is not known here.
 
-mod again;
 mod delta;
 pub mod effect;
 pub mod flow;
@@ -15,18 +14,19 @@ mod numbering;
 pub mod replay;
 mod stroke;
 mod substitute;
+mod table;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-pub use again::{Alike, Earlier};
 pub use limits::{MAX_COPIES, MAX_DEPTH, MAX_WORK};
+pub use table::{FileSet, MadeDocument, Matching, Table};
 
-use self::again::Stock;
 use self::limits::{Allowance, Cost};
 use self::stroke::{Author, Strokes};
+use self::table::Tables;
 use crate::graph::{DocId, Edge, Graph, Lay, Op, Recipe, Step};
 use crate::guard::{self, Place};
 use crate::merge::deckhand::{self, ActionPath, Difference, Method};
@@ -41,10 +41,13 @@ use crate::yaml::{Node, Value, YamlLimit};
 #[derive(Debug)]
 pub struct Rendered {
     /// Each document; one that is blocked is as if it had no data.
-    made: Vec<Made>,
+    made: Vec<MadeDocument>,
     /// What each that is blocked needs; there are nearly always none.
     blockers: Blockers,
-    untouched: Vec<Option<DocId>>,
+    /// The table that keeps each document, by index.
+    levels: Vec<Option<usize>>,
+    /// Which documents were taken from a table, by id.
+    taken: Vec<bool>,
     /// Which documents were to be made, by id; all where nothing else was asked for.
     wanted: Option<Vec<bool>>,
     /// What each document was allowed to cost, for those that are made again.
@@ -293,11 +296,19 @@ impl Rendered {
         }
     }
 
-    /// The document of the first earlier rendering that this one was taken from,
-    /// if it and all that it is made of were read from the same texts, and if it is
-    /// part of the output on both sides or on none.
-    pub fn untouched(&self, doc: DocId) -> Option<DocId> {
-        self.untouched[doc.index()]
+    /// A document, and whatever else has it.
+    pub fn made(&self, doc: DocId) -> &MadeDocument {
+        &self.made[doc.index()]
+    }
+
+    /// Index of the table that keeps a document, of those it was rendered with.
+    pub fn table(&self, doc: DocId) -> Option<usize> {
+        self.levels[doc.index()]
+    }
+
+    /// Whether a document was made before.
+    pub fn is_taken(&self, doc: DocId) -> bool {
+        self.taken[doc.index()]
     }
 
     /// What went wrong at a document, by step.
@@ -315,7 +326,7 @@ impl Rendered {
 
 /// Renders every document of `graph`.
 pub fn render(graph: &Graph) -> Rendered {
-    render_again(graph, &[], Extent::All)
+    render_with(graph, (&[], Matching::Texts), Extent::All)
 }
 
 /// What of a graph is rendered.
@@ -327,17 +338,18 @@ pub enum Extent {
     Only(Vec<DocId>),
 }
 
-/// Renders `graph` with the same values as [`render`]; documents that are made
-/// of the same things as in one of `earlier` are taken from there.
-pub fn render_again(graph: &Graph, earlier: &[Earlier<'_>], extent: Extent) -> Rendered {
+/// Renders `graph` with the same values as [`render`]. Takes from `tables` what was made before.
+/// By [`Matching::Texts`], keeps there what is made now: each document in the first table that
+/// keeps it, and its inputs in that one or one before it.
+pub fn render_with(graph: &Graph, tables: (&[&Table], Matching), extent: Extent) -> Rendered {
     let order = graph.waves();
     let allowance = Allowance::of_each(graph);
-    let mut stock = Stock::new(graph, earlier, allowance);
+    let mut tables = Tables::new(graph, tables, allowance);
     let wanted = match extent {
         Extent::All => None,
         Extent::Only(docs) => Some(graph.closure(docs)),
     };
-    let mut made: Vec<Option<Made>> = Vec::new();
+    let mut made: Vec<Option<MadeDocument>> = Vec::new();
     made.resize_with(graph.recipes.len(), || None);
     let (mut failures, mut problems) = (Vec::new(), Vec::new());
     for wave in &order.waves {
@@ -348,9 +360,9 @@ pub fn render_again(graph: &Graph, earlier: &[Earlier<'_>], extent: Extent) -> R
             }
             let is_wanted = wanted.as_ref().is_none_or(|wanted| wanted[doc.index()]);
             let known = if is_wanted {
-                stock.take(*doc, &made)
+                tables.take(*doc, &made)
             } else {
-                Some(Made::nothing(graph.recipe(*doc)))
+                Some(MadeDocument::nothing(graph.recipe(*doc)))
             };
             match known {
                 Some(known) => made[doc.index()] = Some(known),
@@ -358,26 +370,30 @@ pub fn render_again(graph: &Graph, earlier: &[Earlier<'_>], extent: Extent) -> R
             }
         }
         let outcomes = make(graph, &fresh, &made, allowance);
+        let mut sound = Vec::with_capacity(fresh.len());
         for (doc, outcome) in fresh.into_iter().zip(outcomes) {
             match outcome {
                 Some((document, of_document)) => {
                     made[doc.index()] = Some(document);
+                    if of_document.is_empty() {
+                        sound.push(doc);
+                    }
                     problems.extend(of_document);
                 }
                 None => failures.push(doc),
             }
         }
+        tables.keep(&sound, &made);
     }
     let unmade = Unmade { cycles: order.cycles, failures };
     let blockers = blockers(graph, &made, &unmade);
     problems.extend(unmade.problems(graph));
     problems.sort_by_key(|problem| problem.doc);
-    let made = made
-        .into_iter()
-        .enumerate()
-        .map(|(index, made)| made.unwrap_or_else(|| Made::nothing(graph.recipe(DocId::at(index)))));
-    let (made, untouched) = (made.collect(), stock.into_untouched());
-    Rendered { made, blockers, untouched, wanted, allowance, problems }
+    let made = made.into_iter().enumerate().map(|(index, made)| {
+        made.unwrap_or_else(|| MadeDocument::nothing(graph.recipe(DocId::at(index))))
+    });
+    let (levels, taken) = tables.into_parts();
+    Rendered { made: made.collect(), blockers, levels, taken, wanted, allowance, problems }
 }
 
 /// Renders `docs`, and the documents that are made of them, as `graph` says; all others are
@@ -386,7 +402,7 @@ pub fn render_again(graph: &Graph, earlier: &[Earlier<'_>], extent: Extent) -> R
 pub fn render_in_part(graph: &Graph, rendered: &Rendered, docs: Vec<DocId>) -> Rendered {
     let is_affected = graph.dependents(docs);
     let allowance = Allowance::of_each(graph);
-    let mut made: Vec<Option<Made>> = rendered.made.iter().cloned().map(Some).collect();
+    let mut made: Vec<Option<MadeDocument>> = rendered.made.iter().cloned().map(Some).collect();
     let mut problems = Vec::new();
     for wave in graph.waves().waves {
         let is_ready =
@@ -397,19 +413,19 @@ pub fn render_in_part(graph: &Graph, rendered: &Rendered, docs: Vec<DocId>) -> R
             let (document, of_document) = outcome.unwrap_or_else(|| {
                 let recipe = graph.recipe(doc);
                 let failed = Problem { doc, at: recipe.span, kind: ProblemKind::Failed };
-                (Made::nothing(recipe), vec![failed])
+                (MadeDocument::nothing(recipe), vec![failed])
             });
             made[doc.index()] = Some(document);
             problems.extend(of_document);
         }
     }
     problems.sort_by_key(|problem| problem.doc);
-    let untouched = is_affected.iter().enumerate();
     Rendered {
         made: made.into_iter().flatten().collect(),
         blockers: rendered.blockers.clone(),
         wanted: rendered.wanted.clone(),
-        untouched: untouched.map(|(at, is)| (!is).then(|| DocId::at(at))).collect(),
+        levels: vec![None; graph.recipes.len()],
+        taken: is_affected.iter().map(|is_affected| !is_affected).collect(),
         allowance,
         problems,
     }
@@ -420,9 +436,9 @@ pub fn render_in_part(graph: &Graph, rendered: &Rendered, docs: Vec<DocId>) -> R
 fn make(
     graph: &Graph,
     docs: &[DocId],
-    made: &[Option<Made>],
+    made: &[Option<MadeDocument>],
     allowance: Allowance,
-) -> Vec<Option<(Made, Vec<Problem>)>> {
+) -> Vec<Option<(MadeDocument, Vec<Problem>)>> {
     let split = stopwatch::split();
     docs.par_iter()
         .with_min_len(32)
@@ -439,7 +455,7 @@ fn make(
 }
 
 /// Whether all that a document needs was made.
-fn needs_made(graph: &Graph, doc: DocId, made: &[Option<Made>]) -> bool {
+fn needs_made(graph: &Graph, doc: DocId, made: &[Option<MadeDocument>]) -> bool {
     graph.recipe(doc).needs.iter().all(|need| made[need.doc.index()].is_some())
 }
 
@@ -474,7 +490,7 @@ struct Put {
 
 /// One document and what was done on the way.
 #[derive(Clone, Debug)]
-struct Made {
+pub struct Made {
     data: Node,
     writes: Arc<[Write]>,
     cost: Cost,
@@ -483,7 +499,7 @@ struct Made {
 /// For every document that was not made, the one to blame, which is a member of
 /// a cycle or failed: for such a one itself, for another the one its first unmade
 /// need leads to.
-fn blockers(graph: &Graph, made: &[Option<Made>], unmade: &Unmade) -> Blockers {
+fn blockers(graph: &Graph, made: &[Option<MadeDocument>], unmade: &Unmade) -> Blockers {
     let members = unmade.cycles.iter().flatten().map(|edge| edge.doc);
     let mut blockers: Blockers =
         members.chain(unmade.failures.iter().copied()).map(|doc| (doc, doc)).collect();
@@ -502,10 +518,10 @@ fn blockers(graph: &Graph, made: &[Option<Made>], unmade: &Unmade) -> Blockers {
     blockers
 }
 
-impl Made {
+impl MadeDocument {
     fn nothing(recipe: &Recipe) -> Self {
         let data = Node::made(Value::Null, recipe.span);
-        Self { data, writes: Arc::default(), cost: Cost::default() }
+        Self::new(Made { data, writes: Arc::default(), cost: Cost::default() })
     }
 }
 
@@ -585,10 +601,11 @@ impl<'a> Making<'a> {
     }
 
     /// The document, and what went wrong.
-    fn made(self) -> (Made, Vec<Problem>) {
+    fn made(self) -> (MadeDocument, Vec<Problem>) {
         // An empty list of its own would be one more piece of memory for each document.
         let writes = if self.writes.is_empty() { Arc::default() } else { self.writes.into() };
-        (Made { data: self.data, writes, cost: self.allowance.spent }, self.problems)
+        let made = Made { data: self.data, writes, cost: self.allowance.spent };
+        (MadeDocument::new(made), self.problems)
     }
 
     fn act(&mut self, method: Method, path: &Spanned<ActionPath>, at: Span) {

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{
-    JudgedSite, REFUSED, SiteFacts, guard_finding, guard_site_check, is_internal,
-    is_refused_template, schema_violation, undecided_semantics, word_relation, word_rendering,
+    REFUSED, SiteFacts, guard_finding, guard_site_check, is_internal, is_refused_template,
+    schema_violation, undecided_semantics, word_relation, word_rendering,
 };
 use crate::diagnostic::{Diagnostic, Severity, Trait};
 use crate::graph::{DocId, Graph, MissingSource};
@@ -50,25 +50,16 @@ fn look(
 ) {
     if has_control_parent(facts) {
         let (site, graph, rendered) = related_anew(facts);
-        let (sets, earlier) = (&Sets::default(), None);
-        let (site, graph, rendered) = (&site, &graph, &rendered);
-        let deckhand = SiteFacts { site, sets, graph, rendered, earlier, ..*facts };
+        let (site, sets, graph, rendered) = (&site, &Sets::default(), &graph, &rendered);
+        let deckhand = SiteFacts { site, sets, graph, rendered, ..*facts };
         return compare(facts, &deckhand, partings, known, found);
     }
     let recipes = facts.graph.recipes.clone();
     let graph = Graph { recipes, semantics: Semantics::Deckhand, ..*facts.graph };
     let docs = partings.iter().map(|parting| parting.doc).collect();
     let rendered = render_in_part(&graph, facts.rendered, docs);
-    let itself: Vec<_> = graph.iter().map(|(doc, _)| Some(doc)).collect();
-    let earlier = JudgedSite {
-        site: facts.site,
-        graph: facts.graph,
-        rendered: facts.rendered,
-        findings: known,
-        twins: &itself,
-    };
-    let (graph, rendered, earlier) = (&graph, &rendered, Some(earlier));
-    compare(facts, &SiteFacts { graph, rendered, earlier, ..*facts }, partings, known, found);
+    let (graph, rendered) = (&graph, &rendered);
+    compare(facts, &SiteFacts { graph, rendered, ..*facts }, partings, known, found);
 }
 
 fn compare(
@@ -78,7 +69,7 @@ fn compare(
     known: &[Diagnostic],
     found: &mut Vec<Diagnostic>,
 ) {
-    let refusals = refusals(deckhand);
+    let refusals = refusals(facts, deckhand);
     let places: HashSet<(&str, Span)> =
         known.iter().map(|it| (it.rule.name, it.primary.span)).collect();
     let refused: HashSet<Span> = known
@@ -97,7 +88,7 @@ fn compare(
 }
 
 /// The findings by which Deckhand refuses the site, in its own meaning.
-fn refusals(deckhand: &SiteFacts<'_>) -> Vec<Diagnostic> {
+fn refusals(facts: &SiteFacts<'_>, deckhand: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let problems = deckhand.rendered.problems.iter();
     let problems = problems.filter(|problem| {
         deckhand.sets.member(problem.doc).is_none() && !is_refused_template(&problem.kind)
@@ -105,7 +96,8 @@ fn refusals(deckhand: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = problems
         .map(|problem| guard_finding("rendering", problem.at, || word_rendering(deckhand, problem)))
         .collect();
-    if deckhand.earlier.is_none() {
+    // Relations are others only where the site was related anew.
+    if !std::ptr::eq(facts.site, deckhand.site) {
         let relations = deckhand.site.problems.iter().filter(|problem| is_of_parents(problem));
         found.extend(relations.map(|problem| word_relation(deckhand, problem)));
     }

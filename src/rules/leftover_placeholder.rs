@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
-use crate::graph::{Destination, DocId, Graph, Op, Part, Recipe};
+use crate::graph::{Destination, DocId, Graph, Op, Part};
 use crate::render::WriteKind;
 use crate::source::{Span, offset};
 use crate::yaml::path::{Location, first_inside};
@@ -12,23 +12,18 @@ use crate::yaml::{Node, Origin, Value, is_in_capitals, words_in_capitals};
 
 super::rule!(
     "leftover-placeholder", Note, "a rendered text holds what a pattern replaces elsewhere";
-    Site(check)
+    Schema(check)
 );
 
-fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let placeholders = placeholders(facts.graph);
-    // Of what is the same as where none was found, and no more is replaced, none is.
-    let is_known = facts.earlier.is_some_and(|earlier| {
-        earlier.is_free_of(&RULE) && covers(&self::placeholders(earlier.graph), &placeholders)
-    });
-    for (doc, recipe) in facts.graph.outputs() {
-        if is_known && facts.rendered.untouched(doc).is_some() {
-            continue;
-        }
-        let Some(replaced) = placeholders.get(&*recipe.key.schema) else { continue };
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Diagnostic>) {
+    let replaced = replaced_words(facts.graph, docs);
+    if replaced.is_empty() {
+        return;
+    }
+    for doc in docs.iter().copied().filter(|doc| facts.graph.recipe(*doc).emit) {
         let Some(data) = facts.rendered.data(doc) else { continue };
         // Most documents hold none: places are kept only where one does.
-        if !is_in(replaced, data) {
+        if !is_in(&replaced, data) {
             continue;
         }
         // Every text is looked at: the search ends nowhere.
@@ -51,36 +46,23 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The words that patterns of a schema's documents replace, and where one does.
+/// The words that patterns of documents replace, and where one does.
 type ReplacedWords<'a> = HashMap<&'a str, Span, foldhash::fast::RandomState>;
 
-/// The replaced words of documents, by their schema.
-type BySchema<'a> = HashMap<&'a str, ReplacedWords<'a>, foldhash::fast::RandomState>;
-
-/// Whether all that the second has is in the first.
-fn covers(all: &BySchema<'_>, some: &BySchema<'_>) -> bool {
-    some.iter().all(|(schema, replaced)| {
-        let there = all.get(schema);
-        there.is_some_and(|there| replaced.keys().all(|word| there.contains_key(word)))
-    })
-}
-
-fn placeholders(graph: &Graph) -> BySchema<'_> {
-    let mut placeholders = BySchema::default();
-    let with_patterns =
-        |(_, recipe): &(DocId, &Recipe)| recipe.steps.instructions().have_patterns();
-    for (_, recipe) in graph.iter().filter(with_patterns) {
+fn replaced_words<'a>(graph: &'a Graph, docs: &[DocId]) -> ReplacedWords<'a> {
+    let mut replaced = ReplacedWords::default();
+    let recipes = docs.iter().map(|doc| graph.recipe(*doc));
+    for recipe in recipes.filter(|recipe| recipe.steps.instructions().have_patterns()) {
         for step in recipe.steps.iter() {
             let Op::Substitute(substitution) = step.op else { continue };
             for part in substitution.writing.to.iter().filter_map(|to| to.part.as_ref()) {
                 if let Some(word) = placeholder(part.pattern.value.text()) {
-                    let replaced = placeholders.entry(&recipe.key.schema).or_default();
                     replaced.entry(word).or_insert(part.pattern.span);
                 }
             }
         }
     }
-    placeholders
+    replaced
 }
 
 /// Whether a text of `node` has one of the words that are `replaced` elsewhere. Hardly any text has

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{JudgedSite, SiteFacts, stale_reference, title};
+use super::{SiteFacts, stale_reference, title};
 use crate::diagnostic::{Diagnostic, Label, NeededBy, Rule};
 use crate::graph::DocId;
 use crate::near::nearest;
 use crate::source::Span;
 use crate::system::deckhand::Site;
-use crate::yaml::{Node, Query};
+use crate::yaml::Query;
 
 super::rule!(
     "missing-reference", Error[Absence], "a rendered document names another that is not rendered";
@@ -69,9 +69,6 @@ type NameUse<'a> = (Span, &'a str, Arc<str>);
 /// The findings of this rule, and of `stale-reference` for what is named by the
 /// documents to which no name leads.
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    if facts.earlier.is_some_and(|earlier| names_the_same(facts, &earlier)) {
-        return;
-    }
     let outputs = ReferencedOutputs::of(facts);
     let mut walk = DocumentQueue::from_roots(facts, &outputs);
     let reached = missing(facts, &outputs, &mut walk);
@@ -80,26 +77,6 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let others = missing(facts, &outputs, &mut walk);
     let stale = words(&stale_reference::RULE, facts, &outputs, &others);
     found.extend(stale.into_iter().map(|finding| finding.note(stale_reference::NOTE)));
-}
-
-/// Whether the site is one of which nothing was found earlier, and all its documents
-/// name what they named.
-fn names_the_same(facts: &SiteFacts<'_>, earlier: &JudgedSite<'_>) -> bool {
-    let names_the_same = |doc: DocId| match (facts.rendered.data(doc), earlier.rendered.data(doc)) {
-        (Some(now), Some(before)) => facts.references_of(doc).all(|reference| {
-            let (now, before) = (reference.path.find(now), reference.path.find(before));
-            let name = |node: &Node| node.as_str().filter(|_| !node.secret).map(str::to_owned);
-            now.into_iter().map(name).eq(before.into_iter().map(name))
-        }),
-        (now, before) => now.is_none() && before.is_none(),
-    };
-    earlier.is_free_of(&RULE)
-        && earlier.is_free_of(&stale_reference::RULE)
-        && facts.site.is_related_as(earlier.site)
-        && facts
-            .site
-            .iter()
-            .all(|(doc, _)| facts.rendered.untouched(doc) == Some(doc) || names_the_same(doc))
 }
 
 fn words(

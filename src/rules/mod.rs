@@ -357,6 +357,9 @@ type FileCheck = fn(&FileFacts<'_>, &mut Vec<Diagnostic>);
 /// document and on what it is made of, and on nothing else.
 type DocumentCheck = fn(&SiteFacts<'_>, &[DocId], &mut Vec<DocumentFinding>);
 
+/// Looks at the rendered documents of one schema and adds what it finds.
+type SchemaCheck = fn(&SiteFacts<'_>, &[DocId], &mut Vec<Diagnostic>);
+
 /// Looks at a rendered site as a whole and adds what it finds.
 type SiteCheck = fn(&SiteFacts<'_>, &mut Vec<Diagnostic>);
 
@@ -372,6 +375,8 @@ enum CheckKind {
     AnyFile(FileCheck),
     /// Rendered documents, one by one.
     Documents(DocumentCheck),
+    /// All rendered documents of a schema in a site.
+    Schema(SchemaCheck),
     /// Rendered sites.
     Site(SiteCheck),
     /// Sets of parts.
@@ -526,37 +531,6 @@ pub(crate) struct SiteFacts<'a> {
     pub schemas: &'a Schemas,
     /// The configuration for the rules.
     pub settings: &'a RuleOptions,
-    /// The rendering from which [untouched](Rendered::untouched) documents were
-    /// taken, if one was.
-    pub earlier: Option<JudgedSite<'a>>,
-}
-
-/// A rendering that was judged before.
-#[derive(Clone, Copy)]
-pub(crate) struct JudgedSite<'a> {
-    /// Its documents.
-    pub site: &'a Site<'a>,
-    /// Its recipes.
-    pub graph: &'a Graph,
-    /// Their rendering.
-    pub rendered: &'a Rendered,
-    /// The findings in it.
-    pub findings: &'a [Diagnostic],
-    /// For each document of the later rendering its counterpart from the same text, if there is
-    /// one.
-    pub twins: &'a [Option<DocId>],
-}
-
-impl JudgedSite<'_> {
-    /// Whether a rule looked at it and found nothing.
-    fn is_free_of(&self, rule: &Rule) -> bool {
-        self.is_whole() && self.findings.iter().all(|found| found.rule.name != rule.name)
-    }
-
-    /// Whether every rule that is wanted has looked at all of it.
-    fn is_whole(&self) -> bool {
-        !self.findings.iter().any(is_internal)
-    }
 }
 
 impl SiteFacts<'_> {
@@ -837,6 +811,37 @@ fn check_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     found.into_iter().flatten().collect()
 }
 
+/// The rules that compare the documents of one schema in a site.
+pub(crate) struct SchemaRules(Vec<RuleCheck<SchemaCheck>>);
+
+impl SchemaRules {
+    /// Those that are wanted.
+    pub(crate) fn of(settings: &RuleOptions) -> Self {
+        Self(wanted(
+            settings,
+            |look| if let CheckKind::Schema(run) = look { Some(run) } else { None },
+        ))
+    }
+
+    /// Their findings in `docs`, all documents of a schema. They depend on these and their inputs,
+    /// and on nothing else.
+    pub(crate) fn check(&self, facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for check in &self.0 {
+            stopwatch::rule(check.names(), || {
+                guard_site_check(facts, check.rules, &mut found, |found| {
+                    near::within(|| (check.run)(facts, docs, found));
+                });
+            });
+        }
+        for finding in &mut found {
+            name_subject(facts, finding);
+            put_owner_first(facts, finding);
+        }
+        found
+    }
+}
+
 /// A finding of a rendered document.
 pub(crate) type DocumentFinding = (DocId, Diagnostic);
 
@@ -844,7 +849,7 @@ pub(crate) type DocumentFinding = (DocId, Diagnostic);
 /// cache.
 const DOCUMENTS_PER_CHUNK: usize = 64;
 
-/// Findings of the other rules in these documents. They depend on a document and its inputs, and on
+/// Findings of the rules that look at rendered documents one by one. They depend on a document and its inputs, and on
 /// nothing else.
 pub(crate) fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<DocumentFinding> {
     let looks = |look| if let CheckKind::Documents(run) = look { Some(run) } else { None };

@@ -1,15 +1,12 @@
 //! `schema-violation`: a rendered value that the schema of its document
 //! refuses.
 
-use std::collections::HashSet;
-use std::sync::Arc;
-
-use super::{JudgedSite, SiteFacts};
+use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op};
 use crate::render::replay::{Hop, Replay, Via};
 use crate::schema::{Alternative, Bound, Violation, Wrong};
-use crate::source::{DocKey, Span};
+use crate::source::Span;
 use crate::stopwatch::{Stage, did, lap};
 use crate::system::deckhand::schema::{self, Refusal, refused};
 use crate::yaml::path::{Location, Piece};
@@ -23,11 +20,9 @@ super::rule!(
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let replay = Replay::new(facts.graph, facts.rendered);
     let refused = lap(Stage::Validate, || {
-        let known = EarlierValidation::of(facts);
-        let is_valid = |doc, by| known.as_ref().is_some_and(|known| known.has(doc, by));
         let sharers = facts.graph.sharers;
         let data = |doc| facts.rendered.data(doc);
-        refused(facts.site, facts.schemas, sharers, data, is_valid)
+        refused(facts.site, facts.schemas, sharers, data)
     });
     did(Stage::Validate, || 1);
     // A fault of a policy of layers is reported where it is read.
@@ -60,42 +55,6 @@ pub const MAX_VIOLATIONS: usize = 20_000;
 fn max_violations(facts: &SiteFacts<'_>) -> usize {
     const MIN_SITES: usize = 5;
     (MAX_VIOLATIONS * MIN_SITES / facts.graph.sharers.max(1)).clamp(20, MAX_VIOLATIONS)
-}
-
-/// Validation in an earlier rendering.
-struct EarlierValidation<'a> {
-    facts: &'a SiteFacts<'a>,
-    /// The DataSchema documents that are in use there, too.
-    schemas: HashSet<DocId, foldhash::fast::RandomState>,
-    /// The documents of which something was refused there.
-    refused: HashSet<&'a DocKey, foldhash::fast::RandomState>,
-}
-
-impl<'a> EarlierValidation<'a> {
-    fn of(facts: &'a SiteFacts<'a>) -> Option<Self> {
-        let earlier = facts.earlier.filter(JudgedSite::is_whole)?;
-        let before = earlier.site.data_schemas();
-        let is_same = |(kind, by): &(&Arc<str>, &DocId)| {
-            let twin = earlier.twins[by.index()];
-            twin.is_some() && before.get(*kind).copied() == twin
-        };
-        let schemas = facts.site.data_schemas().iter().filter(is_same).map(|(_, by)| *by);
-        let reported = earlier.findings.iter().filter(|it| it.rule.name == RULE.name);
-        if reported.clone().count() >= max_violations(facts) {
-            // There may be documents of which nothing is reported.
-            return None;
-        }
-        let refused = reported.flat_map(|it| &it.documents).collect();
-        Some(Self { facts, schemas: schemas.collect(), refused })
-    }
-
-    /// Whether a document is as it was when this schema, or Deckhand's own, accepted
-    /// it.
-    fn has(&self, doc: DocId, by: Option<DocId>) -> bool {
-        self.facts.rendered.untouched(doc).is_some()
-            && by.is_none_or(|by| self.schemas.contains(&by))
-            && !self.refused.contains(&self.facts.document(doc).key)
-    }
 }
 
 fn word(

@@ -16,7 +16,7 @@ super::rule!(
     "uncommon-destination",
     Note,
     "a substitution creates a key that is nearly what other documents have there";
-    Site(check)
+    Schema(check)
 );
 
 /// One document alone may be the one that is wrong.
@@ -26,28 +26,24 @@ const MAX_COMPARED_KEYS: usize = 200;
 /// A mapping of more keys holds names given by a machine.
 const MAX_KEYS: usize = 1000;
 
-fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let mut schemas: OrderedMap<&str, (DestinationNode<'_>, Vec<DocId>)> = OrderedMap::default();
-    for (doc, recipe) in facts.graph.iter() {
-        let writes = facts.rendered.writes(doc).iter();
-        let mut creating = writes.filter(|write| write.created.is_some()).peekable();
-        if creating.peek().is_some() {
-            let (root, docs) = schemas.entry(&recipe.key.schema).or_default();
-            docs.push(doc);
-            creating.flat_map(created_keys).for_each(|(around, _)| root.ask(around));
+fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Diagnostic>) {
+    let (mut root, mut creating) = (DestinationNode::default(), Vec::new());
+    for doc in docs {
+        let writes = facts.rendered.writes(*doc).iter();
+        let mut creates = writes.filter(|write| write.created.is_some()).peekable();
+        creating.extend(creates.peek().map(|_| *doc));
+        creates.flat_map(created_keys).for_each(|(around, _)| root.ask(around));
+    }
+    if creating.is_empty() {
+        return;
+    }
+    for doc in docs.iter().filter(|doc| facts.graph.recipe(**doc).emit) {
+        if let Some(data) = facts.rendered.data(*doc) {
+            root.count_keys(*doc, data);
         }
     }
-    for (doc, recipe) in facts.graph.outputs() {
-        if let (Some((root, _)), Some(data)) =
-            (schemas.get_mut(&*recipe.key.schema), facts.rendered.data(doc))
-        {
-            root.count_keys(doc, data);
-        }
-    }
-    for (root, docs) in schemas.values() {
-        for doc in docs {
-            report_uncommon(facts, *doc, root, found);
-        }
+    for doc in creating {
+        report_uncommon(facts, doc, &root, found);
     }
 }
 

@@ -68,7 +68,7 @@ impl<'a> BothMeanings<'a> {
     }
 
     fn differs(&self, doc: DocId) -> bool {
-        self.deckhand.rendered.untouched(doc).is_none()
+        self.documented.rendered.made(doc) != self.deckhand.rendered.made(doc)
             && self.data(doc).is_some_and(|(documented, deckhand)| !same(documented, deckhand))
     }
 

@@ -206,6 +206,11 @@ impl DocKey {
         Self(Arc::new(Triple { schema: schema.into(), layer: layer.into(), name: name.into() }))
     }
 
+    /// Whether both were read once, of the same text.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Its name with its layer, if it has one.
     pub fn name_and_layer(&self) -> String {
         let Triple { name, layer, .. } = &**self;

@@ -112,6 +112,11 @@ impl Effort {
         }
     }
 
+    /// Whether searches that succeeded with `other` succeed with this.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.backtracks >= other.backtracks && self.looks >= other.looks
+    }
+
     /// Whether no search may go back any more, but for the little that is free.
     pub fn is_spent(&self) -> bool {
         self.backtracks == 0

@@ -45,7 +45,7 @@ impl<'a> Site<'a> {
             // What a recipe says of its parent stands in the parent's text.
             if is_other(doc) || site.parent(doc).is_some_and(is_other) {
                 // What is wrong with it is known from before.
-                site.recipe(doc, document, options, &mut Vec::new())
+                Arc::new(site.recipe(doc, document, options, &mut Vec::new()))
             } else {
                 graph.recipes[doc.index()].clone()
             }
@@ -53,14 +53,6 @@ impl<'a> Site<'a> {
         let recipes: Vec<Arc<Recipe>> = recipes.collect();
         let Graph { semantics, missing_source, sharers, .. } = *graph;
         Some((site, Graph { recipes, semantics, missing_source, sharers }))
-    }
-}
-
-impl Site<'_> {
-    /// Whether one of two sites was made of the other by [`Site::again`], so that the
-    /// same documents stand in the same places.
-    pub fn is_related_as(&self, other: &Site<'_>) -> bool {
-        Arc::as_ptr(&self.relations).addr() == Arc::as_ptr(&other.relations).addr()
     }
 }
 

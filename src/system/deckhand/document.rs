@@ -4,10 +4,10 @@
 //! is refused here: what is wrong is a [`DocumentFault`] with its place, and the rest
 //! of the document is used (`deckhand.md` sections 2 and 4).
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::secrecy::{Folder, SecretKinds};
-use crate::graph::{Act, Instruction, Instructions, Recipe, Writing};
+use crate::graph::{Act, Instruction, Instructions, Writing};
 use crate::merge::deckhand::Method;
 use crate::source::{DocKey, Span, Spanned};
 use crate::yaml::path::PathError;
@@ -78,8 +78,6 @@ pub struct Document {
     /// A key in a mapping with keys of several types, and the first key of that mapping, in a
     /// document that selects a parent: Deckhand cannot sort them (`deckhand.md` 6.7).
     pub mixed_keys: Option<(Span, Span)>,
-    /// See [`Document::alone`].
-    pub(super) alone: OnceLock<Arc<Recipe>>,
 }
 
 /// What a child looks for in its parent's labels.
@@ -142,12 +140,6 @@ impl Document {
             let secret = self.data.secret.then_some("data");
             self.whole = Whole::InText { text: text.clone(), span: self.span, secret };
         }
-    }
-
-    /// How it is made wherever it needs no other document, which `make` says for the
-    /// first site that asks: all of them have nearly the same documents.
-    pub(super) fn alone(&self, make: impl FnOnce() -> Arc<Recipe>) -> &Arc<Recipe> {
-        self.alone.get_or_init(make)
     }
 
     /// Its actions.

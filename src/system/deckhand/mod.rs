@@ -433,7 +433,7 @@ impl<'a> Site<'a> {
         let mut missing = Vec::new();
         let recipes = self
             .iter()
-            .map(|(doc, document)| self.recipe(doc, document, options, &mut missing))
+            .map(|(doc, document)| Arc::new(self.recipe(doc, document, options, &mut missing)))
             .collect();
         self.problems.extend(gather_generated(missing));
         let DeckhandOptions { semantics, missing_source, .. } = *options;
@@ -441,28 +441,6 @@ impl<'a> Site<'a> {
     }
 
     fn recipe(
-        &self,
-        doc: DocId,
-        document: &Document,
-        options: &DeckhandOptions,
-        problems: &mut Vec<SiteProblem>,
-    ) -> Arc<Recipe> {
-        let mut make = || Arc::new(self.recipe_of_its_own(doc, document, options, problems));
-        if self.stands_alone(doc, document) { document.alone(make).clone() } else { make() }
-    }
-
-    /// Whether nothing of how a document is made depends on the other documents of
-    /// the site, nor on options, so that it is made so in every site.
-    fn stands_alone(&self, doc: DocId, document: &Document) -> bool {
-        let Relations { repeated, parents, replaced_by, .. } = &*self.relations;
-        document.sources.is_empty()
-            && parents[doc.index()].is_none()
-            && replaced_by[doc.index()].is_none()
-            && !repeated[doc.index()]
-            && secret_reference(document).is_none()
-    }
-
-    fn recipe_of_its_own(
         &self,
         doc: DocId,
         document: &Document,

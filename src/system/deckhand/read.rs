@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use smol_str::SmolStr;
 
@@ -355,7 +355,6 @@ impl<'r> DocumentReader<'r> {
             shared: Vec::new(),
             mixed_keys: None,
             is_secret_later: false,
-            alone: OnceLock::new(),
         };
         let Some(metadata) = metadata else { return read };
         let name = self.text_field(metadata, "name");

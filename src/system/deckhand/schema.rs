@@ -218,15 +218,12 @@ pub struct Refused {
 }
 
 /// What the schemas refuse of a site's outputs, whose rendered data `data`
-/// gives, in their order; `is_valid` says what of a document, by itself or by a
-/// DataSchema document, is known to be accepted. What patterns may cost is shared among
-/// so many sites.
+/// gives, in their order. What patterns may cost is shared among so many sites.
 pub fn refused<'d>(
     site: &Site<'_>,
     schemas: &Schemas,
     sharers: usize,
     data: impl Fn(DocId) -> Option<&'d Node>,
-    is_valid: impl Fn(DocId, Option<DocId>) -> bool,
 ) -> Vec<Refused> {
     let data_schemas = site.data_schemas();
     let effort = Effort::share_of(site.documents.len().saturating_mul(sharers) as u64);
@@ -237,9 +234,6 @@ pub fn refused<'d>(
             Some(_) => None,
             None => data_schemas.get(&document.key.schema).copied(),
         };
-        if is_valid(doc, by) {
-            continue;
-        }
         let compiled = by.map(|by| schemas.compiled(&site.document(by).data));
         let compiled = compiled.or_else(|| own.cloned());
         let (Some(compiled), Some(data)) = (compiled, data(doc)) else { continue };

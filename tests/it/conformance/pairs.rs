@@ -44,6 +44,22 @@ fn every_recorded_pair_changes_as_recorded_and_is_explained() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+#[ignore = "needs the recorded corpus"]
+fn documents_made_once_are_as_if_each_was_made_anew() {
+    let repository = Treasuremap::clone();
+    for pair in pairs().iter().step_by(3) {
+        let (base, head) = (text(&pair["parent"]), text(&pair["commit"]));
+        let of = |shares_documents| {
+            let options = Options { shares_documents, ..as_pegleg() };
+            let compared = repository.compare_with(base, head, options, &Settings::default());
+            format!("{:#?}\n{:#?}", compared.comparison, compared.findings)
+        };
+        // The texts are too long to be shown.
+        assert!(of(true) == of(false), "{base} {head}");
+    }
+}
+
 /// Recorded pairs, or a sample of them, those of few files first.
 pub(super) fn pairs() -> Vec<Json> {
     let mut pairs = recorded("treasuremap/pairs.json");
@@ -172,6 +188,16 @@ fn expected(record: &Json, actual: &Outputs, site: &SiteReach) -> Outputs {
 impl Treasuremap {
     /// Compares two commits, each rendered as `pegleg site render` does.
     fn compare(&self, base: &str, head: &str, settings: &Settings) -> Compared {
+        self.compare_with(base, head, as_pegleg(), settings)
+    }
+
+    fn compare_with(
+        &self,
+        base: &str,
+        head: &str,
+        options: Options,
+        settings: &Settings,
+    ) -> Compared {
         let repository = Repository::discover_further(&self.path()).expect("it can be opened");
         let repository = repository.expect("the clone is a repository");
         let tree = |revision: &str| repository.commit(revision).expect("the commit is there");
@@ -185,13 +211,18 @@ impl Treasuremap {
             tree: &head,
             scope: Scope::of_repository(&of_head),
             base: Some(Base::of_repository(&base, Some(&of_base))),
-            options: Options::of(DeckhandOptions {
-                semantics: Semantics::Deckhand,
-                missing_source: MissingSource::Warning,
-                encryption_sources: BTreeMap::new(),
-            }),
+            options,
             progress: &Progress::default(),
         };
         compare(&plan, settings).expect("two commits can be compared")
     }
+}
+
+/// The options of `pegleg site render`.
+fn as_pegleg() -> Options {
+    Options::of(DeckhandOptions {
+        semantics: Semantics::Deckhand,
+        missing_source: MissingSource::Warning,
+        encryption_sources: BTreeMap::new(),
+    })
 }

@@ -71,8 +71,7 @@ fn every_recorded_commit_renders_as_recorded() {
 type Refusals = BTreeSet<[String; 3]>;
 
 fn refusals(site: &RenderedSite<'_>) -> Refusals {
-    let refused =
-        refused(site.site, &Schemas::default(), 1, |doc| site.rendered.data(doc), |_, _| false);
+    let refused = refused(site.site, &Schemas::default(), 1, |doc| site.rendered.data(doc));
     let rows = refused.iter().flat_map(|refused| {
         let key = &site.site.document(refused.doc).key;
         refused.refusal.violations.iter().map(|violation| {

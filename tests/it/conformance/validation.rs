@@ -112,7 +112,7 @@ fn checked(case: &Json, semantics: Semantics) -> Option<(Checked<Paths>, usize)>
 fn paths(site: &RenderedSite<'_>, only_control: bool) -> Paths {
     let mut paths = vec![BTreeSet::new(); site.site.documents.len()];
     let data = |doc: DocId| Some(&site.site.document(doc).data);
-    for refused in refused(site.site, &Schemas::default(), 1, data, |_, _| false) {
+    for refused in refused(site.site, &Schemas::default(), 1, data) {
         if only_control && !site.site.document(refused.doc).control {
             continue;
         }

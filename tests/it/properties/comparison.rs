@@ -8,7 +8,7 @@ use layercake::check::{
 use layercake::compare::{Attribution, Status};
 use layercake::graph::{DocId, Graph};
 use layercake::merge::deckhand::Semantics;
-use layercake::render::{Alike, Earlier, Extent, Problem, Rendered, render, render_again};
+use layercake::render::{Extent, Matching, Problem, Rendered, Table, render, render_with};
 use layercake::report::canonical;
 use layercake::source::{FileId, MemoryTree, RepoPath, Source, SourceMap};
 use layercake::system::Written;
@@ -38,6 +38,15 @@ fn compared(
     semantics: Semantics,
     by: Attribution,
 ) -> Compared {
+    compared_with(base, head, Options::of(options(semantics)), by)
+}
+
+fn compared_with(
+    base: &MemoryTree,
+    head: &MemoryTree,
+    options: Options,
+    by: Attribution,
+) -> Compared {
     let layout = |tree: &MemoryTree| {
         let layout = Layout::discover(tree, &RepoPath::new("")).expect("memory can be listed");
         layout.expect("the files are a site repository")
@@ -47,7 +56,7 @@ fn compared(
         tree: head,
         scope: Scope::of_repository(&of_head),
         base: Some(Base::of_repository(base, Some(&of_base))),
-        options: Options::of(options(semantics)),
+        options,
         progress: &Progress::default(),
     };
     let settings = Settings { attribution: by, ..Settings::default() };
@@ -159,6 +168,19 @@ proptest! {
                 let compared = compared(&base, &head, semantics, by);
                 prop_assert_eq!(unexplained(&compared), Vec::<String>::new(), "{:?}", by);
             }
+        }
+    }
+
+    #[test]
+    fn documents_made_once_are_as_if_each_was_made_anew(edited in edited()) {
+        let (base, head) = (edited.base.tree(), edited.head.tree());
+        for semantics in SEMANTICS {
+            let of = |shares_documents| {
+                let options = Options { shares_documents, ..Options::of(options(semantics)) };
+                let compared = compared_with(&base, &head, options, FOLLOWED);
+                format!("{:#?}\n{:#?}", compared.comparison, compared.findings)
+            };
+            prop_assert_eq!(of(true), of(false));
         }
     }
 
@@ -284,15 +306,18 @@ impl Files {
         }
         sides[1].check_related(&sides[0])?;
         sides[0].check_related(&sides[1])?;
-        let again = sides[1].again(&sides[..1], Alike::Text);
-        sides[1].check_same(&again, Spans::Compared)?;
+        let table = Table::default();
+        for side in &sides {
+            side.check_same(&side.again(&table, Matching::Texts), Spans::Compared)?;
+            side.check_taken(&side.again(&table, Matching::Texts))?;
+        }
         for number in 0..edits.edits.len() {
             let versions = applied(&edits, &pair, &|edit| edit.index() == number);
             let documents: Vec<&Document> = versions.iter().filter_map(of_deckhand).collect();
             let made = Made::new(site, documents, semantics);
             made.check_related(&sides[1])?;
-            made.check_same(&made.again(&sides, Alike::Value), Spans::Ignored)?;
-            made.check_same(&made.again(&sides, Alike::Text), Spans::Compared)?;
+            made.check_same(&made.again(&table, Matching::Values), Spans::Ignored)?;
+            made.check_same(&made.again(&table, Matching::Texts), Spans::Compared)?;
         }
         Ok(())
     }
@@ -358,20 +383,19 @@ impl<'a> Made<'a> {
         Ok(())
     }
 
-    /// The same, with what can be taken from earlier renderings.
-    fn again(&self, earlier: &[Made<'_>], alike: Alike) -> Rendered {
-        let earlier: Vec<Earlier<'_>> = earlier
-            .iter()
-            .map(|side| {
-                let twin = |document: &&Document| {
-                    let mut documents = side.documents.iter();
-                    documents.position(|other| std::ptr::eq(*other, *document)).map(DocId::at)
-                };
-                let twins = self.documents.iter().map(twin).collect();
-                Earlier::new(&side.graph, &side.rendered, twins, alike)
-            })
-            .collect();
-        render_again(&self.graph, &earlier, Extent::All)
+    /// The same, with what can be taken from a table.
+    fn again(&self, table: &Table, matching: Matching) -> Rendered {
+        render_with(&self.graph, (&[table], matching), Extent::All)
+    }
+
+    /// That a document was taken unless it or one that it is made of has a problem.
+    fn check_taken(&self, again: &Rendered) -> Result<(), TestCaseError> {
+        for (doc, recipe) in self.graph.iter() {
+            let needed = self.graph.closure(vec![doc]);
+            let has_problem = again.problems.iter().any(|problem| needed[problem.doc.index()]);
+            prop_assert!(again.is_taken(doc) || has_problem, "{}", recipe.key);
+        }
+        Ok(())
     }
 
     /// What is rendered, and what went wrong with it.
