@@ -46,6 +46,7 @@ pub(super) struct Files<'t> {
     keep: &'t Keep<'t>,
     work: Work,
     sites: SitesRead<'t>,
+    is_session: bool,
     /// The side that is being read.
     which: Which,
 }
@@ -137,6 +138,8 @@ pub(super) struct FilesSoFar {
     pub(super) sources: SourceMap,
     pub(super) kept: Vec<LoadedFile>,
     pub(super) known: KnownFiles,
+    /// Whether more of the files may be read later, or again after they changed.
+    pub(super) is_session: bool,
 }
 
 pub(super) type KnownFiles = HashMap<Identity, FileId, foldhash::fast::RandomState>;
@@ -176,7 +179,7 @@ impl<'t> Files<'t> {
         earlier: FilesSoFar,
         keep: &'t Keep<'t>,
     ) -> Result<Self, Error> {
-        let FilesSoFar { sources, kept, known } = earlier;
+        let FilesSoFar { sources, kept, known, is_session } = earlier;
         let mut files = Self {
             sources,
             kept,
@@ -190,6 +193,7 @@ impl<'t> Files<'t> {
             keep,
             work,
             sites,
+            is_session,
             which: Which::Head,
         };
         files.fill();
@@ -294,7 +298,7 @@ impl<'t> Files<'t> {
                 // A session reads a file once, and both sides read the same files of a further
                 // repository that is no commit.
                 let unchanging =
-                    self.is_session() || (file.repository.is_some() && file.content.is_none());
+                    self.is_session || (file.repository.is_some() && file.content.is_none());
                 let commit = file.repository.and_then(|index| further[index].commit.as_ref());
                 let (content, place, may_be_link) = (file.content, Some(&file.place), file.is_link);
                 let to_read = ToRead { commit, ..ToRead::of(&file.path, tree) };
@@ -323,11 +327,6 @@ impl<'t> Files<'t> {
         let files: Vec<ToRead<'_>> = files.iter().map(|path| ToRead::of(path, tree)).collect();
         let files = self.read(plan, &files)?.into_iter().map(SideFile::of_set).collect();
         Ok(SideFiles { files, ..SideFiles::default() })
-    }
-
-    /// Whether more of the files may be read later.
-    fn is_session(&self) -> bool {
-        self.work == Work::Answer
     }
 
     /// The further repositories that the sites which are read are made of.
@@ -365,7 +364,7 @@ impl<'t> Files<'t> {
         let found: Vec<Result<FileId, usize>> = found.collect();
         let compared = plan.base.is_some();
         let read = self.read_all(&unknown, plan.progress, compared)?;
-        let may_share = compared || self.is_session();
+        let may_share = compared || self.is_session;
         self.known.reserve(if may_share { unknown.len() } else { 0 });
         // What a file holds may be known only now.
         let ids = read.into_iter().zip(unknown).map(|(read, (file, identity))| {
@@ -513,6 +512,13 @@ pub(super) struct Identity {
     /// Whether it is secret as a whole.
     is_secret: bool,
     folder: Folder,
+}
+
+impl Identity {
+    /// Whether it is one of these files, and does not say what is in it.
+    pub(super) fn is_of(&self, files: &BTreeSet<RepoPath>) -> bool {
+        self.content.is_none() && files.contains(&self.path)
+    }
 }
 
 /// What the text of a file is.

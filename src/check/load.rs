@@ -73,6 +73,11 @@ impl SetFiles {
         }
     }
 
+    /// The files that it is made of.
+    pub(super) fn files(&self) -> FileSet {
+        self.files.iter().chain(&self.parts).copied().collect()
+    }
+
     /// The file that the set begins with; the first of all where it has none.
     pub(super) fn first_file(&self) -> FileId {
         self.files.first().or(self.parts.first()).copied().unwrap_or_default()
@@ -148,33 +153,39 @@ pub(super) struct Side {
 impl Loaded {
     /// Reads what the work needs.
     pub(super) fn new(plan: &Plan<'_>, work: Work) -> Result<Self, Error> {
-        let baselines = match work {
-            Work::Judge | Work::Merge => baseline_files(plan),
-            Work::Render | Work::Answer | Work::Relate => [None, None],
-        };
+        let baselines = baseline_files(plan, work);
         let sites = SitesRead::of(plan, work, baselines[0].is_some());
-        Self::read(plan, (work, sites), baselines, FilesSoFar::default())
+        Self::read(plan, (work, sites), baselines, (Schemas::default(), FilesSoFar::default()))
     }
 
-    /// Reads the files of these sites that were not read yet, to answer questions; those that were
-    /// keep their ids.
-    pub(super) fn of_sites(
+    /// Reads the files of these sites for a session; those that were read before, and are known
+    /// still, keep their ids.
+    pub(super) fn for_session(
         plan: &Plan<'_>,
-        sites: SitesRead<'_>,
+        (work, sites): (Work, SitesRead<'_>),
         earlier: Option<Self>,
     ) -> Result<Self, Error> {
-        let earlier =
-            earlier.map(|it| FilesSoFar { sources: it.sources, kept: it.files, known: it.known });
-        Self::read(plan, (Work::Answer, sites), [None, None], earlier.unwrap_or_default())
+        let (schemas, files) = match earlier {
+            Some(Self { sources, files: kept, known, schemas, .. }) => {
+                (schemas, FilesSoFar { sources, kept, known, is_session: true })
+            }
+            None => (Schemas::default(), FilesSoFar { is_session: true, ..FilesSoFar::default() }),
+        };
+        Self::read(plan, (work, sites), baseline_files(plan, work), (schemas, files))
+    }
+
+    /// Forgets what was read of files that changed.
+    pub(super) fn forget(&mut self, files: &BTreeSet<RepoPath>) {
+        self.known.retain(|identity, _| !identity.is_of(files));
     }
 
     fn read(
         plan: &Plan<'_>,
         (work, sites): (Work, SitesRead<'_>),
         baselines: [Option<BaselineFile<'_>>; 2],
-        earlier: FilesSoFar,
+        (schemas, earlier): (Schemas, FilesSoFar),
     ) -> Result<Self, Error> {
-        let (schemas, known) = (Schemas::default(), KnownToThreads::default());
+        let known = KnownToThreads::default();
         let secrets = &plan.options.configuration.secrets;
         let reader = Reader { schemas: &schemas, known: &known, secrets, work };
         let settings = match work {
@@ -661,8 +672,12 @@ struct BaselineFile<'t> {
 }
 
 /// The files that say what was accepted before on the head's side and on the base's; none where
-/// there is none.
-fn baseline_files<'t>(plan: &'t Plan<'_>) -> [Option<BaselineFile<'t>>; 2] {
+/// there is none, or the work asks for none.
+fn baseline_files<'t>(plan: &'t Plan<'_>, work: Work) -> [Option<BaselineFile<'t>>; 2] {
+    match work {
+        Work::Judge | Work::Merge => {}
+        Work::Render | Work::Answer | Work::Relate => return [None, None],
+    }
     let trees = [Some(plan.tree), plan.base.as_ref().map(|base| base.tree)];
     trees.map(|tree| BaselineFile::at(tree?, plan.options.baseline.as_ref()?))
 }

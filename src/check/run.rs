@@ -1,255 +1,28 @@
-//! Runs over all sites, in parallel and in their order: of one side, of two sides, and sessions.
-//! Files are read, and each site is rendered, judged, compared or asked by itself.
+//! The comparison of two sides: files are read, and each site is rendered, judged and compared by
+//! itself, in parallel.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
-
-use rayon::prelude::*;
 
 use super::compare::{Before, Compared, ComparedSite, PerPair, Settings, SiteRun};
 use super::edited::{Documents, Sides};
-use super::files::{SiteNames, SitesRead};
-use super::load::{Loaded, SetFiles, Side as LoadedSide, files_of_several};
+use super::load::{Loaded, Side as LoadedSide};
 use super::repositories::used_repositories;
-use super::site::{Known, OneSide};
-use super::{Answer, Checked, CheckedSite, Plan, RenderedSite, Taken, Work};
+use super::session::{closed, in_turn};
+use super::site::Known;
+use super::{Checked, Plan};
 use crate::compare::reach::{Comparison, gather};
 use crate::compare::{Limits, Texts, edits_meeting};
 use crate::diagnostic::Diagnostic;
 use crate::edit::{Edit, EditId, EditKind};
-use crate::ending::give_back;
 use crate::error::Error;
-use crate::graph::DocId;
-use crate::guard::{Place, guarded};
-use crate::rules::{self, FailedStep};
-use crate::source::{RepoPath, SourceMap, Span, UsedRepository};
-use crate::stopwatch::{Stage, did, lap, split};
+use crate::rules;
+use crate::source::{RepoPath, SourceMap, Span};
+use crate::stopwatch::{Stage, did, lap};
 use crate::system::edits::edits;
 use crate::triage::{self, Findings};
-
-/// A site's name and type; none for a set without layout.
-pub type NameAndType = (Option<Arc<str>>, Option<Arc<str>>);
-
-/// Files that were read to answer questions about their documents, which are rendered as far as an
-/// answer needs them. Nothing is judged.
-pub struct Session<'p> {
-    plan: &'p Plan<'p>,
-    loaded: Loaded,
-    /// Sites whose files were all read; none if those of all sites were.
-    read: Option<SiteNames>,
-    /// Where layercake itself failed.
-    failures: Vec<Diagnostic>,
-}
-
-impl<'p> Session<'p> {
-    /// Reads the files of these sites and the definitions of all; the files of all sites of the
-    /// plan where none are named. Where sites may share more than layers, as in a set of files
-    /// without layout, reads all.
-    ///
-    /// # Errors
-    /// As [`check`](super::check).
-    pub fn new(plan: &'p Plan<'p>, sites: Option<SiteNames>) -> Result<Self, Error> {
-        let sites = sites.filter(|_| plan.is_by_site());
-        let loaded = Loaded::of_sites(plan, Self::sites_read(plan, sites.as_ref()), None)?;
-        loaded.ensure_sites(plan)?;
-        Ok(Self { plan, loaded, read: sites, failures: Vec::new() })
-    }
-
-    /// As [`Session::new`], of the files that were not read yet.
-    ///
-    /// # Errors
-    /// As [`check`](super::check).
-    pub fn read(self, sites: Option<SiteNames>) -> Result<Self, Error> {
-        let read = match (&self.read, sites) {
-            (None, _) => return Ok(self),
-            (Some(read), Some(more)) if more.is_subset(read) => return Ok(self),
-            (Some(read), more) => more.map(|more| more.union(read).cloned().collect()),
-        };
-        let sites = Self::sites_read(self.plan, read.as_ref());
-        let loaded = Loaded::of_sites(self.plan, sites, Some(self.loaded))?;
-        Ok(Self { loaded, read, ..self })
-    }
-
-    fn sites_read<'s>(plan: &'s Plan<'_>, sites: Option<&'s SiteNames>) -> SitesRead<'s> {
-        match sites {
-            Some(names) => SitesRead::Named(names),
-            None => SitesRead::of(plan, Work::Answer, false),
-        }
-    }
-
-    /// The sites, by name.
-    pub fn sites(&self) -> Vec<NameAndType> {
-        let sites = self.loaded.head.wanted(self.plan).into_iter();
-        sites.map(|set| (set.name.clone(), set.site_type.clone())).collect()
-    }
-
-    /// The path of the file that a text is in.
-    pub fn path_of(&self, text: Span) -> &RepoPath {
-        self.loaded.sources.path_of(text)
-    }
-
-    /// Asks all sites, or those of the names in `only` and what is not a site. Renders of each the
-    /// documents that `per_site` needs, which it says of the site as far as it is rendered: at
-    /// first nothing is. Returns the answers by the sites' names, none of sites where layercake
-    /// itself failed.
-    pub fn ask<T: Send>(
-        &mut self,
-        only: Option<&SiteNames>,
-        per_site: impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync,
-    ) -> BTreeMap<Option<Arc<str>>, T> {
-        let answers = Taken::new();
-        self.render_for(only, &|site| match per_site(site) {
-            Answer::Needs(docs) => docs,
-            Answer::Is(answer) => {
-                answers.add(site, answer);
-                Vec::new()
-            }
-        });
-        answers.into_sites()
-    }
-
-    fn render_for(&mut self, only: Option<&SiteNames>, per_site: &PerSite<'_>) {
-        let mut wanted = self.loaded.head.wanted(self.plan);
-        wanted.retain(|set| match (only, &set.name) {
-            (Some(names), Some(name)) => names.contains(name),
-            (None, _) | (_, None) => true,
-        });
-        let (_, found) = sites_of(self.plan, &self.loaded, &wanted, per_site);
-        self.failures.extend(found);
-    }
-
-    /// The texts, to show places in.
-    pub fn close(self) -> Checked<()> {
-        checked(self.plan, self.loaded, Vec::new(), self.failures)
-    }
-}
-
-/// Looks at a rendered site, and returns the documents that have to be rendered before it can be
-/// looked at whole.
-pub(super) type PerSite<'f> = dyn Fn(&RenderedSite<'_>) -> Vec<DocId> + Sync + 'f;
-
-/// Reads what the plan says, and does the work on each site.
-pub(super) fn run(
-    plan: &Plan<'_>,
-    work: Work,
-    per_site: &PerSite<'_>,
-) -> Result<Checked<()>, Error> {
-    let loaded = Loaded::new(plan, work)?;
-    loaded.ensure_sites(plan)?;
-    let mut diagnostics = if work.has_findings() {
-        lap(Stage::Rules, || loaded.file_findings(&loaded.head))
-    } else {
-        Vec::new()
-    };
-    did(Stage::Rules, || diagnostics.len());
-    if matches!(work, Work::Judge | Work::Render) {
-        diagnostics.extend(loaded.head.layout_findings());
-    }
-    let (sites, found) = sites_of(plan, &loaded, &loaded.head.wanted(plan), per_site);
-    diagnostics.extend(found);
-    diagnostics.extend(loaded.configuration_findings(plan, &loaded.head));
-    Ok(checked(plan, loaded, sites, diagnostics))
-}
-
-/// The sites of these files, and what was found in them.
-fn sites_of(
-    plan: &Plan<'_>,
-    loaded: &Loaded,
-    wanted: &[&SetFiles],
-    per_site: &PerSite<'_>,
-) -> (Vec<CheckedSite<()>>, Vec<Diagnostic>) {
-    plan.progress.sites.store(wanted.len(), Relaxed);
-    let known = Known::of_files(files_of_several(wanted.iter().copied().enumerate()));
-    let sites = of_sites(wanted, |files| site(plan, loaded, files, &known, per_site));
-    let (sites, found): (Vec<_>, Vec<_>) = sites.into_iter().unzip();
-    (sites, found.into_iter().flatten().collect())
-}
-
-/// The result of a run over one side with these sites and findings.
-fn checked(
-    plan: &Plan<'_>,
-    loaded: Loaded,
-    sites: Vec<CheckedSite<()>>,
-    diagnostics: Vec<Diagnostic>,
-) -> Checked<()> {
-    let internal_error = loaded.has_failed() || diagnostics.iter().any(rules::is_internal);
-    did(Stage::Judge, || diagnostics.len());
-    let findings = lap(Stage::Judge, || {
-        let mut diagnostics = loaded.judge(plan, &loaded.head, diagnostics);
-        plan.keep_asked(&mut diagnostics);
-        Findings::new(diagnostics, &loaded.sources, &plan.options.only)
-            .with_consequences(&loaded.sources)
-    });
-    let wanted = loaded.head.wanted(plan);
-    let (undefined, unread) = (loaded.undefined(plan), loaded.unread(plan, &wanted));
-    let repositories = used_repositories(plan, &loaded);
-    let checked = closed(plan, loaded, sites, repositories);
-    Checked { findings, undefined, unread, internal_error, ..checked }
-}
-
-/// What is left of a run for reports; without findings.
-fn closed(
-    plan: &Plan<'_>,
-    mut loaded: Loaded,
-    sites: Vec<CheckedSite<()>>,
-    repositories: Vec<UsedRepository>,
-) -> Checked<()> {
-    let checked = Checked {
-        sites,
-        repositories,
-        findings: Findings::default(),
-        secrets: loaded.secrets(),
-        opaque: loaded.opaque(),
-        documents: loaded.documents(plan, &loaded.head.wanted(plan)),
-        undefined: Vec::new(),
-        unread: Vec::new(),
-        internal_error: false,
-        sources: mem::take(&mut loaded.sources),
-    };
-    give_back(loaded);
-    checked
-}
-
-/// Renders and judges one site, which it leaves.
-fn site<'l>(
-    plan: &Plan<'_>,
-    loaded: &'l Loaded,
-    files: &SetFiles,
-    known: &Known,
-    per_site: &PerSite<'_>,
-) -> ((CheckedSite<()>, Vec<Diagnostic>), Option<OneSide<'l>>) {
-    let name = files.name.as_deref().unwrap_or_default();
-    let (mut docs, mut before) = (Vec::new(), None);
-    // A fault in layercake itself costs this site, or what was to be taken from
-    // it, and says so; the others go on.
-    let (mut side, is_taken) = loop {
-        let side = guarded(Place::Site(name), || {
-            OneSide::of(plan, loaded, (&loaded.head, files), &[known], (before.as_ref(), &docs))
-        });
-        let at_hand = side.as_ref().map(|side| side.at_hand(&loaded.sources));
-        match at_hand.and_then(|site| guarded(Place::Taking(name), || per_site(&site))) {
-            Some(more) if !more.is_empty() => docs.extend(more),
-            taken => break (side, taken.is_some()),
-        }
-        before = side;
-    };
-    let has_failed = side.as_ref().is_some_and(|side| side.rendered.has_failed());
-    let undone = match (&side, is_taken) {
-        (None, _) => Some(FailedStep::Checking),
-        (Some(_), _) if has_failed && !loaded.work.has_findings() => Some(FailedStep::Checking),
-        (Some(_), false) => Some(FailedStep::Taking),
-        (Some(_), true) => None,
-    };
-    let mut found = side.as_mut().map(|side| mem::take(&mut side.findings)).unwrap_or_default();
-    found.extend(undone.map(|undone| files.word_internal(undone)));
-    let checked = files.checked(loaded, side.as_ref().map_or(0, OneSide::outputs));
-    plan.progress.sites_rendered.fetch_add(1, Relaxed);
-    ((checked, found), side)
-}
 
 /// Compares the head of `plan` with its base.
 ///
@@ -295,7 +68,7 @@ pub fn compare_with(
     let limits = Limits::of_each(sides.pairs.len() + left_out);
     let unedited = &documents.unedited[..];
     let known = Known::of_files(sides.files_of_several());
-    let sites = of_sites(&sides.pairs, |pair| {
+    let sites = in_turn(&sides.pairs, |pair| {
         let of_run = &known;
         let run =
             SiteRun { sides: &sides, settings, pair, edits: &edits, unedited, of_run, limits };
@@ -463,28 +236,4 @@ impl<'e> EditsInFiles<'e> {
         let in_file = self.by_path.get(self.sources.path_of(finding.primary.span));
         in_file.into_iter().flatten().take(MAX_EDITS).copied().collect()
     }
-}
-
-/// Does `one` for each site: for the first, which makes what the others share, and then for the
-/// others in parallel. What is left of a site is freed. Returns the results in the order of the
-/// sites.
-fn of_sites<I: Sync, R: Send, S: Send>(sites: &[I], one: impl Fn(&I) -> (R, S) + Sync) -> Vec<R> {
-    let split = split();
-    let to_begin = AtomicUsize::new(sites.len());
-    let one = |site: &I| {
-        let _part = split.part();
-        to_begin.fetch_sub(1, Relaxed);
-        let (made, left) = one(site);
-        if to_begin.load(Relaxed) == 0 {
-            // None comes that could use the memory.
-            give_back(left);
-        } else {
-            lap(Stage::Free, || drop(left));
-        }
-        made
-    };
-    let (first, others) = sites.split_at(sites.len().min(1));
-    let mut made: Vec<R> = first.iter().map(&one).collect();
-    made.par_extend(others.par_iter().map(&one));
-    made
 }

@@ -40,6 +40,15 @@ impl Known {
     pub(super) fn of_files(files: FileSet) -> Self {
         Self { made: Table::of_files(files), ..Self::default() }
     }
+
+    /// The same for documents of these files alone.
+    pub(super) fn keeping(mut self, files: FileSet) -> Self {
+        let kept = self.made.keep_files(files);
+        unlocked(&mut self.of_documents).retain(|made, _| kept.contains(made));
+        let are_kept = |all: &[MadeDocument]| all.iter().all(|made| kept.contains(made));
+        unlocked(&mut self.of_schemas).retain(|all, _| are_kept(all));
+        self
+    }
 }
 
 /// A site as it is on one side, rendered and judged.
@@ -187,6 +196,10 @@ fn found_in_schemas(facts: &SiteFacts<'_>, known: &[&Known]) -> Vec<Diagnostic> 
     let found: Vec<Findings> = all.into_par_iter().map(of_schema).collect();
     drop(split);
     found.iter().flat_map(|findings| findings.iter().cloned()).collect()
+}
+
+fn unlocked<T>(memo: &mut Mutex<T>) -> &mut T {
+    memo.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn locked<T>(memo: &Mutex<T>) -> MutexGuard<'_, T> {

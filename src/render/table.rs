@@ -88,10 +88,24 @@ impl Table {
         Self { files: Some(files), entries: RwLock::default() }
     }
 
+    /// Keeps documents of these files from now on, and forgets those of all others. Returns those
+    /// that it still has.
+    pub fn keep_files(&mut self, files: FileSet) -> HashSet<&MadeDocument> {
+        /// Maximum number of renderings of one text that are kept after a change: the others are
+        /// of inputs that changed since.
+        const MAX_RENDERINGS: usize = 4;
+        let entries = self.entries.get_mut().unwrap_or_else(PoisonError::into_inner);
+        entries.retain(|_, of_text| {
+            of_text.retain(|entry| is_in(&files, &entry.recipe));
+            of_text.drain(..of_text.len().saturating_sub(MAX_RENDERINGS));
+            !of_text.is_empty()
+        });
+        self.files = Some(files);
+        entries.values().flatten().map(|entry| &entry.made).collect()
+    }
+
     fn keeps(&self, recipe: &Recipe) -> bool {
-        // A document that steps alone make is of no file.
-        let is_of = |files: &FileSet| is_laid(recipe) || files.contains(&recipe.span.file);
-        self.files.as_ref().is_none_or(is_of)
+        self.files.as_ref().is_none_or(|files| is_in(files, recipe))
     }
 
     fn find(&self, recipe: &Recipe, is_wanted: &dyn Fn(&Entry) -> bool) -> Option<MadeDocument> {
@@ -99,6 +113,11 @@ impl Table {
         let mut of_text = entries.get(&recipe.span)?.iter();
         of_text.find(|entry| is_wanted(entry)).map(|entry| entry.made.clone())
     }
+}
+
+/// Whether a document is in one of these files, or in none as steps alone make it.
+fn is_in(files: &FileSet, recipe: &Recipe) -> bool {
+    is_laid(recipe) || files.contains(&recipe.span.file)
 }
 
 /// The tables of one rendering.

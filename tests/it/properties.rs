@@ -12,6 +12,7 @@ mod merging;
 mod parts;
 mod patch;
 mod repository;
+mod session;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
