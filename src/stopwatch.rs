@@ -92,14 +92,14 @@ pub type RuleNames = (&'static str, usize);
 /// Times one run.
 #[derive(Debug)]
 pub struct Stopwatch {
-    run: Arc<Run>,
+    run: Arc<TimedRun>,
 }
 
 impl Stopwatch {
     /// One that runs from now on.
     #[must_use]
     pub fn start() -> Self {
-        Self { run: Arc::new(Run { start: Instant::now(), sums: Mutex::default() }) }
+        Self { run: Arc::new(TimedRun { start: Instant::now(), sums: Mutex::default() }) }
     }
 
     /// Does `work`, and counts what it and the threads that work for it spend.
@@ -224,7 +224,7 @@ pub struct Split(Option<OfSplit>);
 
 #[derive(Debug)]
 struct OfSplit {
-    run: Arc<Run>,
+    run: Arc<TimedRun>,
     /// What the work is done for.
     before: Option<Doing>,
     /// What its parts belong to.
@@ -275,7 +275,7 @@ pub struct Part {
 }
 
 impl Part {
-    fn begin(run: &Arc<Run>, doing: Option<Doing>, is_split: bool) -> Self {
+    fn begin(run: &Arc<TimedRun>, doing: Option<Doing>, is_split: bool) -> Self {
         at(|at| at.turn(at.doing));
         let (run, since, sums) = (run.clone(), Instant::now(), Sums::default());
         let before = AT.replace(Some(At { run, doing, since, is_split, sums }));
@@ -307,7 +307,7 @@ fn at<T>(look: impl FnOnce(&mut At) -> T) -> Option<T> {
 /// What a thread is at.
 #[derive(Debug)]
 struct At {
-    run: Arc<Run>,
+    run: Arc<TimedRun>,
     /// None while it waits.
     doing: Option<Doing>,
     since: Instant,
@@ -351,12 +351,12 @@ impl At {
 
 /// A run that is timed.
 #[derive(Debug)]
-struct Run {
+struct TimedRun {
     start: Instant,
     sums: Mutex<Sums>,
 }
 
-impl Run {
+impl TimedRun {
     fn sums(&self) -> MutexGuard<'_, Sums> {
         self.sums.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -4,7 +4,9 @@
 
 #![no_main]
 
-use layercake::commands::configuration::{Around, Place, find, links, outputs};
+use layercake::commands::configuration::{
+    ConfigurationSource, ConfigurationTrees, find, links, outputs,
+};
 use layercake::config::settings;
 use layercake::merge::deckhand::Semantics;
 use layercake::source::{FileId, MemoryTree};
@@ -28,8 +30,8 @@ const DOCUMENTS: &str = "---\n# layercake: ignore[missing-parent]\nschema: examp
 fuzz_target!(|bytes: &[u8]| {
     as_baseline(bytes);
     let tree = repository().with("layercake.yaml", bytes);
-    let around = Around { tree: &tree, base: None, root: None };
-    match find(std::path::Path::new(""), &Place::Root, &around) {
+    let around = ConfigurationTrees { tree: &tree, base: None, root: None };
+    match find(std::path::Path::new(""), &ConfigurationSource::Root, &around) {
         Ok(found) => {
             let _ = (outputs(&found), links(&found));
             settings(&found.config);

@@ -10,7 +10,9 @@ use std::path::Path;
 use layercake::check::{
     Base, Checked, Compared, Options, Progress, RenderedSite, Settings, check, compare,
 };
-use layercake::commands::configuration::{Around, Meaning, Place, find, settle};
+use layercake::commands::configuration::{
+    ConfigurationSource, ConfigurationTrees, SemanticsFlags, find, settle,
+};
 use layercake::commands::policy::Selectors;
 use layercake::compare::Attribution;
 use layercake::error::{Error, ErrorKind};
@@ -61,9 +63,9 @@ pub fn compared(
 }
 
 fn settled(tree: &dyn Tree, base: Option<&dyn Tree>, semantics: Semantics) -> Option<Options> {
-    let around = Around { tree, base, root: None };
-    let found = allowed(find(Path::new(""), &Place::Root, &around))?;
-    let settled = allowed(settle(&found, Meaning::default(), &Selectors::default()))?;
+    let around = ConfigurationTrees { tree, base, root: None };
+    let found = allowed(find(Path::new(""), &ConfigurationSource::Root, &around))?;
+    let settled = allowed(settle(&found, SemanticsFlags::default(), &Selectors::default()))?;
     match found.config.file {
         Some(_) => Some(settled),
         None => Some(Options { deckhand: options(semantics), ..settled }),

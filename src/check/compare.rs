@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::edited::{SetPair, Sides};
-use super::load::{SetFiles, Side as LoadedSide};
-use super::site::{Known, OneSide, Related, tables};
+use super::load::{LoadedSide, SetFiles};
+use super::site::{KnownDocuments, OneSide, Related, tables};
 use super::{Checked, CheckedSite, RenderedSite, Work};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, Unlisted};
 use crate::compare::{
@@ -171,7 +171,7 @@ pub(super) struct SiteRun<'r, 'a> {
     pub(super) edits: &'r Edits<'a>,
     pub(super) unedited: &'a [Located<'a>],
     /// What is known of documents that several sites have.
-    pub(super) of_run: &'r Known,
+    pub(super) of_run: &'r KnownDocuments,
     pub(super) limits: Limits,
 }
 
@@ -203,7 +203,7 @@ impl<'a> SiteRun<'_, 'a> {
         &self,
         take: &dyn Fn(&BothSides<'_>) -> Option<()>,
     ) -> (ComparedSite, Option<()>, Option<OneSide<'a>>) {
-        let of_site = Known::default();
+        let of_site = KnownDocuments::default();
         let known = [self.of_run, &of_site];
         let sources = &self.sides.loaded.sources;
         if let (Before::Nothing, Some(head)) = (self.settings.before, self.pair.head) {
@@ -273,7 +273,7 @@ impl<'a> SiteRun<'_, 'a> {
         &self,
         base: Option<&OneSide<'a>>,
         head: Option<&OneSide<'a>>,
-        known: &[&Known],
+        known: &[&KnownDocuments],
     ) -> ComparedSite {
         let (before, after) = (base.map(OneSide::side), head.map(OneSide::side));
         let (site, concerned) = lap(Stage::Pair, || {
@@ -401,7 +401,7 @@ impl<'a> SiteRun<'_, 'a> {
         &self,
         side: &'a LoadedSide,
         set: &'a SetFiles,
-        known: &[&Known],
+        known: &[&KnownDocuments],
         other: Option<&OneSide<'a>>,
     ) -> OneSide<'a> {
         OneSide::of(self.sides.plan, self.sides.loaded, (side, set), known, (other, &[]))
@@ -482,7 +482,7 @@ struct Trying<'t, 'a> {
     site: &'t SitePair<'a>,
     sides: &'t Sides<'t>,
     texts: KnownToThreads,
-    known: &'t [&'t Known],
+    known: &'t [&'t KnownDocuments],
     earlier: [Option<&'t OneSide<'a>>; 2],
     /// Whether layercake itself failed at a document that neither side has so.
     has_failed: AtomicBool,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::files::{PartFile, SideFile};
-use super::load::{Loaded, SetFiles, Side as LoadedSide, files_of_several};
+use super::load::{Loaded, LoadedSide, SetFiles, files_of_several};
 use super::{Further, Plan, Which};
 use crate::compare::reach::SiteReach;
 use crate::diagnostic::Diagnostic;
@@ -117,7 +117,7 @@ impl SetPair<'_> {
 }
 
 /// Sites by the files that they read on either side.
-struct Readers<'a> {
+struct SiteReaders<'a> {
     sites: BTreeSet<&'a str>,
     by_type: BTreeMap<&'a str, BTreeSet<&'a str>>,
     by_part: BTreeMap<&'a RepoPath, BTreeSet<&'a str>>,
@@ -125,7 +125,7 @@ struct Readers<'a> {
     are_unknown: bool,
 }
 
-impl<'a> Readers<'a> {
+impl<'a> SiteReaders<'a> {
     fn of(sides: [&'a LoadedSide; 2]) -> Self {
         let are_unknown = sides.iter().any(|side| side.unread_definitions().next().is_some());
         let (sites, by_type, by_part) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
@@ -210,7 +210,7 @@ impl<'a> Sides<'a> {
     /// Edits that no document shows: of site definitions whose sites are made of other files
     /// on each side, and of files that cannot be read.
     pub(super) fn file_edits(&self, edited: &BTreeSet<LocatedFile>) -> Vec<FileEdit<'a>> {
-        let readers = LazyCell::new(|| Readers::of([self.base, self.head]));
+        let readers = LazyCell::new(|| SiteReaders::of([self.base, self.head]));
         let defined = self.pairs.iter().filter(|pair| !pair.is_made_alike()).filter_map(|pair| {
             let name = pair.name.as_deref()?;
             let [base, head] = [self.base, self.head]

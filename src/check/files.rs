@@ -386,7 +386,7 @@ impl<'t> Files<'t> {
         files: &[(&ToRead<'_>, Identity)],
         progress: &Progress,
         compared: bool,
-    ) -> Result<Vec<Read>, Error> {
+    ) -> Result<Vec<ReadFile>, Error> {
         progress.files.fetch_add(files.len(), Relaxed);
         let ids = self.sources.make_room(files.len());
         // What is kept is put where it stays: of many files it is much to move.
@@ -396,7 +396,7 @@ impl<'t> Files<'t> {
         let is_of_base = self.which == Which::Base;
         let (sources, keep) = (&self.sources, self.keep);
         let split = split_for(Stage::Read);
-        let read: Vec<Result<Read, Error>> = files
+        let read: Vec<Result<ReadFile, Error>> = files
             .par_iter()
             .zip(ids)
             .zip(&mut self.kept[first..])
@@ -426,7 +426,7 @@ impl<'t> Files<'t> {
                     None => source,
                 };
                 let source = sources.put(id, source);
-                if file.text == Text::Documents {
+                if file.text == TextKind::Documents {
                     let parsed = lap(Stage::Parse, || parse_guarded(id, source));
                     let Identity { is_secret, folder, .. } = *identity;
                     let place = file.place;
@@ -434,12 +434,12 @@ impl<'t> Files<'t> {
                         keep(sources, AsRead { id, place, is_secret, folder, is_of_base }, parsed);
                 }
                 progress.files_read.fetch_add(1, Relaxed);
-                Ok(Read { id, content })
+                Ok(ReadFile { id, content })
             })
             .collect();
         drop(split);
         did(Stage::Read, || files.len());
-        did(Stage::Parse, || files.iter().filter(|(it, _)| it.text == Text::Documents).count());
+        did(Stage::Parse, || files.iter().filter(|(it, _)| it.text == TextKind::Documents).count());
         read.into_iter().collect()
     }
 
@@ -495,7 +495,7 @@ pub(super) struct ToRead<'t> {
     /// Whether it is the same on both sides whatever its content is.
     unchanging: bool,
     /// What its text is.
-    text: Text,
+    text: TextKind,
     /// Whether it may be a symbolic link.
     may_be_link: bool,
     /// Which sites it counts for.
@@ -523,7 +523,7 @@ impl Identity {
 
 /// What the text of a file is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Text {
+enum TextKind {
     /// YAML documents.
     Documents,
     /// Something that others read.
@@ -532,14 +532,14 @@ enum Text {
 
 impl<'t> ToRead<'t> {
     fn of(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
-        let (content, unchanging, text, place) = (None, false, Text::Documents, None);
+        let (content, unchanging, text, place) = (None, false, TextKind::Documents, None);
         let (may_be_link, is_nested, commit) = (true, false, None);
         Self { path, tree, content, commit, unchanging, text, may_be_link, place, is_nested }
     }
 
     /// A file whose text is no YAML for Deckhand.
     pub(super) fn text(path: &'t RepoPath, tree: &'t dyn Tree, content: Option<ContentId>) -> Self {
-        Self { content, text: Text::Other, ..Self::of(path, tree) }
+        Self { content, text: TextKind::Other, ..Self::of(path, tree) }
     }
 
     fn identity(&self, secret: &SecretFiles) -> Identity {
@@ -554,7 +554,7 @@ impl<'t> ToRead<'t> {
 }
 
 /// A file that has been read.
-struct Read {
+struct ReadFile {
     id: FileId,
     content: Option<ContentId>,
 }

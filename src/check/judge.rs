@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::files::PartFile;
-use super::load::{Loaded, Side};
+use super::load::{Loaded, LoadedSide};
 use super::{Plan, Work};
 use crate::diagnostic::Diagnostic;
 use crate::ignore::{self, Ignore};
@@ -19,7 +19,7 @@ use crate::triage::{Findable, TriagedFindings};
 impl Loaded {
     /// The findings of a side's files by themselves, with the sites they count
     /// for.
-    pub(super) fn file_findings(&self, side: &Side) -> Vec<Diagnostic> {
+    pub(super) fn file_findings(&self, side: &LoadedSide) -> Vec<Diagnostic> {
         let documents = if self.work == Work::Merge { &[] } else { &side.files[..] }.iter();
         let documents =
             documents.map(|file| (file.id, FileContents::Documents, file.place.as_ref()));
@@ -63,7 +63,7 @@ impl Loaded {
 
     /// What is wrong with what a file gives cloud-init, with the sites that use
     /// the file.
-    fn part_findings(&self, side: &Side, file: &PartFile) -> Vec<Diagnostic> {
+    fn part_findings(&self, side: &LoadedSide, file: &PartFile) -> Vec<Diagnostic> {
         let files: BTreeSet<FileId> = file.files().collect();
         let secrets = files.into_iter().flat_map(|file| &self.file(file).secrets);
         let facts = UserDataFacts {
@@ -81,7 +81,11 @@ impl Loaded {
     }
 
     /// Findings for settings that match nothing on a side.
-    pub(super) fn configuration_findings(&self, plan: &Plan<'_>, side: &Side) -> Vec<Diagnostic> {
+    pub(super) fn configuration_findings(
+        &self,
+        plan: &Plan<'_>,
+        side: &LoadedSide,
+    ) -> Vec<Diagnostic> {
         if self.work != Work::Judge {
             return Vec::new();
         }
@@ -99,7 +103,7 @@ impl Loaded {
     pub(super) fn judge(
         &self,
         plan: &Plan<'_>,
-        side: &Side,
+        side: &LoadedSide,
         found: Vec<Diagnostic>,
     ) -> Vec<Diagnostic> {
         let sites = side.sites_of_files();
@@ -124,12 +128,12 @@ impl Loaded {
     }
 
     /// The comments of a side that say what is not to be reported.
-    fn ignores<'a>(&'a self, side: &'a Side) -> impl Iterator<Item = &'a Ignore> {
+    fn ignores<'a>(&'a self, side: &'a LoadedSide) -> impl Iterator<Item = &'a Ignore> {
         side.all_files().into_iter().flat_map(|file| &self.file(file).ignores.ignores)
     }
 
     /// The files of a side, and the documents in each.
-    fn held<'a>(&'a self, side: &'a Side) -> BTreeSet<(&'a RepoPath, Option<&'a DocKey>)> {
+    fn held<'a>(&'a self, side: &'a LoadedSide) -> BTreeSet<(&'a RepoPath, Option<&'a DocKey>)> {
         let files = side.files.iter().flat_map(|file| {
             let path = self.sources.get(file.id).path();
             let documents = self.file(file.id).documents.iter();

@@ -115,9 +115,9 @@ pub(super) struct Loaded {
     pub(super) sources: SourceMap,
     pub(super) files: Vec<LoadedFile>,
     /// What is checked.
-    pub(super) head: Side,
+    pub(super) head: LoadedSide,
     /// What it is compared with.
-    pub(super) base: Option<Side>,
+    pub(super) base: Option<LoadedSide>,
     known: KnownFiles,
     /// The schemas in them.
     pub(super) schemas: Schemas,
@@ -133,7 +133,7 @@ pub(super) struct Loaded {
 
 /// The files of one side and how they lie.
 #[derive(Default)]
-pub(super) struct Side {
+pub(super) struct LoadedSide {
     pub(super) files: Vec<SideFile>,
     pub(super) sets: Vec<SetFiles>,
     /// How many sets there are with those that are not compared.
@@ -208,7 +208,7 @@ impl Loaded {
         };
         let read = Files::new(plan, (work, sites), earlier, &keep)?;
         let Files { mut sources, kept: mut files, head, base, known: read_files, .. } = read;
-        let (mut head, mut base) = (Side::of(head), base.map(Side::of));
+        let (mut head, mut base) = (LoadedSide::of(head), base.map(LoadedSide::of));
         did(Stage::Documents, || files.iter().map(|file| file.documents.len()).sum());
         let of_base = base.as_mut().map(|base| (base, Which::Base));
         for (side, which) in std::iter::once((&mut head, Which::Head)).chain(of_base) {
@@ -294,7 +294,7 @@ impl Loaded {
     }
 
     /// Every side that is read, the head first.
-    pub(super) fn sides(&self) -> impl Iterator<Item = &Side> {
+    pub(super) fn sides(&self) -> impl Iterator<Item = &LoadedSide> {
         std::iter::once(&self.head).chain(&self.base)
     }
 
@@ -302,7 +302,7 @@ impl Loaded {
     pub(super) fn sets<'a>(
         &self,
         plan: &Plan<'_>,
-        side: &'a Side,
+        side: &'a LoadedSide,
         files: &SetFiles,
     ) -> Vec<Set<'a>> {
         let site = (files.name.as_deref(), files.site_type.as_deref());
@@ -323,10 +323,11 @@ impl Loaded {
     /// That the plan asks for sites that there are.
     pub(super) fn ensure_sites(&self, plan: &Plan<'_>) -> Result<(), Error> {
         let Some(globs) = &plan.options.sites else { return Ok(()) };
-        let mut broken: Vec<Diagnostic> = self.sides().flat_map(Side::layout_findings).collect();
+        let mut broken: Vec<Diagnostic> =
+            self.sides().flat_map(LoadedSide::layout_findings).collect();
         plan.keep_asked(&mut broken);
         let found = self.sides().any(|side| !side.wanted(plan).is_empty());
-        let mut unread = self.sides().flat_map(Side::unread_definitions);
+        let mut unread = self.sides().flat_map(LoadedSide::unread_definitions);
         if found || !broken.is_empty() || unread.any(|(site, _)| globs.is_match(&**site)) {
             return Ok(());
         }
@@ -399,8 +400,14 @@ impl Loaded {
 }
 
 /// Hides what is public in the base and secret in the head, where a file was edited.
-fn hide_later_secrets(files: &mut [LoadedFile], sources: &SourceMap, head: &Side, base: &Side) {
-    let ids = |side: &Side| -> BTreeSet<FileId> { side.files.iter().map(|file| file.id).collect() };
+fn hide_later_secrets(
+    files: &mut [LoadedFile],
+    sources: &SourceMap,
+    head: &LoadedSide,
+    base: &LoadedSide,
+) {
+    let ids =
+        |side: &LoadedSide| -> BTreeSet<FileId> { side.files.iter().map(|file| file.id).collect() };
     let (of_head, of_base) = (ids(head), ids(base));
     let only_base: BTreeSet<FileId> = of_base.difference(&of_head).copied().collect();
     if only_base.is_empty() {
@@ -429,7 +436,7 @@ fn hide_later_secrets(files: &mut [LoadedFile], sources: &SourceMap, head: &Side
     }
 }
 
-impl Side {
+impl LoadedSide {
     fn of(files: SideFiles) -> Self {
         let SideFiles { files, layout, parts } = files;
         Self { files, parts, layout, ..Self::default() }
@@ -688,7 +695,7 @@ fn baseline_files<'t>(plan: &'t Plan<'_>, work: Work) -> [Option<BaselineFile<'t
 fn read_baselines(
     [of_head, of_base]: [Option<BaselineFile<'_>>; 2],
     accepted_by: AcceptedBy,
-    (head, base): (&mut Side, &mut Option<Side>),
+    (head, base): (&mut LoadedSide, &mut Option<LoadedSide>),
     sources: &mut SourceMap,
 ) -> Result<Option<String>, Error> {
     let own = of_head.map(|file| file.read(sources)).transpose()?;

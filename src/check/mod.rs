@@ -426,9 +426,9 @@ impl<T> Checked<T> {
 
 /// What a caller takes from rendered sites, by their names. The run itself knows no type of it:
 /// the pipeline is compiled once, and not for each verb.
-struct Taken<T>(Mutex<BTreeMap<Option<Arc<str>>, T>>);
+struct TakenBySite<T>(Mutex<BTreeMap<Option<Arc<str>>, T>>);
 
-impl<T> Taken<T> {
+impl<T> TakenBySite<T> {
     fn new() -> Self {
         Self(Mutex::default())
     }
@@ -466,7 +466,7 @@ pub fn work_on_sites<T: Send>(
     work: Work,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
-    let taken = Taken::new();
+    let taken = TakenBySite::new();
     let checked = run(plan, work, &|site| {
         taken.add(site, per_site(site));
         Vec::new()

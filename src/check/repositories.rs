@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::load::{Loaded, Side};
+use super::load::{Loaded, LoadedSide};
 use super::{Plan, Which};
 use crate::source::{Span, UsedRepository, UsedRevision};
 use crate::system::deckhand::layout::{Pin, Problem as LayoutProblem, Use};
 
 /// What a site reads of a further repository on one side.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Read {
+enum RepositoryRead {
     Nothing,
     /// What has this number among the further repositories.
     Files(usize),
@@ -20,7 +20,7 @@ enum Read {
 
 /// The further repositories of a run; those of which sites read the same are one.
 pub(super) fn used_repositories(plan: &Plan<'_>, loaded: &Loaded) -> Vec<UsedRepository> {
-    type Key = (Arc<str>, [Read; 2]);
+    type Key = (Arc<str>, [RepositoryRead; 2]);
     let mut used: BTreeMap<Key, UsedRepository> = BTreeMap::new();
     let wanted = loaded.sides().flat_map(|side| side.wanted(plan));
     let sites: BTreeSet<Arc<str>> = wanted.filter_map(|set| set.name.clone()).collect();
@@ -34,9 +34,11 @@ pub(super) fn used_repositories(plan: &Plan<'_>, loaded: &Loaded) -> Vec<UsedRep
             let [base, head] = sides.map(|uses| uses.iter().find(|it| it.name == *name));
             let Some(given) = head.or(base).map(|it| it.given.clone()) else { continue };
             let read = |it: Option<&Use>| match it {
-                None => Read::Nothing,
-                Some(Use { found: Ok(index), .. }) => Read::Files(*index),
-                Some(Use { found: Err(_), revision, .. }) => Read::Unreadable(revision.clone()),
+                None => RepositoryRead::Nothing,
+                Some(Use { found: Ok(index), .. }) => RepositoryRead::Files(*index),
+                Some(Use { found: Err(_), revision, .. }) => {
+                    RepositoryRead::Unreadable(revision.clone())
+                }
             };
             let revision = |it: Option<&Use>| it.map(|it| it.revision.clone());
             let further = plan.further().iter().find(|it| it.name == given);
@@ -59,7 +61,7 @@ pub(super) fn used_repositories(plan: &Plan<'_>, loaded: &Loaded) -> Vec<UsedRep
     used
 }
 
-impl Side {
+impl LoadedSide {
     /// The names and pins of the repositories of a site that are not read.
     pub(super) fn unknown_repositories(&self, site: &str) -> BTreeSet<(&str, Option<&Pin>)> {
         let missing = self.layout_problems.iter().filter_map(|problem| match problem {

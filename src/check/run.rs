@@ -8,10 +8,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::compare::{Before, Compared, ComparedSite, PerPair, Settings, SiteRun};
 use super::edited::{Documents, Sides};
-use super::load::{Loaded, Side as LoadedSide};
+use super::load::{Loaded, LoadedSide};
 use super::repositories::used_repositories;
 use super::session::{closed, in_turn};
-use super::site::Known;
+use super::site::KnownDocuments;
 use super::{Checked, Plan};
 use crate::compare::reach::{Comparison, gather};
 use crate::compare::{Limits, Texts, edits_meeting};
@@ -67,7 +67,7 @@ pub fn compare_with(
     let left_out = sides.head.all_sets - sides.head.sets.len();
     let limits = Limits::of_each(sides.pairs.len() + left_out);
     let unedited = &documents.unedited[..];
-    let known = Known::of_files(sides.files_of_several());
+    let known = KnownDocuments::of_files(sides.files_of_several());
     let sites = in_turn(&sides.pairs, |pair| {
         let of_run = &known;
         let run =

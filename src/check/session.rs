@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use super::files::{SiteNames, SitesRead};
 use super::load::{Loaded, SetFiles, files_of_several};
 use super::repositories::used_repositories;
-use super::site::{Known, OneSide};
-use super::{Answer, Checked, CheckedSite, Plan, RenderedSite, Taken, Work};
+use super::site::{KnownDocuments, OneSide};
+use super::{Answer, Checked, CheckedSite, Plan, RenderedSite, TakenBySite, Work};
 use crate::diagnostic::Diagnostic;
 use crate::ending::give_back;
 use crate::error::Error;
@@ -38,7 +38,7 @@ pub struct Session<'p> {
     /// Sites whose files were all read; none if those of all sites were.
     read: Option<SiteNames>,
     /// What was made of documents that several sites have.
-    known: Known,
+    known: KnownDocuments,
     /// The sites as they were judged last, by name.
     judged: JudgedSites,
     /// Where layercake itself failed.
@@ -56,13 +56,13 @@ struct JudgedSite {
     found: Vec<Diagnostic>,
     /// What was made of its documents, if it was judged more than once: it may be the one that is
     /// being edited.
-    known: Option<Known>,
+    known: Option<KnownDocuments>,
 }
 
 /// A site that is to be judged, with what was made of its documents.
 struct ReachedSite<'s> {
     set: &'s SetFiles,
-    known: Option<Known>,
+    known: Option<KnownDocuments>,
 }
 
 impl JudgedSite {
@@ -94,7 +94,7 @@ impl<'p> Session<'p> {
 
     fn of(plan: &'p Plan<'p>, loaded: Loaded, read: Option<SiteNames>) -> Result<Self, Error> {
         loaded.ensure_sites(plan)?;
-        let known = Known::of_files(shared_files(plan, &loaded));
+        let known = KnownDocuments::of_files(shared_files(plan, &loaded));
         Ok(Self { plan, loaded, read, known, judged: JudgedSites::new(), failures: Vec::new() })
     }
 
@@ -168,7 +168,7 @@ impl<'p> Session<'p> {
         only: Option<&SiteNames>,
         per_site: impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync,
     ) -> BTreeMap<Option<Arc<str>>, T> {
-        let answers = Taken::new();
+        let answers = TakenBySite::new();
         self.render_for(only, &|site| match per_site(site) {
             Answer::Needs(docs) => docs,
             Answer::Is(answer) => {
@@ -198,7 +198,8 @@ impl<'p> Session<'p> {
         let (mut judged, reached) = self.reached(before);
         self.plan.progress.sites.store(reached.len(), Relaxed);
         let found = in_turn(&reached, |reached| {
-            let known: Vec<&Known> = [&self.known].into_iter().chain(&reached.known).collect();
+            let known: Vec<&KnownDocuments> =
+                [&self.known].into_iter().chain(&reached.known).collect();
             let ((_, found), left) =
                 site(self.plan, &self.loaded, reached.set, &known, &|_| Vec::new());
             (found, left)
@@ -263,7 +264,7 @@ pub(super) fn run(
     loaded.ensure_sites(plan)?;
     let mut diagnostics = of_files(&loaded);
     let wanted = loaded.head.wanted(plan);
-    let known = Known::of_files(shared_files(plan, &loaded));
+    let known = KnownDocuments::of_files(shared_files(plan, &loaded));
     plan.progress.sites.store(wanted.len(), Relaxed);
     let of_sites = in_turn(&wanted, |files| site(plan, &loaded, files, &[&known], per_site));
     let (sites, found): (Vec<_>, Vec<_>) = of_sites.into_iter().unzip();
@@ -346,7 +347,7 @@ fn site<'l>(
     plan: &Plan<'_>,
     loaded: &'l Loaded,
     files: &SetFiles,
-    known: &[&Known],
+    known: &[&KnownDocuments],
     per_site: &PerSite<'_>,
 ) -> ((CheckedSite<()>, Vec<Diagnostic>), Option<OneSide<'l>>) {
     let name = files.name.as_deref().unwrap_or_default();

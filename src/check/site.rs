@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use rayon::prelude::*;
 
-use super::load::{Loaded, SetFiles, Side as LoadedSide};
+use super::load::{Loaded, LoadedSide, SetFiles};
 use super::{Plan, RenderedSite, Work};
 use crate::compare::Side;
 use crate::diagnostic::Diagnostic;
@@ -26,16 +26,16 @@ type Lookup<K, V> = HashMap<K, V, RandomState>;
 
 /// Documents that were rendered before, and what was found in them.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct KnownDocuments {
     made: Table,
-    of_documents: Mutex<Lookup<MadeDocument, Findings>>,
+    of_documents: Mutex<Lookup<MadeDocument, JudgedFindings>>,
     /// Of all documents of a schema in a site.
-    of_schemas: Mutex<Lookup<Vec<MadeDocument>, Findings>>,
+    of_schemas: Mutex<Lookup<Vec<MadeDocument>, JudgedFindings>>,
 }
 
-type Findings = Arc<[Diagnostic]>;
+type JudgedFindings = Arc<[Diagnostic]>;
 
-impl Known {
+impl KnownDocuments {
     /// Documents of these files, which several sites are made of.
     pub(super) fn of_files(files: FileSet) -> Self {
         Self { made: Table::of_files(files), ..Self::default() }
@@ -68,7 +68,7 @@ impl<'a> OneSide<'a> {
         plan: &Plan<'_>,
         loaded: &'a Loaded,
         (side, set): (&'a LoadedSide, &SetFiles),
-        known: &[&Known],
+        known: &[&KnownDocuments],
         (before, asked): (Option<&OneSide<'a>>, &[DocId]),
     ) -> Self {
         let documents = set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
@@ -129,13 +129,13 @@ impl<'a> OneSide<'a> {
 }
 
 /// The tables of what is known; none where each document is to be made anew.
-pub(super) fn tables<'k>(plan: &Plan<'_>, known: &[&'k Known]) -> Vec<&'k Table> {
+pub(super) fn tables<'k>(plan: &Plan<'_>, known: &[&'k KnownDocuments]) -> Vec<&'k Table> {
     let known = known.iter().filter(|_| plan.options.shares_documents);
     known.map(|known| &known.made).collect()
 }
 
 /// The findings of a site. Documents that are `known` were judged before.
-fn judged(facts: &SiteFacts<'_>, known: &[&Known]) -> Vec<Diagnostic> {
+fn judged(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<Diagnostic> {
     let mut findings = rules::word_problems(facts);
     findings.extend(found_in_documents(facts, known));
     findings.extend(found_in_schemas(facts, known));
@@ -143,7 +143,7 @@ fn judged(facts: &SiteFacts<'_>, known: &[&Known]) -> Vec<Diagnostic> {
 }
 
 /// The findings of each rendered document by itself.
-fn found_in_documents(facts: &SiteFacts<'_>, known: &[&Known]) -> Vec<Diagnostic> {
+fn found_in_documents(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<Diagnostic> {
     let memo = |doc: DocId| Some(&known.get(facts.rendered.table(doc)?)?.of_documents);
     let (mut found, mut fresh) = (Vec::new(), Vec::new());
     for (doc, _) in facts.site.iter() {
@@ -171,7 +171,7 @@ fn found_in_documents(facts: &SiteFacts<'_>, known: &[&Known]) -> Vec<Diagnostic
 }
 
 /// The findings of documents that are compared with others of their schema.
-fn found_in_schemas(facts: &SiteFacts<'_>, known: &[&Known]) -> Vec<Diagnostic> {
+fn found_in_schemas(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<Diagnostic> {
     let mut schemas: IndexMap<&str, Vec<DocId>, RandomState> = IndexMap::default();
     for (doc, recipe) in facts.graph.iter() {
         schemas.entry(&recipe.key.schema).or_default().push(doc);
@@ -188,12 +188,12 @@ fn found_in_schemas(facts: &SiteFacts<'_>, known: &[&Known]) -> Vec<Diagnostic> 
         if let Some(findings) = locked(&known.of_schemas).get(&key) {
             return findings.clone();
         }
-        let findings: Findings = rules.check(facts, docs).into();
+        let findings: JudgedFindings = rules.check(facts, docs).into();
         locked(&known.of_schemas).insert(key, findings.clone());
         findings
     };
     let all: Vec<&Vec<DocId>> = schemas.values().collect();
-    let found: Vec<Findings> = all.into_par_iter().map(of_schema).collect();
+    let found: Vec<JudgedFindings> = all.into_par_iter().map(of_schema).collect();
     drop(split);
     found.iter().flat_map(|findings| findings.iter().cloned()).collect()
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use layercake::commands::Selection;
 use layercake::commands::cloud_config::Parts;
-use layercake::commands::configuration::{Meaning, Place};
+use layercake::commands::configuration::{ConfigurationSource, SemanticsFlags};
 use layercake::commands::policy::Selectors;
 use layercake::commands::repositories::Bump;
 use layercake::commands::sides::{MergeBase, Wanted};
@@ -37,7 +37,7 @@ pub(super) struct OutputArgs {
     /// given several times, there are several reports of one run. [default: full]
     #[arg(short, long, value_name = "FORMAT[=FILE]")]
     #[arg(help_heading = "Output")]
-    pub(super) output: Vec<Output>,
+    pub(super) output: Vec<OutputArgument>,
 
     /// Link lines to this address, with `{sha}`, `{path}` and `{line}`
     ///
@@ -48,7 +48,7 @@ pub(super) struct OutputArgs {
 
 /// One report of a run, and where it goes.
 #[derive(Clone, Debug)]
-pub(super) struct Output {
+pub(super) struct OutputArgument {
     pub(super) format: Format,
     /// None for standard output.
     pub(super) file: Option<PathBuf>,
@@ -64,7 +64,7 @@ pub(super) enum NamedBy {
     Configuration,
 }
 
-impl FromStr for Output {
+impl FromStr for OutputArgument {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -454,8 +454,8 @@ impl CloudConfigArgs {
 }
 
 impl MeaningArgs {
-    pub(super) fn meaning(&self) -> Meaning {
-        Meaning {
+    pub(super) fn meaning(&self) -> SemanticsFlags {
+        SemanticsFlags {
             semantics: self.semantics.map(|semantics| match semantics {
                 SemanticsArg::Documented => Semantics::Documented,
                 SemanticsArg::Deckhand => Semantics::Deckhand,
@@ -470,11 +470,13 @@ impl MeaningArgs {
 
 impl ConfigArgs {
     /// Where the configuration is taken from: the flags, then the environment.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> ConfigurationSource {
         match (&self.config, self.isolated) {
-            (_, true) => Place::Nowhere,
-            (Some(file), false) => Place::File(file.clone()),
-            (None, false) => named_configuration().map_or(Place::Root, Place::File),
+            (_, true) => ConfigurationSource::Nowhere,
+            (Some(file), false) => ConfigurationSource::File(file.clone()),
+            (None, false) => {
+                named_configuration().map_or(ConfigurationSource::Root, ConfigurationSource::File)
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use layercake::report::{
 
 use super::arguments::{CloudConfigArgs, RenderFormat};
 use super::comparison::{Judge, report_of_one};
-use super::streams::{Failure, complain, print, standard_input};
+use super::streams::{VerbFailure, complain, print, standard_input};
 use super::terminal::{PAGE, Terminal};
 use super::view::{problems, verdict, view};
 
@@ -24,7 +24,7 @@ pub(super) fn cloud_config(
     arguments: CloudConfigArgs,
     directory: PathBuf,
     terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, VerbFailure> {
     let (mut parts, sets, format) = (arguments.named(), arguments.set.clone(), arguments.format);
     let look = DocumentOptions { show_secrets: false, with_origin: arguments.with_origin };
     let selection = arguments.selection(directory);

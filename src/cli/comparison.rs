@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use layercake::check::{Checked, CheckedSite};
 use layercake::commands::compare::{Outcome, Reading, Request, Verify};
-use layercake::commands::configuration::{self, Found};
+use layercake::commands::configuration::{self, FoundConfiguration};
 use layercake::commands::lint::Linted;
-use layercake::commands::mend::Writing;
+use layercake::commands::mend::FixMode;
 use layercake::commands::sides::Wanted;
 use layercake::commands::{self, Selection};
 use layercake::compare::reach::SiteReach;
@@ -28,12 +28,13 @@ use layercake::stopwatch::times;
 use layercake::triage;
 
 use super::arguments::{
-    CloneArgs, ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, Output, OutputArgs, SelectionArgs,
+    CloneArgs, ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, OutputArgs, OutputArgument,
+    SelectionArgs,
 };
 use super::environment::environment;
 use super::hygiene::{self, MendArgs};
 use super::outputs::{self, deliver};
-use super::streams::{Failure, complain, print};
+use super::streams::{VerbFailure, complain, print};
 use super::terminal::Terminal;
 use super::view::view;
 
@@ -214,7 +215,7 @@ impl Asked {
     /// Whether nothing is written of a run that passes without new warnings, whatever else is
     /// found.
     fn needs_only_new(&self) -> bool {
-        let for_people = |output: &Output| {
+        let for_people = |output: &OutputArgument| {
             output.file.is_none() && matches!(output.format, Format::Full | Format::Concise)
         };
         self.look.detail == Detail::OnlyFaults
@@ -305,7 +306,7 @@ fn exit_code(verdict: RunVerdict) -> ExitCode {
 
 impl OutputArgs {
     /// What links are made of: what the flag says, or else the configuration.
-    fn links(&self, configured: &Found) -> Option<Links> {
+    fn links(&self, configured: &FoundConfiguration) -> Option<Links> {
         self.links.clone().or_else(|| configuration::links(configured))
     }
 }
@@ -327,7 +328,7 @@ pub(super) fn lint(
     selection: &Selection,
     asked: &Asked,
     terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, VerbFailure> {
     let Asked { request, mend, outputs, .. } = asked;
     let baseline = outputs::named_baseline(selection);
     outputs::allow(&outputs.output, &selection.directory, baseline.as_slice())?;
@@ -346,8 +347,8 @@ pub(super) fn lint(
     let mended = terminal.watch(run)?;
     tell_damage(&mended.linted);
     let verdict = match mend.writing() {
-        Writing::Files => tell(&mended.linted, asked, selection, start.elapsed(), terminal)?,
-        Writing::Nothing => {
+        FixMode::Files => tell(&mended.linted, asked, selection, start.elapsed(), terminal)?,
+        FixMode::Nothing => {
             print(|out| report::difference::write(&mended.files, &terminal.style, out))?;
             exit_code(asked.judge().of_linted(&mended.linted, request))
         }
@@ -393,7 +394,7 @@ fn tell(
     selection: &Selection,
     elapsed: Duration,
     terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, VerbFailure> {
     let configured = match linted {
         Linted::One(_, configured) => configured,
         Linted::Two(outcome) => &outcome.configured,
@@ -519,7 +520,7 @@ pub(super) fn diff(
     arguments: DiffArgs,
     directory: PathBuf,
     terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, VerbFailure> {
     let (look, judge) = (arguments.look(), arguments.judge());
     let DiffArgs { a, b, comparison, reach, outputs, .. } = arguments;
     let comparison =

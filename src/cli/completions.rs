@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate};
 
-use super::streams::{Failure, print};
+use super::streams::{VerbFailure, print};
 use super::verbs::Cli;
 
 /// Prints the script for `shell`.
-pub(super) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
+pub(super) fn completions(shell: Shell) -> Result<ExitCode, VerbFailure> {
     let mut script = Vec::new();
     generate(shell, &mut shown(&Cli::command()), "layercake", &mut script);
     print(|out| out.write_all(&script))?;

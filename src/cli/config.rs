@@ -4,24 +4,24 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use layercake::commands;
-use layercake::commands::configuration::Place;
+use layercake::commands::configuration::ConfigurationSource;
 use layercake::commands::init::{HOOK, HOOKS_FILE};
 use layercake::commands::policy::Selectors;
 use layercake::config::SCHEMA;
 use layercake::report;
 
 use super::arguments::TextFormat;
-use super::streams::{Failure, print};
+use super::streams::{VerbFailure, print};
 use super::terminal::Terminal;
 use super::verbs::ConfigVerb;
 
 pub(super) fn rules(
     directory: &Path,
-    place: &Place,
+    place: &ConfigurationSource,
     selectors: Selectors,
     format: TextFormat,
     terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, VerbFailure> {
     let found = commands::config::find(directory, place)?;
     let rows = commands::rules::run(&selectors, &found)?;
     print(|out| match format {
@@ -31,7 +31,7 @@ pub(super) fn rules(
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn config(directory: &Path, verb: ConfigVerb) -> Result<ExitCode, Failure> {
+pub(super) fn config(directory: &Path, verb: ConfigVerb) -> Result<ExitCode, VerbFailure> {
     match verb {
         ConfigVerb::Show { meaning, rules, config, format } => {
             let found = commands::config::find(directory, &config.place())?;
@@ -60,7 +60,7 @@ pub(super) fn config(directory: &Path, verb: ConfigVerb) -> Result<ExitCode, Fai
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn init(directory: &Path) -> Result<ExitCode, Failure> {
+pub(super) fn init(directory: &Path) -> Result<ExitCode, VerbFailure> {
     let written = commands::init::run(directory)?;
     print(|out| {
         writeln!(out, "wrote {}", written.configuration.display())?;

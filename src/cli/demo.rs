@@ -8,13 +8,13 @@ use std::time::Instant;
 
 use layercake::commands::Selection;
 use layercake::commands::compare::Request;
-use layercake::commands::demo::{self, Demo, EDIT, Example, NAME, NEXT, Place, SINCE, SITES};
+use layercake::commands::demo::{self, Demo, DemoFolder, EDIT, Example, NAME, NEXT, SINCE, SITES};
 use layercake::error::{Error, ErrorKind, shell_word};
 use layercake::report::{Detail, FindingFilter, Format, TerminalOptions};
 use layercake::rules::RULES;
 
 use super::comparison;
-use super::streams::{Failure, complain, print};
+use super::streams::{VerbFailure, complain, print};
 use super::terminal::Terminal;
 
 /// Makes the example in `folder`, or in a new folder of those that are
@@ -23,10 +23,10 @@ pub(super) fn demo(
     folder: Option<PathBuf>,
     example: Example,
     terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, VerbFailure> {
     let place = match folder {
-        Some(folder) => Place::At(folder),
-        None => Place::Inside(temporary()),
+        Some(folder) => DemoFolder::At(folder),
+        None => DemoFolder::Inside(temporary()),
     };
     let demo = demo::create(&place, example)?;
     let selection = Selection::of(demo.folder.clone());

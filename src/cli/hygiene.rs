@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, Subcommand};
-use layercake::commands::baseline::Written;
-use layercake::commands::mend::{Mended, Mending, Writing};
+use layercake::commands::baseline::WrittenBaseline;
+use layercake::commands::mend::{FixMode, Mended, Mending};
 use layercake::commands::{self, BaselineChoice, Selection};
 use layercake::diagnostic::Safety;
 use layercake::report::{self, counted};
 
 use super::arguments::{CloneArgs, ConfigArgs, MeaningArgs};
-use super::streams::{Failure, complain, print};
+use super::streams::{VerbFailure, complain, print};
 use super::terminal::Terminal;
 
 /// Which findings were accepted before.
@@ -78,8 +78,8 @@ impl MendArgs {
         if self.unsafe_fixes { Safety::Unsafe } else { Safety::Safe }
     }
 
-    pub(super) fn writing(&self) -> Writing {
-        if self.diff { Writing::Nothing } else { Writing::Files }
+    pub(super) fn writing(&self) -> FixMode {
+        if self.diff { FixMode::Nothing } else { FixMode::Files }
     }
 }
 
@@ -151,7 +151,7 @@ pub(super) fn baseline(
     verb: BaselineVerb,
     directory: PathBuf,
     terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, VerbFailure> {
     let written = match verb {
         BaselineVerb::Show(place) => {
             let rows = commands::baseline::show(&place.selection(directory))?;
@@ -167,14 +167,14 @@ pub(super) fn baseline(
             terminal.watch(|progress| commands::baseline::prune(&selection, progress))?
         }
     };
-    let Written { path, accepted, gone } = written;
+    let WrittenBaseline { path, accepted, gone } = written;
     let gone = gone.map(|gone| format!(", {gone} fewer than before")).unwrap_or_default();
     print(|out| writeln!(out, "{path} accepts {}{gone}", counted(accepted, "finding")))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Says on standard error what became of the files.
-pub(super) fn tell_mended(mended: &Mended, mending: &Mending, writing: Writing) {
+pub(super) fn tell_mended(mended: &Mended, mending: &Mending, writing: FixMode) {
     for refused in &mended.refused {
         complain(&format!("{refused}\n"));
     }
@@ -185,10 +185,10 @@ pub(super) fn tell_mended(mended: &Mended, mending: &Mending, writing: Writing) 
         ));
     }
     let done = match (mending, writing) {
-        (Mending::Fix(_), Writing::Files) => "fixed",
-        (Mending::Fix(_), Writing::Nothing) => "would fix",
-        (Mending::Ignore(_), Writing::Files) => "ignored",
-        (Mending::Ignore(_), Writing::Nothing) => "would ignore",
+        (Mending::Fix(_), FixMode::Files) => "fixed",
+        (Mending::Fix(_), FixMode::Nothing) => "would fix",
+        (Mending::Ignore(_), FixMode::Files) => "ignored",
+        (Mending::Ignore(_), FixMode::Nothing) => "would ignore",
     };
     let (findings, files) = (counted(mended.count, "finding"), counted(mended.files.len(), "file"));
     complain(&format!("{done} {findings} in {files}\n"));

@@ -15,11 +15,11 @@ use layercake::report::counted;
 use layercake::source::{create_folder, write_file};
 use roff::{Roff, bold, roman};
 
-use super::streams::{Failure, print};
+use super::streams::{VerbFailure, print};
 use super::verbs::Cli;
 
 /// Prints the page of the verb that `words` name, or of the program.
-pub(super) fn print_page(words: &[String]) -> Result<ExitCode, Failure> {
+pub(super) fn print_page(words: &[String]) -> Result<ExitCode, VerbFailure> {
     let program = program();
     let mut command = &program;
     for word in words {
@@ -35,7 +35,7 @@ pub(super) fn print_page(words: &[String]) -> Result<ExitCode, Failure> {
 }
 
 /// Writes all pages to `folder`, each under the name by which `man` finds it.
-pub(super) fn write(folder: &Path) -> Result<ExitCode, Failure> {
+pub(super) fn write(folder: &Path) -> Result<ExitCode, VerbFailure> {
     let mut pages = Vec::new();
     collect(&program(), &mut pages)?;
     create_folder(folder)?;

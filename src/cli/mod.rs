@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
 use layercake::check::{Progress, threads};
-use layercake::commands::configuration::Place as ConfigurationPlace;
+use layercake::commands::configuration::ConfigurationSource as ConfigurationPlace;
 use layercake::commands::demo::Example;
 use layercake::commands::{self, Selection};
 use layercake::ending;
@@ -37,7 +37,7 @@ use layercake::stopwatch::Stopwatch;
 
 use self::arguments::FailOn;
 use self::environment::limit_threads_asked_for;
-use self::streams::{Failure, complain, explain_failure, print, unless_closed};
+use self::streams::{VerbFailure, complain, explain_failure, print, unless_closed};
 use self::terminal::Terminal;
 use self::verbs::{Cli, Debug, Verb};
 
@@ -73,14 +73,14 @@ fn timed(work: impl FnOnce() -> ExitCode) -> ExitCode {
 }
 
 /// The exit code; why a verb did not come to its end is told.
-fn ended(done: Result<ExitCode, Failure>) -> ExitCode {
+fn ended(done: Result<ExitCode, VerbFailure>) -> ExitCode {
     match done {
         Ok(code) => code,
-        Err(Failure::Work(error)) => {
+        Err(VerbFailure::Work(error)) => {
             explain_failure(&error);
             ExitCode::from(2)
         }
-        Err(Failure::Output(error)) => {
+        Err(VerbFailure::Output(error)) => {
             complain(&format!("error: the output cannot be written: {error}\n"));
             ExitCode::from(2)
         }
@@ -88,7 +88,7 @@ fn ended(done: Result<ExitCode, Failure>) -> ExitCode {
 }
 
 /// What comes of arguments that ask for help, or mean nothing.
-fn refuse(refusal: &clap::Error) -> Result<ExitCode, Failure> {
+fn refuse(refusal: &clap::Error) -> Result<ExitCode, VerbFailure> {
     let unknown = refusal.get(ContextKind::InvalidArg);
     if matches!(unknown, Some(ContextValue::String(flag)) if flag == "--show-secrets") {
         complain(
@@ -105,7 +105,7 @@ fn refuse(refusal: &clap::Error) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn verb(cli: Cli) -> Result<ExitCode, Failure> {
+fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
     let terminal = Terminal::new(cli.global.color, cli.global.no_progress);
     let directory = cli.global.directory;
     match cli.verb {
@@ -142,7 +142,8 @@ fn verb(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Diff(arguments) => comparison::diff(arguments, directory, &terminal),
         Verb::Render { selection, schema, name, format, with_origin, show_secrets, fail_on } => {
             let is_judged = fail_on.is_some_and(|level| level != FailOn::Never);
-            let wanted = commands::render::Wanted { schemas: schema, names: name, is_judged };
+            let wanted =
+                commands::render::RenderRequest { schemas: schema, names: name, is_judged };
             let selection = selection.selection(directory);
             let look = report::DocumentOptions { show_secrets, with_origin };
             queries::render(&selection, &wanted, (format, look), fail_on, &terminal)

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use layercake::commands::configuration::{self, Found};
+use layercake::commands::configuration::{self, FoundConfiguration};
 use layercake::commands::sides::Wanted;
 use layercake::commands::{BaselineChoice, Selection};
 use layercake::error::{Error, ErrorKind};
@@ -13,8 +13,8 @@ use layercake::source::{real_place, refuse_git, write_file, write_own_file};
 use layercake::stopwatch::{Stage, lap};
 use layercake::triage::baseline;
 
-use super::arguments::{NamedBy, Output};
-use super::streams::{Failure, complain, print};
+use super::arguments::{NamedBy, OutputArgument};
+use super::streams::{VerbFailure, complain, print};
 use super::terminal::{PAGE, Terminal};
 
 /// The reports that are asked for; those of the configuration where no flag
@@ -23,11 +23,11 @@ use super::terminal::{PAGE, Terminal};
 /// # Errors
 /// Where one of them may not go to its file: see [`allow`].
 pub(super) fn wanted(
-    given: &[Output],
-    configured: &Found,
+    given: &[OutputArgument],
+    configured: &FoundConfiguration,
     selection: &Selection,
     sides: &Wanted,
-) -> Result<Vec<Output>, Error> {
+) -> Result<Vec<OutputArgument>, Error> {
     let outputs = if given.is_empty() {
         configured_outputs(configured, is_hook(sides))?
     } else {
@@ -43,10 +43,13 @@ pub(super) fn wanted(
 
 /// The reports that the configuration names. A hook writes none of them to a file: it runs on a
 /// developer's machine for a configuration that may just have been pulled.
-fn configured_outputs(configured: &Found, is_hook: bool) -> Result<Vec<Output>, Error> {
+fn configured_outputs(
+    configured: &FoundConfiguration,
+    is_hook: bool,
+) -> Result<Vec<OutputArgument>, Error> {
     let named_by = NamedBy::Configuration;
     let outputs = configuration::outputs(configured)?.into_iter();
-    let outputs = outputs.map(|(format, file)| Output { format, file, named_by });
+    let outputs = outputs.map(|(format, file)| OutputArgument { format, file, named_by });
     if !is_hook {
         return Ok(outputs.collect());
     }
@@ -64,7 +67,7 @@ fn configured_outputs(configured: &Found, is_hook: bool) -> Result<Vec<Output>, 
 
 /// A report holds names that the repository chose. So a file that only the configuration names
 /// must be one that no shell, build tool or interpreter reads as its own.
-fn refuse_other_extension(output: &Output) -> Result<(), Error> {
+fn refuse_other_extension(output: &OutputArgument) -> Result<(), Error> {
     let Some(file) = &output.file else { return Ok(()) };
     let (name, shown, extensions) =
         (output.format.name(), file.display(), output.format.extensions());
@@ -96,9 +99,9 @@ fn is_hook(sides: &Wanted) -> bool {
 }
 
 /// The report for people where no other is asked for.
-pub(super) fn or_full(outputs: Vec<Output>) -> Vec<Output> {
+pub(super) fn or_full(outputs: Vec<OutputArgument>) -> Vec<OutputArgument> {
     if outputs.is_empty() {
-        vec![Output { format: Format::Full, file: None, named_by: NamedBy::Flag }]
+        vec![OutputArgument { format: Format::Full, file: None, named_by: NamedBy::Flag }]
     } else {
         outputs
     }
@@ -112,7 +115,7 @@ pub(super) fn or_full(outputs: Vec<Output>) -> Vec<Output> {
 /// stores, or to a file that runs read: one of YAML, or a baseline, be it one of
 /// `baselines`.
 pub(super) fn allow(
-    outputs: &[Output],
+    outputs: &[OutputArgument],
     directory: &Path,
     baselines: &[&Path],
 ) -> Result<(), Error> {
@@ -170,11 +173,11 @@ fn is_input(file: &Path) -> bool {
 /// then all that there is to say. Files have no colours and the width of a
 /// page, whatever the terminal has.
 pub(super) fn deliver(
-    outputs: &[Output],
+    outputs: &[OutputArgument],
     directory: &Path,
     terminal: &Terminal,
     write: impl Fn(Format, &TerminalStyle, &mut dyn Write) -> io::Result<()>,
-) -> Result<(), Failure> {
+) -> Result<(), VerbFailure> {
     let page = TerminalStyle { width: PAGE, color: false, unicode: true, links: false };
     for output in outputs {
         let Some(file) = &output.file else { continue };

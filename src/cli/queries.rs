@@ -18,17 +18,17 @@ use super::arguments::{
     ExplainValueArgs, FailOn, GraphFormat, RenderFormat, SitesFormat, TextFormat,
 };
 use super::environment::environment;
-use super::streams::{Failure, complain, print};
+use super::streams::{VerbFailure, complain, print};
 use super::terminal::Terminal;
 use super::view::{exit_code_of_answer, problems, view};
 
 pub(super) fn render(
     selection: &Selection,
-    wanted: &commands::render::Wanted,
+    wanted: &commands::render::RenderRequest,
     (format, look): (RenderFormat, report::DocumentOptions),
     fail_on: Option<FailOn>,
     terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, VerbFailure> {
     let rendering =
         terminal.watch(|progress| commands::render::run(selection, wanted, progress))?;
     let (checked, sites) = (&rendering.checked, &rendering.sites);
@@ -70,7 +70,7 @@ pub(super) fn sites(
     selection: &Selection,
     format: SitesFormat,
     terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, VerbFailure> {
     let listed = terminal.watch(|progress| commands::sites::run(selection, progress))?;
     print(|out| match format {
         SitesFormat::Table => report::write_for_people(out, |out| {
@@ -90,7 +90,7 @@ pub(super) fn sites(
     Ok(ExitCode::from(u8::from(!listed.undefined.is_empty())))
 }
 
-pub(super) fn side(directory: &Path, wanted: &Wanted) -> Result<ExitCode, Failure> {
+pub(super) fn side(directory: &Path, wanted: &Wanted) -> Result<ExitCode, VerbFailure> {
     let Some(listing) = commands::listing::run(directory, wanted, &environment(wanted)?)? else {
         print(|out| writeln!(out, "no comparison"))?;
         return Ok(ExitCode::SUCCESS);
@@ -119,7 +119,7 @@ pub(super) fn explain_value(
     arguments: ExplainValueArgs,
     directory: PathBuf,
     terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, VerbFailure> {
     let (site, question) = asked(&arguments.value, arguments.all_sites)?;
     let selection = Selection {
         revision: arguments.rev,
@@ -173,7 +173,7 @@ fn answer(
     checked: &Checked<()>,
     format: TextFormat,
     write: impl FnOnce(&View<'_>, &mut dyn Write) -> io::Result<()>,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, VerbFailure> {
     let view = view(checked);
     print(|out| match format {
         TextFormat::Text => report::write_for_people(out, |out| write(&view, out)),
@@ -242,7 +242,7 @@ pub(super) fn impact(
     place: &str,
     format: TextFormat,
     terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, VerbFailure> {
     let (checked, impact) =
         terminal.watch(|progress| commands::impact::run(selection, place, progress))?;
     answer(&checked, format, |view, out| match format {
@@ -255,7 +255,7 @@ pub(super) fn graph(
     selection: &Selection,
     format: GraphFormat,
     terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, VerbFailure> {
     let checked = terminal.watch(|progress| commands::graph::run(selection, progress))?;
     let (checked, graphs) = checked.without_taken();
     let view = view(&checked);

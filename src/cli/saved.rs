@@ -15,7 +15,7 @@ use layercake::system::deckhand::secrecy::{Folder, NOT_SHOWN, SecretKinds};
 use super::arguments::OutputArgs;
 use super::comparison::LookArgs;
 use super::outputs::{self, deliver};
-use super::streams::{Failure, standard_input};
+use super::streams::{VerbFailure, standard_input};
 use super::terminal::Terminal;
 
 /// What `report` is told.
@@ -46,7 +46,7 @@ pub(super) fn report(
     arguments: ReportArgs,
     directory: PathBuf,
     terminal: &Terminal,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, VerbFailure> {
     let ReportArgs { file, outputs, all_findings, show_ignored, look } = arguments;
     let look = look.look(FindingFilter { all: all_findings, ignored: show_ignored });
     outputs::allow(&outputs.output, &directory, &[])?;

@@ -8,20 +8,20 @@ use layercake::source::Source;
 use layercake::stopwatch::{Stage, lap};
 
 /// Why a verb did not come to its end.
-pub(super) enum Failure {
+pub(super) enum VerbFailure {
     Work(Error),
     Output(io::Error),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for VerbFailure {
     fn from(error: Error) -> Self {
-        Failure::Work(error)
+        VerbFailure::Work(error)
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for VerbFailure {
     fn from(error: io::Error) -> Self {
-        Failure::Output(error)
+        VerbFailure::Output(error)
     }
 }
 
@@ -46,7 +46,7 @@ pub(super) fn unless_closed(written: io::Result<()>) -> io::Result<()> {
 
 /// All that standard input has.
 #[expect(clippy::disallowed_methods, reason = "what another program prints can be read")]
-pub(super) fn standard_input() -> Result<Vec<u8>, Failure> {
+pub(super) fn standard_input() -> Result<Vec<u8>, VerbFailure> {
     let mut bytes = Vec::new();
     let most = Source::MAX_BYTES + 1;
     let read = io::stdin().lock().take(most).read_to_end(&mut bytes);

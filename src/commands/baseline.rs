@@ -14,7 +14,7 @@ use crate::triage::baseline::BaselineEntry;
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenBaseline {
     /// Where.
     pub path: RepoPath,
     /// How many findings it accepts.
@@ -27,8 +27,8 @@ pub struct Written {
 ///
 /// # Errors
 /// Where only a part is selected, or the work cannot be done.
-pub fn write(selection: &Selection, progress: &Progress) -> Result<Written, Error> {
-    let Place { path, file, is_configured } = place(selection)?;
+pub fn write(selection: &Selection, progress: &Progress) -> Result<WrittenBaseline, Error> {
+    let BaselinePath { path, file, is_configured } = place(selection)?;
     let nothing = Selection { baseline: BaselineChoice::Nothing, ..selection.clone() };
     let workspace = open_whole(&nothing)?;
     let checked = check_whole(&workspace.plan(progress))?;
@@ -41,15 +41,15 @@ pub fn write(selection: &Selection, progress: &Progress) -> Result<Written, Erro
         write_file(&file, text.as_bytes())?;
     }
     let accepted = count(&baseline);
-    Ok(Written { path, accepted, gone: None })
+    Ok(WrittenBaseline { path, accepted, gone: None })
 }
 
 /// Takes out of the baseline what nobody finds any more.
 ///
 /// # Errors
 /// Where there is none, or it is damaged; as [`write()`].
-pub fn prune(selection: &Selection, progress: &Progress) -> Result<Written, Error> {
-    let Place { path, file, .. } = place(selection)?;
+pub fn prune(selection: &Selection, progress: &Progress) -> Result<WrittenBaseline, Error> {
+    let BaselinePath { path, file, .. } = place(selection)?;
     let old = read(selection, &path)?;
     let workspace = open_whole(selection)?;
     let plan = workspace.plan(progress);
@@ -75,7 +75,7 @@ pub fn prune(selection: &Selection, progress: &Progress) -> Result<Written, Erro
         write_file(&file, kept.to_text().as_bytes())?;
     }
     let gone = Some(before - accepted);
-    Ok(Written { path, accepted, gone })
+    Ok(WrittenBaseline { path, accepted, gone })
 }
 
 /// What the baseline accepts.
@@ -83,7 +83,7 @@ pub fn prune(selection: &Selection, progress: &Progress) -> Result<Written, Erro
 /// # Errors
 /// Where there is none, or it is damaged.
 pub fn show(selection: &Selection) -> Result<Vec<BaselineRow>, Error> {
-    let Place { path, .. } = place(selection)?;
+    let BaselinePath { path, .. } = place(selection)?;
     let baseline = read(selection, &path)?;
     let rows = baseline.entries.into_iter().map(|entry| BaselineRow {
         rule: entry.rule,
@@ -133,14 +133,14 @@ fn refuse_other_extension(path: &RepoPath) -> Result<(), Error> {
 }
 
 /// Where the baseline is, or is to be.
-struct Place {
+struct BaselinePath {
     path: RepoPath,
     file: PathBuf,
     /// Whether the configuration names it, and not the user.
     is_configured: bool,
 }
 
-fn place(selection: &Selection) -> Result<Place, Error> {
+fn place(selection: &Selection) -> Result<BaselinePath, Error> {
     let tree = work_tree(selection)?;
     let mut is_configured = false;
     let path = match &selection.baseline {
@@ -165,7 +165,7 @@ fn place(selection: &Selection) -> Result<Place, Error> {
         }
     };
     let file = path.parts().fold(tree.root().to_owned(), |folder, part| folder.join(part));
-    Ok(Place { path, file, is_configured })
+    Ok(BaselinePath { path, file, is_configured })
 }
 
 fn read(selection: &Selection, path: &RepoPath) -> Result<Baseline, Error> {

@@ -88,7 +88,7 @@ pub fn merge(
     progress: &Progress,
 ) -> Result<Checked<SiteDocuments>, Error> {
     let named = NamedFiles::read(&selection.directory, parts)?;
-    let around = Around::of(selection)?;
+    let around = SurroundingRepository::of(selection)?;
     let set = named.declared(parts.dialect, around.has_secret(&named));
     let options = configuration::settle(&around.found, selection.meaning, &selection.selectors)?;
     let folder = WorkTree::in_folder(selection.directory.clone())?;
@@ -319,12 +319,12 @@ fn merge_type(text: &str, parts: &Parts) -> Result<GivenHeader, Error> {
 }
 
 /// What the repository around says, if there is one.
-struct Around {
-    found: configuration::Found,
+struct SurroundingRepository {
+    found: configuration::FoundConfiguration,
     root: Option<PathBuf>,
 }
 
-impl Around {
+impl SurroundingRepository {
     fn of(selection: &Selection) -> Result<Self, Error> {
         let start = Start::find(selection)?;
         Ok(Self { found: start.configured(selection)?, root: start.root })

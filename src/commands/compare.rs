@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::configuration::{self, Found, Place};
+use super::configuration::{self, ConfigurationSource, FoundConfiguration};
 use super::repositories::Bump;
 use super::sides::{self, Environment, Side, Wanted};
 use super::{Selection, Workspace, globs};
@@ -58,7 +58,7 @@ pub struct Outcome {
     /// How many documents the head side renders to.
     pub outputs: usize,
     /// What is configured.
-    pub configured: Found,
+    pub configured: FoundConfiguration,
 }
 
 /// Which sites a comparison reads.
@@ -195,10 +195,16 @@ fn with_base<'e>(
 ) -> Result<Cow<'e, Environment>, Error> {
     let config = match (&selection.configuration, repository.work_tree_root()) {
         _ if !wanted.auto => return Ok(Cow::Borrowed(environment)),
-        (Place::Nowhere | Place::Base, _) => return Ok(Cow::Borrowed(environment)),
-        (Place::File(file), _) => configuration::at_file(&selection.directory, file)?.config,
-        (Place::Root, Some(_)) => configuration::in_tree(&WorkTree::in_repository(repository)?)?,
-        (Place::Root, None) => return Ok(Cow::Borrowed(environment)),
+        (ConfigurationSource::Nowhere | ConfigurationSource::Base, _) => {
+            return Ok(Cow::Borrowed(environment));
+        }
+        (ConfigurationSource::File(file), _) => {
+            configuration::at_file(&selection.directory, file)?.config
+        }
+        (ConfigurationSource::Root, Some(_)) => {
+            configuration::in_tree(&WorkTree::in_repository(repository)?)?
+        }
+        (ConfigurationSource::Root, None) => return Ok(Cow::Borrowed(environment)),
     };
     let base = config.base.map(|base| base.value.to_string());
     Ok(Cow::Owned(Environment { base, ..environment.clone() }))

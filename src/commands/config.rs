@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use super::configuration::{Found, Meaning, Place};
+use super::configuration::{ConfigurationSource, FoundConfiguration, SemanticsFlags};
 use super::policy::{Selectors, configured_policy};
 use super::{Selection, Start};
 use crate::config::{self, SettingOrigin};
@@ -17,8 +17,8 @@ use crate::report::settings::SettingRow;
 ///
 /// # Errors
 /// Where the configuration cannot be found or used.
-pub fn find(directory: &Path, place: &Place) -> Result<Found, Error> {
-    if let Place::File(file) = place {
+pub fn find(directory: &Path, place: &ConfigurationSource) -> Result<FoundConfiguration, Error> {
+    if let ConfigurationSource::File(file) = place {
         return super::configuration::at_file(directory, file);
     }
     let selection =
@@ -27,7 +27,7 @@ pub fn find(directory: &Path, place: &Place) -> Result<Found, Error> {
 }
 
 /// The path of the configuration file; none where there is none.
-pub fn path(found: &Found) -> Option<PathBuf> {
+pub fn path(found: &FoundConfiguration) -> Option<PathBuf> {
     let file = found.config.file.as_ref()?;
     let name = Path::new(file.path.as_str());
     let inside = || Some(found.folder.as_ref()?.join(name.file_name()?));
@@ -40,8 +40,8 @@ pub fn path(found: &Found) -> Option<PathBuf> {
 /// # Errors
 /// Where a flag names a rule that there is not.
 pub fn show(
-    found: &Found,
-    meaning: Meaning,
+    found: &FoundConfiguration,
+    meaning: SemanticsFlags,
     selectors: &Selectors,
 ) -> Result<Vec<SettingRow>, Error> {
     configured_policy(selectors, &found.config)?;
@@ -64,7 +64,10 @@ pub fn show(
 }
 
 /// The settings that flags have.
-fn flags(meaning: Meaning, selectors: &Selectors) -> Vec<(&'static str, &'static str, Json)> {
+fn flags(
+    meaning: SemanticsFlags,
+    selectors: &Selectors,
+) -> Vec<(&'static str, &'static str, Json)> {
     let semantics = meaning.semantics.map(|semantics| match semantics {
         Semantics::Documented => "documented",
         Semantics::Deckhand => "deckhand",

@@ -24,7 +24,7 @@ use crate::yaml::diff::{ListKeys, SpecialKey};
 
 /// Where the configuration is taken from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum ConfigurationSource {
     /// The root of what is read.
     #[default]
     Root,
@@ -38,7 +38,7 @@ pub enum Place {
 
 /// What flags say of the meaning of documents; above the configuration.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Meaning {
+pub struct SemanticsFlags {
     /// Which of the two meanings.
     pub semantics: Option<Semantics>,
     /// What a substitution without its source is.
@@ -47,7 +47,7 @@ pub struct Meaning {
 
 /// A configuration, and where it was found.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct FoundConfiguration {
     /// What it says.
     pub config: Config,
     /// The file of the head, where the one of the base counts and is another.
@@ -57,7 +57,7 @@ pub struct Found {
 }
 
 /// What the trees of a run give for finding its configuration.
-pub struct Around<'a> {
+pub struct ConfigurationTrees<'a> {
     /// What is read.
     pub tree: &'a dyn Tree,
     /// What it is compared with.
@@ -71,16 +71,20 @@ pub struct Around<'a> {
 ///
 /// # Errors
 /// Where there is no such file, it cannot be used, or there is no base.
-pub fn find(directory: &Path, place: &Place, around: &Around<'_>) -> Result<Found, Error> {
+pub fn find(
+    directory: &Path,
+    place: &ConfigurationSource,
+    around: &ConfigurationTrees<'_>,
+) -> Result<FoundConfiguration, Error> {
     let folder = around.root.map(Path::to_owned);
     match place {
-        Place::Nowhere => Ok(Found::default()),
-        Place::File(file) => at_file(directory, file),
-        Place::Root => {
+        ConfigurationSource::Nowhere => Ok(FoundConfiguration::default()),
+        ConfigurationSource::File(file) => at_file(directory, file),
+        ConfigurationSource::Root => {
             let config = in_tree(around.tree)?;
-            Ok(Found { config, changed: None, folder })
+            Ok(FoundConfiguration { config, changed: None, folder })
         }
-        Place::Base => {
+        ConfigurationSource::Base => {
             let base = around.base.ok_or_else(no_base)?;
             let (config, head) = (in_tree(base)?, config::find(around.tree)?);
             let counts = config.file.as_ref().map(File::text);
@@ -92,7 +96,7 @@ pub fn find(directory: &Path, place: &Place, around: &Around<'_>) -> Result<Foun
                 // It has gone: what is pointed at is what it was.
                 None => config.file.clone(),
             };
-            Ok(Found { config, changed, folder })
+            Ok(FoundConfiguration { config, changed, folder })
         }
     }
 }
@@ -115,13 +119,13 @@ pub(super) fn in_tree(tree: &dyn Tree) -> Result<Config, Error> {
 }
 
 /// The configuration file that the user named.
-pub(super) fn at_file(directory: &Path, file: &Path) -> Result<Found, Error> {
+pub(super) fn at_file(directory: &Path, file: &Path) -> Result<FoundConfiguration, Error> {
     let path = directory.join(file);
     let text = text_at(&path)?;
     let shown = RepoPath::new(shown_name(file));
     let folder = path.parent().map(Path::to_owned);
     let config = read(shown, text.into_bytes(), Folder::on_disk(&path))?;
-    Ok(Found { config, changed: None, folder })
+    Ok(FoundConfiguration { config, changed: None, folder })
 }
 
 /// What reports call a file that the user named: without the folders around it where it may lie
@@ -153,7 +157,11 @@ fn read(path: RepoPath, bytes: Vec<u8>, folder: Folder) -> Result<Config, Error>
 ///
 /// # Errors
 /// Where a flag names a rule that there is not.
-pub fn settle(found: &Found, meaning: Meaning, selectors: &Selectors) -> Result<Options, Error> {
+pub fn settle(
+    found: &FoundConfiguration,
+    meaning: SemanticsFlags,
+    selectors: &Selectors,
+) -> Result<Options, Error> {
     let config = &found.config;
     let (rules, policy) = configured_policy(selectors, config)?;
     let (semantics, chosen_by) = semantics(found, meaning);
@@ -169,7 +177,7 @@ pub fn settle(found: &Found, meaning: Meaning, selectors: &Selectors) -> Result<
     Ok(Options { rules, policy, baseline, configuration, ..Options::of(deckhand) })
 }
 
-fn semantics(found: &Found, meaning: Meaning) -> (Semantics, ChosenBy) {
+fn semantics(found: &FoundConfiguration, meaning: SemanticsFlags) -> (Semantics, ChosenBy) {
     match (meaning.semantics, found.config.semantics) {
         (Some(flag), _) => (flag, ChosenBy::Flag),
         (None, Some(configured)) => (semantics_of(configured), ChosenBy::Configuration),
@@ -178,7 +186,7 @@ fn semantics(found: &Found, meaning: Meaning) -> (Semantics, ChosenBy) {
 }
 
 /// The meaning that [`settle`] puts in force, for reports.
-pub fn chosen_semantics(found: &Found, meaning: Meaning) -> ChosenSemantics {
+pub fn chosen_semantics(found: &FoundConfiguration, meaning: SemanticsFlags) -> ChosenSemantics {
     let (semantics, chosen_by) = semantics(found, meaning);
     let meaning = match semantics {
         Semantics::Documented => report::ReportedSemantics::Documented,
@@ -187,7 +195,10 @@ pub fn chosen_semantics(found: &Found, meaning: Meaning) -> ChosenSemantics {
     ChosenSemantics { meaning, chosen_by }
 }
 
-fn configuration(found: &Found, meaning: Meaning) -> Result<check::Configuration, Error> {
+fn configuration(
+    found: &FoundConfiguration,
+    meaning: SemanticsFlags,
+) -> Result<check::Configuration, Error> {
     let config = &found.config;
     let of_sites = config.sites.iter().filter_map(|site| {
         let missing_source = site.missing.source.map(missing_source_of)?;
@@ -331,7 +342,7 @@ fn missing_source_of(missing: config::MissingSourceSetting) -> MissingSource {
     }
 }
 
-impl Found {
+impl FoundConfiguration {
     /// Where the findings are that were accepted before: as it is configured,
     /// from the folder of the configuration, or else at the `root`.
     pub(super) fn baseline(&self, root: Option<&Path>) -> RepoPath {
@@ -349,7 +360,7 @@ impl Found {
 /// Where a file would not lie below the folder of the configuration, for a
 /// folder on the way is a symbolic link: who changes the configuration must not
 /// choose where else on a machine layercake writes.
-pub fn outputs(found: &Found) -> Result<Vec<(Format, Option<PathBuf>)>, Error> {
+pub fn outputs(found: &FoundConfiguration) -> Result<Vec<(Format, Option<PathBuf>)>, Error> {
     let folder = found.folder.as_deref().unwrap_or(Path::new("."));
     let mut outputs = Vec::new();
     for text in &found.config.outputs {
@@ -370,11 +381,11 @@ pub fn outputs(found: &Found) -> Result<Vec<(Format, Option<PathBuf>)>, Error> {
 }
 
 /// The file of the baseline that the configuration names, where this is on disk.
-pub fn baseline_file(found: &Found) -> Option<PathBuf> {
+pub fn baseline_file(found: &FoundConfiguration) -> Option<PathBuf> {
     Some(found.folder.as_deref()?.join(&*found.config.baseline.as_ref()?.value))
 }
 
 /// What links to lines of the repository are made of, as it is configured.
-pub fn links(found: &Found) -> Option<Links> {
+pub fn links(found: &FoundConfiguration) -> Option<Links> {
     found.config.links.as_deref().and_then(|template| Links::new(template).ok())
 }

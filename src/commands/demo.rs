@@ -21,7 +21,7 @@ use crate::source::{
 
 /// Where the repository is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum DemoFolder {
     /// In a new folder inside this one.
     Inside(PathBuf),
     /// In this folder, which must be empty or not be there yet.
@@ -91,16 +91,16 @@ pub struct Demo {
 }
 
 /// Path and text of some files.
-type Files = Vec<(&'static str, Cow<'static, str>)>;
+type DemoFiles = Vec<(&'static str, Cow<'static, str>)>;
 
 /// Makes the example.
 ///
 /// # Errors
 /// Where the folder is not empty, or cannot be written to.
-pub fn create(place: &Place, example: Example) -> Result<Demo, Error> {
+pub fn create(place: &DemoFolder, example: Example) -> Result<Demo, Error> {
     let all = match place {
-        Place::Inside(parent) => create_new_folder(parent, FOLDER)?,
-        Place::At(folder) => {
+        DemoFolder::Inside(parent) => create_new_folder(parent, FOLDER)?,
+        DemoFolder::At(folder) => {
             create_empty_folder(folder)?;
             folder.clone()
         }
@@ -149,14 +149,14 @@ pub fn compare(
     compare::run_in(demo.repository.clone(), selection, &request, progress)
 }
 
-fn files_of(folders: &[&str]) -> Files {
+fn files_of(folders: &[&str]) -> DemoFiles {
     let is_in = |path: &str| folders.iter().any(|folder| path.starts_with(folder));
     let files = FILES.iter().filter(|(path, _)| is_in(path));
     files.map(|(path, text)| (*path, Cow::Borrowed(*text))).collect()
 }
 
 /// Files with the edit.
-fn edited(files: Files) -> Files {
+fn edited(files: DemoFiles) -> DemoFiles {
     let edited = |(path, text): (&'static str, Cow<'static, str>)| match path {
         path if path == EDIT.file => (path, text.replacen(EDIT.before, EDIT.after, 1).into()),
         path => (path, text),
@@ -165,7 +165,7 @@ fn edited(files: Files) -> Files {
 }
 
 /// Files of sites that pin the shared repository, and the configuration that says where it is.
-fn pinned(files: Files) -> Files {
+fn pinned(files: DemoFiles) -> DemoFiles {
     let pin = format!(
         "  repositories:\n    {NAME}:\n      url: https://git.example.org/{SHARED}.git\n      \
          revision: {PIN}\n"
@@ -179,7 +179,11 @@ fn pinned(files: Files) -> Files {
     files.into_iter().map(pinned).chain([configuration]).collect()
 }
 
-fn commit(message: &'static str, tag: Option<&'static str>, files: Files) -> NewCommit<'static> {
+fn commit(
+    message: &'static str,
+    tag: Option<&'static str>,
+    files: DemoFiles,
+) -> NewCommit<'static> {
     // So that the commit has the same id everywhere.
     let time = "1767225600 +0000";
     let (name, email) = ("layercake demo", "demo@layercake.invalid");
@@ -187,7 +191,7 @@ fn commit(message: &'static str, tag: Option<&'static str>, files: Files) -> New
 }
 
 /// A repository with these commits, and with these files on disk.
-fn made(folder: &Path, commits: &[NewCommit<'_>], files: &Files) -> Result<Repository, Error> {
+fn made(folder: &Path, commits: &[NewCommit<'_>], files: &DemoFiles) -> Result<Repository, Error> {
     create_folder(folder)?;
     let repository = Repository::create(folder, commits)?;
     for (path, text) in files {

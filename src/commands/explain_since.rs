@@ -42,7 +42,7 @@ pub fn run(
         if both.base.iter().chain(&both.head).any(is_it) {
             answers.get_or_init(|| {
                 [&both.base, &both.head]
-                    .map(|side| side.as_ref().map(|side| Answer::of(side, question)))
+                    .map(|side| side.as_ref().map(|side| TracedValue::of(side, question)))
             });
         }
     };
@@ -58,7 +58,7 @@ pub fn run(
         (base, head) => (base, head),
     };
     let difference = difference(&compared, question, site, [&base, &head]);
-    let way = |answer: Option<Result<Answer, Error>>| match answer {
+    let way = |answer: Option<Result<TracedValue, Error>>| match answer {
         Some(Ok(answer)) => Ok(answer.way),
         Some(Err(error)) => Err(error.to_string()),
         None => no_site(),
@@ -86,12 +86,12 @@ fn heading(wanted: &Wanted, side: &Side) -> String {
 
 /// A value's way on one side, and all the texts that it and what is in it
 /// rest on.
-struct Answer {
+struct TracedValue {
     way: ExplainedValue,
     texts: Vec<Span>,
 }
 
-impl Answer {
+impl TracedValue {
     fn of(site: &RenderedSite<'_>, question: &Question) -> Result<Self, Error> {
         Ok(Self { way: provenance::way(site, question)?, texts: texts(site, question)? })
     }
@@ -117,12 +117,13 @@ fn difference(
     compared: &Compared,
     question: &Question,
     site: &str,
-    [base, head]: [&Option<Result<Answer, Error>>; 2],
+    [base, head]: [&Option<Result<TracedValue, Error>>; 2],
 ) -> ExplainedDifference {
-    let answer = |side: &'_ Option<Result<Answer, Error>>| -> Option<(ExplainedValue, Vec<Span>)> {
-        let answer = side.as_ref()?.as_ref().ok()?;
-        Some((answer.way.clone(), answer.texts.clone()))
-    };
+    let answer =
+        |side: &'_ Option<Result<TracedValue, Error>>| -> Option<(ExplainedValue, Vec<Span>)> {
+            let answer = side.as_ref()?.as_ref().ok()?;
+            Some((answer.way.clone(), answer.texts.clone()))
+        };
     let (base, head) = (answer(base), answer(head));
     if let (Some((before, _)), Some((after, _))) = (&base, &head) {
         let is_same = match (&before.value, &after.value) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::configuration::Place;
+use super::configuration::ConfigurationSource;
 use super::policy::Selectors;
 use super::{Selection, Start, Workspace};
 use crate::check::{Progress, check};
@@ -40,8 +40,10 @@ pub struct Initialized {
 /// Where there is a configuration already, no repository, or no permission to
 /// write. Nothing is written then.
 pub fn run(directory: &Path) -> Result<Initialized, Error> {
-    let selection =
-        Selection { configuration: Place::Nowhere, ..Selection::of(directory.to_owned()) };
+    let selection = Selection {
+        configuration: ConfigurationSource::Nowhere,
+        ..Selection::of(directory.to_owned())
+    };
     let start = Start::find(&selection)?;
     let Some(root) = start.root.as_ref().filter(|_| start.is_repository) else {
         let message = "there is no repository here to configure";
@@ -82,7 +84,7 @@ struct Undecided {
 fn undecided(directory: &Path) -> Undecided {
     let rule = "undecided-semantics".to_owned();
     let selection = Selection {
-        configuration: Place::Nowhere,
+        configuration: ConfigurationSource::Nowhere,
         selectors: Selectors { select: vec![rule.clone()], ..Selectors::default() },
         ..Selection::of(directory.to_owned())
     };

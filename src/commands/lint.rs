@@ -3,7 +3,7 @@
 
 use crate::check::{Checked, Progress, check};
 use crate::commands::compare::{self, Outcome, Reading, Request};
-use crate::commands::configuration::Found;
+use crate::commands::configuration::FoundConfiguration;
 use crate::commands::{Selection, Workspace};
 use crate::error::Error;
 
@@ -11,7 +11,7 @@ use crate::error::Error;
 #[derive(Debug)]
 pub enum Linted {
     /// One side, and what is configured.
-    One(Box<Checked<()>>, Box<Found>),
+    One(Box<Checked<()>>, Box<FoundConfiguration>),
     /// Two, compared.
     Two(Box<Outcome>),
 }

@@ -33,7 +33,7 @@ pub enum Mending {
 
 /// What is done with the new texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writing {
+pub enum FixMode {
     /// They are written to their files.
     Files,
     /// They are only told.
@@ -70,7 +70,7 @@ pub fn run(
     selection: &Selection,
     request: &Request,
     mending: &Mending,
-    writing: Writing,
+    writing: FixMode,
     progress: &Progress,
 ) -> Result<Mended, Error> {
     let wanted = &request.wanted;
@@ -80,7 +80,7 @@ pub fn run(
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
     let tree = work_tree(selection)?;
-    let run = Run { selection, request, tree: &tree, progress };
+    let run = FixRun { selection, request, tree: &tree, progress };
     let first = run.lint(&BTreeMap::new())?;
     if let Linted::Two(outcome) = &first
         && outcome.sides.head.kind != SideKind::Worktree
@@ -94,7 +94,7 @@ pub fn run(
         Mending::Ignore(reason) => run.ignore(first, reason)?,
     };
     let after = shown_texts(&outcome.linted);
-    if writing == Writing::Files {
+    if writing == FixMode::Files {
         outcome.write(&tree)?;
     }
     let files = outcome.changes.into_keys().map(|path| {
@@ -112,7 +112,7 @@ pub fn run(
     })
 }
 
-struct Run<'r> {
+struct FixRun<'r> {
     selection: &'r Selection,
     request: &'r Request,
     tree: &'r WorkTree,
@@ -121,15 +121,15 @@ struct Run<'r> {
 
 /// A file that changes.
 #[derive(Clone, Debug)]
-struct Change {
+struct FixedFile {
     file: PathBuf,
     before: Vec<u8>,
     after: Arc<str>,
 }
 
-type Changes = BTreeMap<RepoPath, Change>;
+type Changes = BTreeMap<RepoPath, FixedFile>;
 
-struct Outcome {
+struct FixOutcome {
     linted: Linted,
     changes: Changes,
     count: usize,
@@ -137,15 +137,15 @@ struct Outcome {
     faulty: BTreeSet<RepoPath>,
 }
 
-impl Run<'_> {
+impl FixRun<'_> {
     fn lint(&self, changes: &Changes) -> Result<Linted, Error> {
         let texts = changes.iter().map(|(path, change)| (path.clone(), change.after.clone()));
         let selection = Selection { texts: texts.collect(), ..self.selection.clone() };
         lint::run(&selection, self.request, self.progress)
     }
 
-    fn fix(&self, first: Linted, safety: Safety) -> Result<Outcome, Error> {
-        let none = Outcome {
+    fn fix(&self, first: Linted, safety: Safety) -> Result<FixOutcome, Error> {
+        let none = FixOutcome {
             linted: first,
             changes: Changes::new(),
             count: 0,
@@ -163,7 +163,7 @@ impl Run<'_> {
             let again = self.lint(&changes)?;
             let worse = worse_files(&now.linted, &again, &next);
             if worse.is_empty() {
-                now = Outcome { linted: again, changes, count: now.count + count, ..now };
+                now = FixOutcome { linted: again, changes, count: now.count + count, ..now };
             } else {
                 now.faulty.extend(worse);
                 now.changes.retain(|path, _| !now.faulty.contains(path));
@@ -175,7 +175,7 @@ impl Run<'_> {
 
     /// The files that one round of fixes changes, and how many findings that
     /// mends.
-    fn fixed_once(&self, now: &Outcome, safety: Safety) -> (Changes, usize) {
+    fn fixed_once(&self, now: &FixOutcome, safety: Safety) -> (Changes, usize) {
         let (findings, checked) = reported(&now.linted);
         let (sources, view) = (&checked.sources, view(checked));
         let may_change = |edit: &TextEdit| {
@@ -187,7 +187,7 @@ impl Run<'_> {
         let fixed = fixed(findings, sources, safety, &may_change);
         let texts = fixed.texts.into_iter().filter_map(|(file, text)| {
             let change = self.change_of(file, sources, &now.changes)?;
-            Some((sources.get(file).path().clone(), Change { after: text.into(), ..change }))
+            Some((sources.get(file).path().clone(), FixedFile { after: text.into(), ..change }))
         });
         (texts.collect(), fixed.findings.len())
     }
@@ -195,7 +195,7 @@ impl Run<'_> {
     /// The file as it is now, if it can be changed: a plain file of the working
     /// tree whose bytes are the text that was read. A decoded text stands in no
     /// file as it is.
-    fn change_of(&self, file: FileId, sources: &SourceMap, changes: &Changes) -> Option<Change> {
+    fn change_of(&self, file: FileId, sources: &SourceMap, changes: &Changes) -> Option<FixedFile> {
         let source = sources.get(file);
         if source.decoded_from().is_some() {
             return None;
@@ -205,15 +205,15 @@ impl Run<'_> {
         }
         let (place, before) = self.tree.plain_file(source.path())?;
         let is_same = before == source.text().as_bytes();
-        is_same.then(|| Change { file: place, before, after: source.text().clone() })
+        is_same.then(|| FixedFile { file: place, before, after: source.text().clone() })
     }
 
-    fn ignore(&self, first: Linted, reason: &str) -> Result<Outcome, Error> {
+    fn ignore(&self, first: Linted, reason: &str) -> Result<FixOutcome, Error> {
         let reason = one_line(reason)?;
         let (changes, count, refused) = self.ignored(&first, &reason);
         let again = self.lint(&changes)?;
         let left = left_over(&again, &refused);
-        let asks_for_reason = |(rule, ..): &Identity| *rule == "missing-ignore-reason";
+        let asks_for_reason = |(rule, ..): &FindingIdentity| *rule == "missing-ignore-reason";
         if reason.is_empty() && left.iter().any(asks_for_reason) {
             let message = "here every comment that ignores a finding has to give a reason";
             let help = "write it behind the flag: `--add-ignore=REASON`";
@@ -222,15 +222,19 @@ impl Run<'_> {
         if !left.is_empty() {
             let faulty = changes.into_keys().collect();
             let (count, changes, refused) = (0, Changes::new(), Vec::new());
-            return Ok(Outcome { linted: first, changes, count, refused, faulty });
+            return Ok(FixOutcome { linted: first, changes, count, refused, faulty });
         }
         let refused = refused.into_iter().map(|(_, why)| why).collect();
-        Ok(Outcome { linted: again, changes, count, refused, faulty: BTreeSet::new() })
+        Ok(FixOutcome { linted: again, changes, count, refused, faulty: BTreeSet::new() })
     }
 
     /// The files with comments that suppress what is reported, how many
     /// findings these suppress, and which cannot be suppressed, and why.
-    fn ignored(&self, linted: &Linted, reason: &str) -> (Changes, usize, Vec<(Identity, String)>) {
+    fn ignored(
+        &self,
+        linted: &Linted,
+        reason: &str,
+    ) -> (Changes, usize, Vec<(FindingIdentity, String)>) {
         let (findings, checked) = reported(linted);
         let sources = &checked.sources;
         let mut refused = Vec::new();
@@ -262,14 +266,14 @@ impl Run<'_> {
             }));
             let change = self.change_of(file, sources, &Changes::new());
             if let Some(change) = change.filter(|_| text != **source.text()) {
-                changes.insert(source.path().clone(), Change { after: text.into(), ..change });
+                changes.insert(source.path().clone(), FixedFile { after: text.into(), ..change });
             }
         }
         (changes, count, refused)
     }
 }
 
-impl Outcome {
+impl FixOutcome {
     /// Writes what changed, if all of it is still as it was read.
     fn write(&self, tree: &WorkTree) -> Result<(), Error> {
         for (path, change) in &self.changes {
@@ -329,9 +333,9 @@ fn shown_texts(linted: &Linted) -> BTreeMap<RepoPath, Option<String>> {
 }
 
 /// What a finding is, wherever its lines have moved.
-type Identity = (&'static str, String, Option<DocKey>);
+type FindingIdentity = (&'static str, String, Option<DocKey>);
 
-fn identity(finding: &Diagnostic) -> Identity {
+fn identity(finding: &Diagnostic) -> FindingIdentity {
     (finding.rule.name, finding.message.clone(), finding.documents.first().cloned())
 }
 
@@ -340,7 +344,7 @@ fn identity(finding: &Diagnostic) -> Identity {
 fn worse_files(before: &Linted, after: &Linted, changed: &Changes) -> BTreeSet<RepoPath> {
     let errors =
         |linted| present(linted).into_iter().filter(|finding| finding.severity == Severity::Error);
-    let mut known: BTreeMap<Identity, usize> = BTreeMap::new();
+    let mut known: BTreeMap<FindingIdentity, usize> = BTreeMap::new();
     for finding in errors(before) {
         *known.entry(identity(finding)).or_default() += 1;
     }
@@ -365,8 +369,8 @@ fn worse_files(before: &Linted, after: &Linted, changed: &Changes) -> BTreeSet<R
 
 /// What is reported although comments were to suppress it, or has come with
 /// them.
-fn left_over(after: &Linted, refused: &[(Identity, String)]) -> Vec<Identity> {
-    let mut refused: Vec<&Identity> = refused.iter().map(|(identity, _)| identity).collect();
+fn left_over(after: &Linted, refused: &[(FindingIdentity, String)]) -> Vec<FindingIdentity> {
+    let mut refused: Vec<&FindingIdentity> = refused.iter().map(|(identity, _)| identity).collect();
     let mut left = Vec::new();
     for finding in reported(after).0 {
         let identity = identity(finding);

@@ -33,9 +33,9 @@ use std::sync::Arc;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use self::configuration::{Around, Found, Meaning};
+use self::configuration::{ConfigurationTrees, FoundConfiguration, SemanticsFlags};
 use self::policy::Selectors;
-use self::repositories::{Clones, Opened};
+use self::repositories::{Clones, OpenedRepositories};
 use self::sides::{Reached, Side, Sides};
 use crate::check::{self, AcceptedBy, Base, Options, Plan, Progress, Scope, SiteNames};
 use crate::error::{Error, ErrorKind, shell_word};
@@ -62,9 +62,9 @@ pub struct Selection {
     /// More of them, for names that are not among these.
     pub more_repositories: Vec<String>,
     /// What flags say of how documents are understood.
-    pub meaning: Meaning,
+    pub meaning: SemanticsFlags,
     /// Where the configuration is taken from.
-    pub configuration: configuration::Place,
+    pub configuration: configuration::ConfigurationSource,
     /// What flags say of which rules count.
     pub selectors: Selectors,
     /// Which findings were accepted before.
@@ -100,13 +100,13 @@ pub struct Workspace {
     /// What is compared with: its files, and how they lie if it is a site
     /// repository.
     base: Option<(AnyTree, Option<Layout>)>,
-    repositories: Opened,
+    repositories: OpenedRepositories,
     scope: WorkspaceScope,
     /// The sites that are compared; all where it is not said.
     reached: Option<SiteNames>,
     options: Options,
     /// What is configured.
-    pub configured: Found,
+    pub configured: FoundConfiguration,
     /// What was read: the revision's commit, if it was not the working tree.
     pub commit: Option<String>,
 }
@@ -234,10 +234,10 @@ impl Workspace {
             BaselineChoice::Nothing => None,
         };
         let accepted_by = match &selection.configuration {
-            configuration::Place::Base => AcceptedBy::Base,
-            configuration::Place::Root
-            | configuration::Place::File(_)
-            | configuration::Place::Nowhere => AcceptedBy::Itself,
+            configuration::ConfigurationSource::Base => AcceptedBy::Base,
+            configuration::ConfigurationSource::Root
+            | configuration::ConfigurationSource::File(_)
+            | configuration::ConfigurationSource::Nowhere => AcceptedBy::Itself,
         };
         let options =
             Options { sites: globs(&selection.sites)?, only, baseline, accepted_by, ..options };
@@ -435,17 +435,19 @@ impl Start {
     }
 
     /// What is configured here.
-    fn configured(&self, selection: &Selection) -> Result<Found, Error> {
-        if !self.is_repository && selection.configuration == configuration::Place::Root {
-            return Ok(Found::default());
+    fn configured(&self, selection: &Selection) -> Result<FoundConfiguration, Error> {
+        if !self.is_repository
+            && selection.configuration == configuration::ConfigurationSource::Root
+        {
+            return Ok(FoundConfiguration::default());
         }
         let base = self.base.as_ref().map(|base| base as &dyn Tree);
-        let around = Around { tree: &self.tree, base, root: self.root.as_deref() };
+        let around = ConfigurationTrees { tree: &self.tree, base, root: self.root.as_deref() };
         configuration::find(&selection.directory, &selection.configuration, &around)
     }
 
     /// Without the files that the configuration leaves out.
-    fn without(self, configured: &Found) -> Result<Self, Error> {
+    fn without(self, configured: &FoundConfiguration) -> Result<Self, Error> {
         let excluded = &configured.config.discover.exclude;
         let Some(excluded) = configuration::glob_set(excluded)? else { return Ok(self) };
         let without =

@@ -44,7 +44,7 @@ pub fn configured_policy(
     selectors: &Selectors,
     config: &Config,
 ) -> Result<(rules::RuleOptions, TriagePolicy), Error> {
-    let flags = Flags::of(selectors)?;
+    let flags = RuleFlags::of(selectors)?;
     let of_glob = |pattern: &GlobPattern, settings: &RuleSettings| {
         let glob = GlobSet::builder().add(pattern.glob.clone()).build();
         let glob = glob.map_err(|error| {
@@ -86,7 +86,7 @@ fn versions(config: &Config) -> Versions {
 }
 
 /// The rules that flags name.
-struct Flags {
+struct RuleFlags {
     /// None where no flag selects.
     select: Option<BTreeSet<&'static str>>,
     extend_select: BTreeSet<&'static str>,
@@ -94,7 +94,7 @@ struct Flags {
     warn: BTreeSet<&'static str>,
 }
 
-impl Flags {
+impl RuleFlags {
     fn of(selectors: &Selectors) -> Result<Self, Error> {
         let select = match &selectors.select[..] {
             [] => None,
@@ -124,7 +124,7 @@ impl Flags {
 }
 
 /// The level of every rule, where nothing else is said of a file or site.
-fn general(flags: &Flags, rules: &Rules) -> Result<BTreeMap<&'static str, Level>, Error> {
+fn general(flags: &RuleFlags, rules: &Rules) -> Result<BTreeMap<&'static str, Level>, Error> {
     let named_levels = levels(&rules.general.levels)?;
     let mut selected = match &flags.select {
         Some(select) => select.clone(),

@@ -257,20 +257,20 @@ fn add_shown_leaves(node: &Node, here: &mut Location, leaves: &mut Vec<Location>
 /// The way of a value as numbered steps, from the text that wrote it to the
 /// document asked for; what lost on the way stands before what won.
 pub fn rows(site: &RenderedSite<'_>, hop: &Hop) -> Vec<WayRow> {
-    let mut table = Table { site, rows: Vec::new(), numbers: BTreeMap::new() };
+    let mut table = RouteTable { site, rows: Vec::new(), numbers: BTreeMap::new() };
     table.add(hop, ValuePrecedence::Alone);
     table.rows
 }
 
 /// The steps of a way, while they are written.
-struct Table<'s, 'a> {
+struct RouteTable<'s, 'a> {
     site: &'s RenderedSite<'a>,
     rows: Vec<WayRow>,
     /// The last row of each document.
     numbers: BTreeMap<DocId, usize>,
 }
 
-impl Table<'_, '_> {
+impl RouteTable<'_, '_> {
     fn add(&mut self, hop: &Hop, standing: ValuePrecedence) {
         match hop.via {
             Via::Literal => self.push(hop, "literal".into(), hop.at.clone(), standing),

@@ -14,7 +14,7 @@ use crate::yaml::{Key, Node, Value};
 
 /// Which of the rendered documents are wanted.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct RenderRequest {
     /// Globs of schemas; all where there is none.
     pub schemas: Vec<String>,
     /// Globs of names; all where there is none.
@@ -54,7 +54,7 @@ impl Rendering {
 /// Where the work cannot be done; faults of documents are findings.
 pub fn run(
     selection: &Selection,
-    wanted: &Wanted,
+    wanted: &RenderRequest,
     progress: &Progress,
 ) -> Result<Rendering, Error> {
     let open = if wanted.is_judged { Workspace::open } else { Workspace::open_asked };

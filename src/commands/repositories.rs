@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::configuration::Found;
+use super::configuration::FoundConfiguration;
 use super::{AnyTree, Selection, canonical};
 use crate::check::{self, Further};
 use crate::error::{Error, ErrorKind, shell_word};
@@ -32,13 +32,13 @@ struct LocalClone {
     links: Option<Arc<str>>,
     /// As the user wrote it.
     shown: String,
-    wanted: Wanted,
-    place: Place,
+    wanted: CloneRevision,
+    place: CloneFiles,
 }
 
 /// What is read of a clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Wanted {
+enum CloneRevision {
     /// What each site definition pins.
     Pins,
     /// This revision, whatever is pinned.
@@ -48,7 +48,7 @@ enum Wanted {
 }
 
 /// Where the files of a clone are.
-enum Place {
+enum CloneFiles {
     /// In this folder of a git repository.
     Repository(Box<Repository>, RepoPath),
     /// In a folder outside git.
@@ -59,10 +59,10 @@ enum Place {
 pub(super) struct Clones(Vec<LocalClone>);
 
 /// A side of a run: its files, and how they lie.
-pub(super) type SideFiles<'a> = (&'a dyn Tree, &'a Layout);
+pub(super) type TreeAndLayout<'a> = (&'a dyn Tree, &'a Layout);
 
 /// The further repositories of a run.
-pub(super) struct Opened {
+pub(super) struct OpenedRepositories {
     clones: Clones,
     /// Each at one revision.
     pub further: Vec<Further>,
@@ -78,7 +78,10 @@ impl Clones {
     ///
     /// # Errors
     /// Where one of them names nothing that is there.
-    pub(super) fn named(selection: &Selection, configured: &Found) -> Result<Self, Error> {
+    pub(super) fn named(
+        selection: &Selection,
+        configured: &FoundConfiguration,
+    ) -> Result<Self, Error> {
         let mut clones: Vec<LocalClone> = Vec::new();
         for text in &selection.repositories {
             let clone = LocalClone::parsed(text, &selection.directory, "--repository ")?;
@@ -108,7 +111,7 @@ impl Clones {
                 Error::new(ErrorKind::Usage, message)
                     .with_help(format!("give `--repository {}=PATH`", name.value))
             })?;
-            let wanted = Wanted::of(repository.revision.as_deref());
+            let wanted = CloneRevision::of(repository.revision.as_deref());
             let clone = LocalClone::open(&name.value, &repository.path, folder, wanted);
             let clone = clone.map_err(|error| {
                 let help = error.help().unwrap_or("mend its path or revision").to_owned();
@@ -129,7 +132,11 @@ impl Clones {
     }
 
     /// Opens what the sites of both sides are made of.
-    pub(super) fn open(self, head: SideFiles<'_>, base: Option<SideFiles<'_>>) -> Opened {
+    pub(super) fn open(
+        self,
+        head: TreeAndLayout<'_>,
+        base: Option<TreeAndLayout<'_>>,
+    ) -> OpenedRepositories {
         if self.0.is_empty() {
             return self.unopened();
         }
@@ -137,17 +144,17 @@ impl Clones {
         let head = opening.side(head);
         let base = base.map(|base| opening.side(base)).unwrap_or_default();
         let further = opening.further;
-        Opened { clones: self, further, head, base }
+        OpenedRepositories { clones: self, further, head, base }
     }
 
     /// These, where no site is made of them.
-    pub(super) fn unopened(self) -> Opened {
+    pub(super) fn unopened(self) -> OpenedRepositories {
         let (head, base) = (Uses::new(), Uses::new());
-        Opened { clones: self, further: Vec::new(), head, base }
+        OpenedRepositories { clones: self, further: Vec::new(), head, base }
     }
 }
 
-impl Opened {
+impl OpenedRepositories {
     /// That files and folders of further repositories are in one of their revisions.
     pub(super) fn ensure_there(&self, paths: &[RepoPath]) -> Result<(), Error> {
         for path in paths {
@@ -190,7 +197,7 @@ impl Opened {
                 continue;
             };
             let clone = self.clones.0.iter().find(|clone| clone.name == used.name);
-            if let Some(LocalClone { place: Place::Repository(repository, _), .. }) = clone
+            if let Some(LocalClone { place: CloneFiles::Repository(repository, _), .. }) = clone
                 && base != head
             {
                 used.history = repository.history(&base, &head).ok();
@@ -199,12 +206,12 @@ impl Opened {
     }
 }
 
-impl Wanted {
+impl CloneRevision {
     fn of(revision: Option<&str>) -> Self {
         match revision {
-            None => Wanted::Pins,
-            Some("worktree") => Wanted::WorkTree,
-            Some(revision) => Wanted::Revision(revision.into()),
+            None => CloneRevision::Pins,
+            Some("worktree") => CloneRevision::WorkTree,
+            Some(revision) => CloneRevision::Revision(revision.into()),
         }
     }
 }
@@ -228,18 +235,18 @@ impl LocalClone {
             Some((path, revision)) if !directory.join(place).exists() => (path, Some(revision)),
             _ => (place, None),
         };
-        Self::open(name, path, directory, Wanted::of(revision))
+        Self::open(name, path, directory, CloneRevision::of(revision))
     }
 
-    fn open(name: &str, path: &str, from: &Path, wanted: Wanted) -> Result<Self, Error> {
+    fn open(name: &str, path: &str, from: &Path, wanted: CloneRevision) -> Result<Self, Error> {
         let folder = canonical(&from.join(path))?;
         let place = match Repository::discover_further(&folder)? {
             Some(repository) => {
                 let inside = repository.prefix(&folder).unwrap_or_else(|| RepoPath::new(""));
                 refuse_empty_submodule(&repository, &inside, path)?;
-                Place::Repository(Box::new(repository), inside)
+                CloneFiles::Repository(Box::new(repository), inside)
             }
-            None => Place::Folder(folder),
+            None => CloneFiles::Folder(folder),
         };
         let clone = Self {
             name: name.into(),
@@ -257,21 +264,24 @@ impl LocalClone {
     fn ensure_usable(&self) -> Result<(), Error> {
         let Self { name, shown, .. } = self;
         match (&self.place, &self.wanted) {
-            (Place::Repository(repository, _), Wanted::Revision(revision)) => {
+            (CloneFiles::Repository(repository, _), CloneRevision::Revision(revision)) => {
                 repository.resolve(revision).map(drop)
             }
-            (Place::Repository(repository, _), Wanted::WorkTree)
+            (CloneFiles::Repository(repository, _), CloneRevision::WorkTree)
                 if repository.work_tree_root().is_none() =>
             {
                 let message = format!("`{shown}` is a bare repository, which has no working tree");
                 let help = format!("leave `@worktree` out: `--repository {name}={shown}`");
                 Err(Error::new(ErrorKind::Usage, message).with_help(help))
             }
-            (Place::Folder(_), Wanted::Revision(_)) => {
+            (CloneFiles::Folder(_), CloneRevision::Revision(_)) => {
                 let message = format!("`{shown}` is not inside a git repository");
                 Err(Error::new(ErrorKind::Git, message).with_help("leave `@REV` out"))
             }
-            (Place::Repository(..) | Place::Folder(_), Wanted::Pins | Wanted::WorkTree) => Ok(()),
+            (
+                CloneFiles::Repository(..) | CloneFiles::Folder(_),
+                CloneRevision::Pins | CloneRevision::WorkTree,
+            ) => Ok(()),
         }
     }
 
@@ -287,13 +297,15 @@ impl LocalClone {
     /// The revision that a site which pins this is made of, and what chose it; none where files on
     /// disk are read.
     fn chosen(&self, pin: Option<&Arc<str>>) -> (RevisionChoice, Option<Arc<str>>) {
-        let is_folder = matches!(self.place, Place::Folder(_));
+        let is_folder = matches!(self.place, CloneFiles::Folder(_));
         match (&self.wanted, pin) {
-            (Wanted::Revision(revision), _) => (RevisionChoice::Override, Some(revision.clone())),
-            (Wanted::WorkTree, _) => (RevisionChoice::Folder, None),
-            (Wanted::Pins, Some(pin)) => (RevisionChoice::Pin, Some(pin.clone())),
-            (Wanted::Pins, None) if is_folder => (RevisionChoice::Folder, None),
-            (Wanted::Pins, None) => (RevisionChoice::CheckedOut, None),
+            (CloneRevision::Revision(revision), _) => {
+                (RevisionChoice::Override, Some(revision.clone()))
+            }
+            (CloneRevision::WorkTree, _) => (RevisionChoice::Folder, None),
+            (CloneRevision::Pins, Some(pin)) => (RevisionChoice::Pin, Some(pin.clone())),
+            (CloneRevision::Pins, None) if is_folder => (RevisionChoice::Folder, None),
+            (CloneRevision::Pins, None) => (RevisionChoice::CheckedOut, None),
         }
     }
 
@@ -306,7 +318,7 @@ impl LocalClone {
         };
         let (tree, inside, commit): (AnyTree, RepoPath, Option<Arc<str>>) =
             match (&self.place, revision) {
-                (Place::Repository(repository, inside), Some(revision)) => {
+                (CloneFiles::Repository(repository, inside), Some(revision)) => {
                     let folders = LAYERS.map(|layer| inside.join(layer));
                     let tree = repository.pinned(revision, &folders).map_err(|error| {
                         let fetch = repository.fetch_command(shown, revision);
@@ -315,13 +327,13 @@ impl LocalClone {
                     let commit = tree.commit_id().map(Arc::from);
                     (Box::new(tree), inside.clone(), commit)
                 }
-                (Place::Folder(_), Some(_)) => {
+                (CloneFiles::Folder(_), Some(_)) => {
                     let reason = format!("`{shown}` is in no git repository");
                     let worktree = format!("`--repository {}={shown}@worktree`", self.name);
                     let help = format!("name a clone, or read the files as they are: {worktree}");
                     return Err(Unreadable { reason, help });
                 }
-                (Place::Repository(repository, _), None)
+                (CloneFiles::Repository(repository, _), None)
                     if repository.work_tree_root().is_none() =>
                 {
                     let reason =
@@ -329,11 +341,11 @@ impl LocalClone {
                     let help = "pin one: `revision: REV` beside its `url`".to_owned();
                     return Err(Unreadable { reason, help });
                 }
-                (Place::Repository(repository, inside), None) => {
+                (CloneFiles::Repository(repository, inside), None) => {
                     let tree = WorkTree::in_repository(repository).map_err(unreadable)?;
                     (Box::new(tree), inside.clone(), None)
                 }
-                (Place::Folder(folder), None) => {
+                (CloneFiles::Folder(folder), None) => {
                     let tree = WorkTree::in_folder(folder.clone()).map_err(unreadable)?;
                     (Box::new(tree), RepoPath::new(""), None)
                 }
@@ -392,7 +404,7 @@ struct Opening<'c> {
 }
 
 impl Opening<'_> {
-    fn side(&mut self, (tree, layout): SideFiles<'_>) -> Uses {
+    fn side(&mut self, (tree, layout): TreeAndLayout<'_>) -> Uses {
         let mut uses = Uses::new();
         for (site, path) in layout.definitions() {
             let Some(definition) = check::first_document(tree, &path) else { continue };

@@ -1,6 +1,6 @@
 //! `layercake rules`: which rules there are, and how much each counts here.
 
-use super::configuration::Found;
+use super::configuration::FoundConfiguration;
 use super::policy::{Selectors, configured_policy};
 use crate::diagnostic::Level;
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::rules::{self, GROUPS, RULES};
 ///
 /// # Errors
 /// Where a word of the selectors selects nothing.
-pub fn run(selectors: &Selectors, configured: &Found) -> Result<Vec<RuleRow>, Error> {
+pub fn run(selectors: &Selectors, configured: &FoundConfiguration) -> Result<Vec<RuleRow>, Error> {
     let (_, policy) = configured_policy(selectors, &configured.config)?;
     let rows = RULES.iter().map(|rule| RuleRow {
         rule,

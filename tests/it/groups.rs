@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use layercake::commands::configuration::Place;
+use layercake::commands::configuration::ConfigurationSource;
 use layercake::commands::policy::Selectors;
 use layercake::merge::deckhand::Semantics;
 use layercake::rules::Gates;
@@ -220,7 +220,7 @@ fn a_finding_names_the_edit_elsewhere_that_causes_it() {
         &head,
         options,
         &Selectors::default(),
-        &Place::Root,
+        &ConfigurationSource::Root,
         &Gates::default(),
     );
     let new = &compared.findings.new.diagnostics;

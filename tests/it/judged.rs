@@ -1,7 +1,7 @@
 //! Findings of the base of a comparison where the head has none: rules that know
 //! the head to be free of them look again at what is not the same.
 
-use layercake::commands::configuration::Place;
+use layercake::commands::configuration::ConfigurationSource;
 use layercake::commands::policy::Selectors;
 use layercake::merge::deckhand::Semantics;
 use layercake::rules::Gates;
@@ -61,7 +61,7 @@ fn site() -> MemoryTree {
 fn compared(base: &MemoryTree, head: &MemoryTree) -> ComparedFindings {
     let options = options(Semantics::Documented);
     let (selectors, gates) = (Selectors::default(), Gates::default());
-    compare_files(base, head, options, &selectors, &Place::Root, &gates).findings
+    compare_files(base, head, options, &selectors, &ConfigurationSource::Root, &gates).findings
 }
 
 /// How many findings of a rule are new, unchanged and fixed.

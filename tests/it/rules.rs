@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobSet};
 use layercake::check::Checked;
-use layercake::commands::configuration::Place;
+use layercake::commands::configuration::ConfigurationSource;
 use layercake::commands::policy::Selectors;
 use layercake::diagnostic::{Diagnostic, Severity, Trait};
 use layercake::graph::MissingSource;
@@ -286,7 +286,7 @@ struct Block {
 struct Example {
     bad: bool,
     options: DeckhandOptions,
-    place: Place,
+    place: ConfigurationSource,
     gates: Gates,
     files: Vec<Block>,
     report: Option<Block>,
@@ -478,14 +478,14 @@ impl Page {
             _ => return None,
         };
         let (mut options, mut gates) = (options(Semantics::Documented), Gates::default());
-        let mut place = Place::Root;
+        let mut place = ConfigurationSource::Root;
         let mut words = with.split_whitespace();
         while let Some(word) = words.next() {
             let mut number = || words.next().and_then(|it| it.parse().ok()).expect("a number");
             match word {
                 "deckhand" => options.semantics = Semantics::Deckhand,
                 "missing-source-warning" => options.missing_source = MissingSource::Warning,
-                "config-from-base" => place = Place::Base,
+                "config-from-base" => place = ConfigurationSource::Base,
                 "max-sites" => gates.max_sites = Some(number()),
                 "max-outputs" => gates.max_outputs = Some(number()),
                 "expect-unchanged" => {
@@ -503,7 +503,7 @@ impl Page {
 struct Heading {
     bad: bool,
     options: DeckhandOptions,
-    place: Place,
+    place: ConfigurationSource,
     gates: Gates,
 }
 

@@ -1,7 +1,7 @@
 //! JSON Schema, Draft 4, over our own nodes: what is wrong with values, what is
 //! wrong with schemas, and where.
 
-use layercake::commands::configuration::Place;
+use layercake::commands::configuration::ConfigurationSource;
 use layercake::commands::policy::Selectors;
 use layercake::merge::deckhand::Semantics;
 use layercake::rules::Gates;
@@ -392,7 +392,8 @@ fn repository(units: &str, parent: &str) -> MemoryTree {
 fn new_violations(base: &MemoryTree, head: &MemoryTree) -> Vec<(String, Vec<String>)> {
     let options = options(Semantics::Documented);
     let (selectors, gates) = (Selectors::default(), Gates::default());
-    let compared = compare_files(base, head, options, &selectors, &Place::Root, &gates);
+    let compared =
+        compare_files(base, head, options, &selectors, &ConfigurationSource::Root, &gates);
     let findings = &compared.findings;
     let found = findings.new.diagnostics.iter().zip(&findings.causes);
     let found = found.filter(|(finding, _)| finding.rule.name == "schema-violation");

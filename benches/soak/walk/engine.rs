@@ -8,7 +8,9 @@ use std::sync::Mutex;
 use layercake::check::{
     Base, BothSides, Compared, Options, Progress, RenderedSite, Settings, check, compare_with,
 };
-use layercake::commands::configuration::{Around, Meaning, Place, find, settle};
+use layercake::commands::configuration::{
+    ConfigurationSource, ConfigurationTrees, SemanticsFlags, find, settle,
+};
 use layercake::commands::policy::Selectors;
 use layercake::compare::Attribution;
 use layercake::diagnostic::Diagnostic;
@@ -197,8 +199,12 @@ fn by_site(diagnostic: &Diagnostic, sources: &SourceMap) -> Vec<Finding> {
 
 fn settled(tree: &Listed, base: Option<&Listed>, manner: Manner) -> Result<Options, Error> {
     let base = base.map(|base| base as &dyn Tree);
-    let found = find(Path::new(""), &Place::Root, &Around { tree, base, root: None })?;
-    let meaning = Meaning { semantics: Some(manner.semantics), ..Meaning::default() };
+    let found = find(
+        Path::new(""),
+        &ConfigurationSource::Root,
+        &ConfigurationTrees { tree, base, root: None },
+    )?;
+    let meaning = SemanticsFlags { semantics: Some(manner.semantics), ..SemanticsFlags::default() };
     let select = match manner.rules {
         Rules::Usual => Vec::new(),
         Rules::All => vec!["all".to_owned()],

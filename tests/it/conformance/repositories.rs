@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use layercake::check::{Checked, Compared, Progress, Settings, check, compare};
-use layercake::commands::configuration::Meaning;
+use layercake::commands::configuration::SemanticsFlags;
 use layercake::commands::sides::{Environment, Wanted, choose};
 use layercake::commands::{BaselineChoice, Selection, Workspace};
 use layercake::compare::{Attribution, Proof};
@@ -294,7 +294,7 @@ impl Split {
     fn selection(&self, given: &str) -> Selection {
         Selection {
             repositories: vec![given.to_owned()],
-            meaning: Meaning {
+            meaning: SemanticsFlags {
                 semantics: Some(Semantics::Deckhand),
                 missing_source: Some(MissingSource::Warning),
             },

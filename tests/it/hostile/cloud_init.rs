@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use layercake::check::{Checked, RenderedSite};
-use layercake::commands::configuration::Place;
+use layercake::commands::configuration::ConfigurationSource;
 use layercake::commands::policy::Selectors;
 use layercake::merge::deckhand::Semantics;
 use layercake::render::flow::flow;
@@ -89,7 +89,14 @@ fn span() -> layercake::source::Span {
 fn changes(base: &MemoryTree, head: &MemoryTree) -> usize {
     let compared = timed("compared", || {
         let (options, selectors) = (options(Semantics::Documented), Selectors::default());
-        compare_files(base, head, options, &selectors, &Place::Root, &Gates::default())
+        compare_files(
+            base,
+            head,
+            options,
+            &selectors,
+            &ConfigurationSource::Root,
+            &Gates::default(),
+        )
     });
     assert!(!compared.checked.internal_error);
     let outputs = compared.comparison.outputs.iter();

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use layercake::commands::configuration::Place;
+use layercake::commands::configuration::ConfigurationSource;
 use layercake::commands::policy::Selectors;
 use layercake::diagnostic::{Diagnostic, Label};
 use layercake::fix::with_ignores;
@@ -151,7 +151,14 @@ fn documents_whose_order_decides() {
     let (base, head) = (tree("before"), tree("after"));
     let compared = soon(|| {
         let (selectors, options) = (selecting(&["missing-parent"]), options(Semantics::Documented));
-        compare_files(&base, &head, options, &selectors, &Place::Root, &Gates::default())
+        compare_files(
+            &base,
+            &head,
+            options,
+            &selectors,
+            &ConfigurationSource::Root,
+            &Gates::default(),
+        )
     });
     assert_eq!(compared.comparison.edits.len(), 1);
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use layercake::commands::configuration::Place;
+use layercake::commands::configuration::ConfigurationSource;
 use layercake::commands::policy::Selectors;
 use layercake::compare::Status;
 use layercake::merge::deckhand::Semantics;
@@ -113,7 +113,7 @@ proptest! {
             &tree(&head),
             options(Semantics::Documented),
             &Selectors::default(),
-            &Place::Root,
+            &ConfigurationSource::Root,
             &Gates::default(),
         );
         let changes = compared.comparison.outputs.iter().map(|change| {

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use layercake::commands::configuration::Place;
+use layercake::commands::configuration::ConfigurationSource;
 use layercake::commands::policy::Selectors;
 use layercake::compare::{Status, Via};
 use layercake::diagnostic::{Diagnostic, Label};
@@ -41,7 +41,7 @@ fn metadata_that_may_not_be_shown_has_no_place() {
         MemoryTree::new().with("a.yaml", document)
     };
     let (options, selectors) = (options(Semantics::Documented), Selectors::default());
-    let (place, gates) = (Place::Root, Gates::default());
+    let (place, gates) = (ConfigurationSource::Root, Gates::default());
     let compared =
         compare_files(&of("cleartext"), &of("encrypted"), options, &selectors, &place, &gates);
     assert_eq!(compared.comparison.edits.len(), 1, "one edit, of metadata");

@@ -10,7 +10,9 @@ use std::path::Path;
 use layercake::check::{
     AcceptedBy, Base, Checked, Compared, Options, Progress, RenderedSite, Settings, check, compare,
 };
-use layercake::commands::configuration::{Around, Meaning, Place, find, settle};
+use layercake::commands::configuration::{
+    ConfigurationSource, ConfigurationTrees, SemanticsFlags, find, settle,
+};
 use layercake::commands::policy::Selectors;
 use layercake::diagnostic::{Diagnostic, Label};
 use layercake::graph::MissingSource;
@@ -47,7 +49,7 @@ pub fn check_with<T: Send>(
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Checked<T> {
     let (layout, progress) = (layout_of(tree), Progress::default());
-    let settled = settled(tree, None, &Place::Root, options, selectors);
+    let settled = settled(tree, None, &ConfigurationSource::Root, options, selectors);
     let plan = settled.plan(tree, layout.as_ref(), None, &progress);
     check(&plan, per_site).expect("files in memory can be checked")
 }
@@ -59,15 +61,17 @@ pub fn compare_files(
     head: &MemoryTree,
     options: DeckhandOptions,
     selectors: &Selectors,
-    place: &Place,
+    place: &ConfigurationSource,
     gates: &Gates,
 ) -> Compared {
     let (of_base, of_head) = (layout_of(base), layout_of(head));
     let (earlier, progress) = (Base::of_repository(base, of_base.as_ref()), Progress::default());
     let settled = settled(head, Some(base), place, options, selectors);
     let accepted_by = match place {
-        Place::Base => AcceptedBy::Base,
-        Place::Root | Place::File(_) | Place::Nowhere => AcceptedBy::Itself,
+        ConfigurationSource::Base => AcceptedBy::Base,
+        ConfigurationSource::Root | ConfigurationSource::File(_) | ConfigurationSource::Nowhere => {
+            AcceptedBy::Itself
+        }
     };
     let options = Options { accepted_by, ..settled };
     let plan = options.plan(head, of_head.as_ref(), Some(earlier), &progress);
@@ -84,14 +88,15 @@ pub fn compare_files(
 fn settled(
     tree: &MemoryTree,
     base: Option<&MemoryTree>,
-    place: &Place,
+    place: &ConfigurationSource,
     options: DeckhandOptions,
     selectors: &Selectors,
 ) -> Options {
     let base = base.map(|base| base as &dyn Tree);
-    let around = Around { tree, base, root: None };
+    let around = ConfigurationTrees { tree, base, root: None };
     let found = find(Path::new(""), place, &around).expect("the configuration can be used");
-    let settled = settle(&found, Meaning::default(), selectors).expect("the selectors select");
+    let settled =
+        settle(&found, SemanticsFlags::default(), selectors).expect("the selectors select");
     match found.config.file {
         Some(_) => settled,
         None => {
