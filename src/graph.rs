@@ -52,7 +52,7 @@ pub enum MissingSource {
 }
 
 /// How one document is made.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Recipe {
     /// What a user calls the document.
     pub key: DocKey,
@@ -220,7 +220,7 @@ pub struct Writing {
 
 /// The steps of a recipe: instructions, each with the document that it reads in
 /// this graph.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Steps {
     instructions: Instructions,
     /// So many of them are left out, the first ones.

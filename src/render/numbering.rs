@@ -77,7 +77,7 @@ impl<'a> Numbering<'a> {
             let data = self.rendered.data(source).expect("what was read was made");
             self.input(source, NumberedInput::Source, data)
         });
-        let before = if moves_within(&step.op, destination) {
+        let before = if self.moves_within(&step.op, destination) {
             Numbered::of(before, NumberedInput::Before)
         } else {
             Numbered::of_changed(before, after)
@@ -100,16 +100,20 @@ impl<'a> Numbering<'a> {
         self.inputs.borrow_mut().insert((doc, input), numbered.clone());
         numbered
     }
-}
 
-/// Whether a step may move a value within its document.
-fn moves_within(op: &Op<'_>, destination: Option<usize>) -> bool {
-    match op {
-        Op::Merge { .. } => false,
-        Op::Substitute(substitution) => {
-            let destination = destination.map(|index| &substitution.writing.to[index]);
-            destination.is_none_or(|destination| destination.part.is_some())
+    /// Whether a step may move a value within its document.
+    fn moves_within(&self, op: &Op<'_>, destination: Option<usize>) -> bool {
+        match op {
+            // What the first place holds is merged, and written to all places.
+            Op::Merge { method, path } => {
+                let path = path.value.effective(*method, self.graph.semantics);
+                path.is_some_and(|path| path.segments().is_none())
+            }
+            Op::Substitute(substitution) => {
+                let destination = destination.map(|index| &substitution.writing.to[index]);
+                destination.is_none_or(|destination| destination.part.is_some())
+            }
+            Op::Lay(lay) => matches!(lay.strategy, Strategy::JsonPatch(_)),
         }
-        Op::Lay(lay) => matches!(lay.strategy, Strategy::JsonPatch(_)),
     }
 }

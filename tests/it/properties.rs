@@ -9,6 +9,7 @@ mod lists;
 mod matching;
 mod mending;
 mod merging;
+mod oracle;
 mod parts;
 mod patch;
 mod repository;

@@ -24,7 +24,7 @@ use crate::laws::reading::text_reads_as;
 use crate::provenance::{untrue_flows, untrue_ways, ways_by_kind};
 use crate::support::{finding_text, options};
 
-const DIALECTS: [Dialect; 2] = [Dialect::Current, Dialect::Documented];
+pub const DIALECTS: [Dialect; 2] = [Dialect::Current, Dialect::Documented];
 
 const SOURCES: [(SourceKind, &str); 5] = [
     (SourceKind::UserData, "user"),
@@ -62,7 +62,7 @@ fn plan<'a>(tree: &'a dyn Tree, dialect: Dialect, progress: &'a Progress) -> Pla
     }
 }
 
-fn checked<T: Send>(
+pub fn checked<T: Send>(
     tree: &dyn Tree,
     dialect: Dialect,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
@@ -180,8 +180,15 @@ fn generated_sets_have_ways_of_all_kinds() {
     }
 }
 
+pub fn tree() -> impl Strategy<Value = MemoryTree> {
+    tree_with(|| part().boxed(), || patch().boxed())
+}
+
 /// Files of a set; of some sources there is none.
-fn tree() -> impl Strategy<Value = MemoryTree> {
+pub fn tree_with(
+    part: fn() -> BoxedStrategy<String>,
+    patch: fn() -> BoxedStrategy<String>,
+) -> impl Strategy<Value = MemoryTree> {
     let user_data = || prop::collection::vec(prop_oneof![6 => part(), 1 => patch()], 0..5);
     let files = || prop::collection::vec(part(), 0..4);
     let base = prop::collection::vec(part(), 0..2);

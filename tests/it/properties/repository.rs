@@ -38,8 +38,40 @@ impl Repository {
     }
 }
 
+/// Strategies for the pieces of documents.
+#[derive(Clone, Copy)]
+pub struct Ingredients {
+    pub data: fn() -> BoxedStrategy<String>,
+    /// Paths at which actions and substitutions write.
+    pub path: fn() -> BoxedStrategy<String>,
+    /// Paths at which substitutions read.
+    pub source_path: fn() -> BoxedStrategy<String>,
+    /// Patterns that select part of a source text.
+    pub extracts: &'static [&'static str],
+    /// Patterns that select part of a destination text.
+    pub parts: &'static [&'static str],
+    /// Probability that a destination has one.
+    pub part_probability: f64,
+}
+
+impl Ingredients {
+    pub const USUAL: Self = Self {
+        data: || data().boxed(),
+        path: || path().boxed(),
+        source_path: || prop_oneof![3 => Just(".".to_owned()), 2 => path()].boxed(),
+        extracts: PATTERNS,
+        parts: PATTERNS,
+        part_probability: 0.4,
+    };
+}
+
 /// A repository.
 pub fn repository() -> impl Strategy<Value = Repository> {
+    repository_of(Ingredients::USUAL)
+}
+
+/// As [`repository`], with other ingredients.
+pub fn repository_of(ingredients: Ingredients) -> impl Strategy<Value = Repository> {
     let policy = select(vec![
         "[global, type, site]",
         "[global, type, site]",
@@ -48,7 +80,7 @@ pub fn repository() -> impl Strategy<Value = Repository> {
         "[site, type, global]",
         "[global, type, site, type]",
     ]);
-    let documents = prop::collection::vec((file(), document()), 4..16);
+    let documents = prop::collection::vec((file(), document(ingredients)), 4..16);
     (policy, documents, secret(), select(vec!["big", "big", "bog", "7"]), 0..12_usize).prop_map(
         |(policy, documents, secret, site_type, broken)| {
             let mut files: Vec<(String, String)> = Vec::new();
@@ -191,16 +223,19 @@ fn secret() -> impl Strategy<Value = String> {
 
 /// A document of any layer; most are in the one that their file suggests,
 /// which is left to chance here.
-fn document() -> impl Strategy<Value = Document> {
+fn document(ingredients: Ingredients) -> impl Strategy<Value = Document> {
     let head =
         (select(&NAMES[..]), select(&SCHEMAS[..]), layer(), prop::bool::weighted(0.3), 0..50_usize);
     let layering = prop::option::of((
         select(vec!["a", "b", "c", "a", "b", "c", "s", "d"]),
-        prop::collection::vec((select(vec!["merge", "merge", "replace", "delete"]), path()), 1..4),
+        prop::collection::vec(
+            (select(vec!["merge", "merge", "replace", "delete"]), (ingredients.path)()),
+            1..4,
+        ),
     ));
     let labels = prop::option::weighted(0.7, select(vec!["a", "b", "c"]));
-    let substitutions = prop::collection::vec(substitution(), 0..4);
-    (head, labels, layering, substitutions, data()).prop_map(
+    let substitutions = prop::collection::vec(substitution(ingredients), 0..4);
+    (head, labels, layering, substitutions, (ingredients.data)()).prop_map(
         |((name, schema, layer, is_abstract, broken), labels, layering, substitutions, data)| {
             let mut text = format!(
                 "---\n# A document.\nschema: {schema}\nmetadata:\n  schema: metadata/Document/v1\n  \
@@ -286,24 +321,25 @@ pub fn path() -> impl Strategy<Value = String> {
     prop_oneof![12 => good, 1 => odd].prop_map(str::to_owned)
 }
 
-fn pattern() -> impl Strategy<Value = &'static str> {
-    let sound = select(vec![
-        "INSERT_[A-Z]",
-        "INSERT_A",
-        "t",
-        "(\\w+) (\\w+)",
-        "x*",
-        "^",
-        "(?P<n>t).*",
-        "c",
-        ".+",
-        ".",
-        "",
-    ]);
-    prop_oneof![12 => sound, 1 => select(vec!["(", "[", "a**"])]
+const PATTERNS: &[&str] = &[
+    "INSERT_[A-Z]",
+    "INSERT_A",
+    "t",
+    "(\\w+) (\\w+)",
+    "x*",
+    "^",
+    "(?P<n>t).*",
+    "c",
+    ".+",
+    ".",
+    "",
+];
+
+fn pattern(sound: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
+    prop_oneof![12 => select(sound), 1 => select(vec!["(", "[", "a**"])]
 }
 
-fn substitution() -> impl Strategy<Value = (Index, String)> {
+fn substitution(ingredients: Ingredients) -> impl Strategy<Value = (Index, String)> {
     let source = prop_oneof![
         12 => Just(SOURCE),
         1 => Just("schema: example/Kind/v1, name: nobody"),
@@ -311,12 +347,18 @@ fn substitution() -> impl Strategy<Value = (Index, String)> {
     let src = (
         any::<Index>(),
         source,
-        prop_oneof![3 => Just(".".to_owned()), 2 => path()],
-        prop::option::weighted(0.2, (pattern(), prop::option::of(0..3_i8))),
+        (ingredients.source_path)(),
+        prop::option::weighted(0.2, (pattern(ingredients.extracts), prop::option::of(0..3_i8))),
         any::<bool>(),
     );
     let dest = prop::collection::vec(
-        (path(), prop::option::weighted(0.4, (pattern(), prop::option::of(-2..4_i8)))),
+        (
+            (ingredients.path)(),
+            prop::option::weighted(
+                ingredients.part_probability,
+                (pattern(ingredients.parts), prop::option::of(-2..4_i8)),
+            ),
+        ),
         1..3,
     );
     (src, dest).prop_map(|((index, source, path, extract, deepcopy), dest)| {
@@ -349,7 +391,7 @@ fn substitution() -> impl Strategy<Value = (Index, String)> {
 pub fn consumer() -> impl Strategy<Value = String> {
     let source = (select(&SCHEMAS[..]), select(&NAMES[..]), layer())
         .prop_map(|(schema, name, layer)| format!("schema: {schema}, name: {name}-{layer}"));
-    let substitution = (substitution(), source);
+    let substitution = (substitution(Ingredients::USUAL), source);
     prop::collection::vec(substitution, 1..5).prop_map(|substitutions| {
         let texts = substitutions.iter().map(|((_, text), source)| text.replace(SOURCE, source));
         let texts: Vec<String> = texts.collect();
@@ -365,10 +407,16 @@ pub fn consumer() -> impl Strategy<Value = String> {
 /// A site whose documents all are layered and substituted from: a parent, its
 /// child, the child of that one, and one more source.
 pub fn layered() -> impl Strategy<Value = Repository> {
-    let one = || {
+    layered_of(Ingredients::USUAL)
+}
+
+/// As [`layered`], with other ingredients.
+pub fn layered_of(ingredients: Ingredients) -> impl Strategy<Value = Repository> {
+    let Ingredients { data, path, .. } = ingredients;
+    let one = move || {
         let method = select(vec!["merge", "merge", "replace", "delete"]);
         let actions = prop::collection::vec((method, path()), 1..5);
-        (data(), actions, prop::collection::vec((substitution(), 0..4_usize), 0..4))
+        (data(), actions, prop::collection::vec((substitution(ingredients), 0..4_usize), 0..4))
     };
     ([data(), data()], one(), one()).prop_map(|([source, parent], child, grandchild)| {
         let policy = "schema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, \

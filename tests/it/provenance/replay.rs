@@ -572,6 +572,16 @@ fn a_delete_action_takes_the_first_equal_value_in_deckhands_code() {
     assert_eq!(way(Semantics::Deckhand, &documents, "b", ".first"), deleted("first"));
 }
 
+/// The path leads to several places: what the first one holds is merged and written to all.
+#[test]
+fn a_merge_copies_the_first_of_several_places() {
+    let action = "{method: merge, path: '.*'}";
+    let documents =
+        [parent("a", "{x: {y: 1}, z: 2}"), child("b site", "a", action, "", "{x: {q: 3}}")];
+    let inherited = format!("inherited 1 `{{is: a}}` `is: a` `{action}`");
+    assert_way(&documents, "b", ".z.y", &format!("b .z.y: {inherited}\n  a .x.y: literal 1 `1`\n"));
+}
+
 /// D01: a merge at an index extends the list.
 #[test]
 fn a_merge_at_an_index_extends_the_list() {
