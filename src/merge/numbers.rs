@@ -61,26 +61,25 @@ impl Numbered {
     }
 
     fn changed(&mut self, node: &Node, after: &Node, place: Option<(u32, Piece)>) -> Node {
-        let (Some(old), Some(new)) = (node.as_mapping(), after.as_mapping()) else {
+        let (Value::Mapping(old), Value::Mapping(new)) = (&node.value, &after.value) else {
             return self.numbered(node, place);
         };
         let (number, span) = self.next(place);
-        let entries = old.iter().map(|(key, child)| match new.get(key) {
-            Some(after) if is_same(child, after) => {
+        let mut mapping = old.clone();
+        let changing = Mapping::to_change(&mut mapping);
+        for (at, (key, child)) in old.iter().enumerate() {
+            let after = counterpart(new, at, key);
+            if after.is_some_and(|after| is_same(child, after)) {
                 self.unnumbered += 1;
-                (key.clone(), child.clone())
+                continue;
             }
-            after => {
-                let place = Some((number, Piece::Key(key.clone())));
-                let child = match after {
-                    Some(after) => self.changed(child, after, place),
-                    None => self.numbered(child, place),
-                };
-                (key.clone(), child)
-            }
-        });
-        let value = Value::Mapping(Arc::new(entries.collect()));
-        Node { value, span, ..node.clone() }
+            let place = Some((number, Piece::Key(key.clone())));
+            *changing.value_at_mut(at) = match after {
+                Some(after) => self.changed(child, after, place),
+                None => self.numbered(child, place),
+            };
+        }
+        Node { value: Value::Mapping(mapping), span, ..node.clone() }
     }
 
     fn next(&mut self, place: Option<(u32, Piece)>) -> (u32, Span) {
@@ -137,6 +136,12 @@ impl Numbered {
     }
 }
 
+/// The value at a key, which is the `at`th of another mapping; mostly here, too.
+fn counterpart<'n>(mapping: &'n Mapping, at: usize, key: &Key) -> Option<&'n Node> {
+    let in_place = mapping.entry_at(at).filter(|(here, _)| *here == key);
+    in_place.map(|(_, node)| node).or_else(|| mapping.get(key))
+}
+
 /// Whether a stroke left the node at a place alone.
 fn is_same(before: &Node, after: &Node) -> bool {
     let address = before.value.address();
@@ -190,10 +195,10 @@ impl Numbers {
         &self.before
     }
 
-    /// Number of entries for which the data before the stroke and after it use memory.
+    /// Number of entries for which the data before the stroke and after it use memory, about.
     pub fn size(&self) -> usize {
-        let after = usize::try_from(Size::of(&self.after).nodes()).unwrap_or(usize::MAX);
-        self.before.size().saturating_add(after.min(MAX_INDEXED))
+        // The result shares what the stroke left alone, and has the rest of the inputs.
+        self.before.size().saturating_mul(2)
     }
 
     fn input(&self, input: NumberedInput) -> Option<&Numbered> {
@@ -258,7 +263,7 @@ impl Numbers {
     /// that node or a node that holds it.
     pub fn went(&self, input: NumberedInput, place: &Location) -> Vec<Location> {
         let Some(numbered) = self.input(input) else { return Vec::new() };
-        let went = self.went.get_or_init(|| Went::of(&self.after));
+        let went = self.went.get_or_init(|| Went::of(&self.before.node, &self.after));
         let mut found: Vec<u32> = Vec::new();
         match numbered.number_at(place) {
             Some(number) => {
@@ -292,13 +297,15 @@ struct Went {
 }
 
 impl Went {
-    fn of(after: &Node) -> Self {
+    fn of(before: &Node, after: &Node) -> Self {
         let mut went = Self::default();
-        went.add(after, None);
+        went.add(Some(before), after, None);
         went
     }
 
-    fn add(&mut self, node: &Node, place: Option<(u32, Piece)>) {
+    /// Adds a node and all in it. `before` is what was at its place: what is the same has no
+    /// numbers.
+    fn add(&mut self, before: Option<&Node>, node: &Node, place: Option<(u32, Piece)>) {
         let at = u32::try_from(self.places.len()).expect("results are limited to less");
         self.places.push(place);
         if let Some(input) = node.span.numbered_input() {
@@ -307,8 +314,17 @@ impl Went {
                 self.put.entry(part).or_default().push(at);
             }
         }
-        for (piece, child) in children(node) {
-            self.add(child, Some((at, piece)));
+        let old = before.and_then(Node::as_mapping);
+        for (index, (piece, child)) in children(node).enumerate() {
+            let before = match &piece {
+                Piece::Key(key) => old.and_then(|old| counterpart(old, index, key)),
+                Piece::Index(_) => None,
+            };
+            let is_left_alone = child.span.numbered_input().is_none()
+                && before.is_some_and(|before| is_same(before, child));
+            if !is_left_alone {
+                self.add(before, child, Some((at, piece)));
+            }
         }
     }
 }

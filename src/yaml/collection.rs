@@ -383,6 +383,11 @@ impl Mapping {
         self.entry_mut(at).1
     }
 
+    /// The entry at an index.
+    pub fn entry_at(&self, at: usize) -> Option<(&Key, &Node)> {
+        (at < self.len()).then(|| self.entry(at))
+    }
+
     /// The entries, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Key, &Node)> {
         (0..self.len()).map(move |at| self.entry(at))

@@ -161,7 +161,7 @@ const CLI: [&str; 18] = [
 ];
 
 /// The files of `check/`; each may use those before it, and the types of the module itself.
-const CHECK: [&str; 11] = [
+const CHECK: [&str; 12] = [
     "configuration",
     "file",
     "files",
@@ -171,6 +171,7 @@ const CHECK: [&str; 11] = [
     "edited",
     "site",
     "compare",
+    "session",
     "run",
     "mod",
 ];
