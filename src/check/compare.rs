@@ -43,12 +43,12 @@ pub struct Settings {
     /// The work on each side.
     pub work: Work,
     /// What was there before the head.
-    pub before: Before,
+    pub before: ComparedWith,
 }
 
 /// What a head is compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Before {
+pub enum ComparedWith {
     /// The base of the plan.
     #[default]
     Base,
@@ -81,7 +81,7 @@ impl Default for Settings {
     fn default() -> Self {
         let attribution = Attribution::Followed { renderings: Settings::RENDERINGS };
         let (keys, work) = (ListKeys::default(), Work::Judge);
-        Self { keys, attribution, work, before: Before::Base }
+        Self { keys, attribution, work, before: ComparedWith::Base }
     }
 }
 
@@ -206,7 +206,7 @@ impl<'a> SiteRun<'_, 'a> {
         let of_site = KnownDocuments::default();
         let known = [self.of_run, &of_site];
         let sources = &self.sides.loaded.sources;
-        if let (Before::Nothing, Some(head)) = (self.settings.before, self.pair.head) {
+        if let (ComparedWith::Nothing, Some(head)) = (self.settings.before, self.pair.head) {
             let side = self.one_side(self.sides.head, head, &known, None);
             let taken = take(&BothSides { base: None, head: Some(side.at_hand(sources)) });
             let reach = self.reach(None, Some(&side));

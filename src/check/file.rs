@@ -57,14 +57,14 @@ pub(super) struct LoadedFile {
 }
 
 /// What reads the Deckhand documents of parsed files.
-pub(super) struct Reader<'r> {
+pub(super) struct FileReader<'r> {
     pub(super) schemas: &'r Schemas,
     pub(super) known: &'r KnownToThreads,
     pub(super) secrets: &'r SecretKinds,
     pub(super) work: Work,
 }
 
-impl Reader<'_> {
+impl FileReader<'_> {
     pub(super) fn file(&self, sources: &SourceMap, file: AsRead<'_>, parsed: Parsed) -> LoadedFile {
         let source = sources.get(file.id);
         let parsed = if file.is_secret { hidden(parsed) } else { parsed };

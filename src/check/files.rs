@@ -426,7 +426,7 @@ impl<'t> Files<'t> {
                     None => source,
                 };
                 let source = sources.put(id, source);
-                if file.text == TextKind::Documents {
+                if file.text == FileFormat::Documents {
                     let parsed = lap(Stage::Parse, || parse_guarded(id, source));
                     let Identity { is_secret, folder, .. } = *identity;
                     let place = file.place;
@@ -439,7 +439,9 @@ impl<'t> Files<'t> {
             .collect();
         drop(split);
         did(Stage::Read, || files.len());
-        did(Stage::Parse, || files.iter().filter(|(it, _)| it.text == TextKind::Documents).count());
+        did(Stage::Parse, || {
+            files.iter().filter(|(it, _)| it.text == FileFormat::Documents).count()
+        });
         read.into_iter().collect()
     }
 
@@ -495,7 +497,7 @@ pub(super) struct ToRead<'t> {
     /// Whether it is the same on both sides whatever its content is.
     unchanging: bool,
     /// What its text is.
-    text: TextKind,
+    text: FileFormat,
     /// Whether it may be a symbolic link.
     may_be_link: bool,
     /// Which sites it counts for.
@@ -523,7 +525,7 @@ impl Identity {
 
 /// What the text of a file is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum TextKind {
+enum FileFormat {
     /// YAML documents.
     Documents,
     /// Something that others read.
@@ -532,14 +534,14 @@ enum TextKind {
 
 impl<'t> ToRead<'t> {
     fn of(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
-        let (content, unchanging, text, place) = (None, false, TextKind::Documents, None);
+        let (content, unchanging, text, place) = (None, false, FileFormat::Documents, None);
         let (may_be_link, is_nested, commit) = (true, false, None);
         Self { path, tree, content, commit, unchanging, text, may_be_link, place, is_nested }
     }
 
     /// A file whose text is no YAML for Deckhand.
     pub(super) fn text(path: &'t RepoPath, tree: &'t dyn Tree, content: Option<ContentId>) -> Self {
-        Self { content, text: TextKind::Other, ..Self::of(path, tree) }
+        Self { content, text: FileFormat::Other, ..Self::of(path, tree) }
     }
 
     fn identity(&self, secret: &SecretFiles) -> Identity {

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use globset::GlobSet;
 
 use super::configuration::Configured;
-use super::file::{AsRead, LoadedFile, Reader};
+use super::file::{AsRead, FileReader, LoadedFile};
 use super::files::{Files, FilesSoFar, KnownFiles, PartFile, SideFile, SideFiles, SitesRead};
 use super::{AcceptedBy, CheckedSite, Plan, Scope, Which, Work};
 use crate::diagnostic::Diagnostic;
@@ -22,7 +22,7 @@ use crate::system::cloud_init::read::UserData;
 use crate::system::cloud_init::{GivenFile, Set};
 use crate::system::deckhand::known::KnownToThreads;
 use crate::system::deckhand::layout::{
-    Layout, NamedRepository, Place, Problem as LayoutProblem, SiteFiles, Uses, clashes,
+    Layout, LayoutProblem, NamedRepository, Place, SiteFiles, Uses, clashes,
 };
 use crate::system::deckhand::schema::Schemas;
 use crate::system::deckhand::secrecy::later::{Later, LaterSecrets, PlacedDocument};
@@ -187,7 +187,7 @@ impl Loaded {
     ) -> Result<Self, Error> {
         let known = KnownToThreads::default();
         let secrets = &plan.options.configuration.secrets;
-        let reader = Reader { schemas: &schemas, known: &known, secrets, work };
+        let reader = FileReader { schemas: &schemas, known: &known, secrets, work };
         let settings = match work {
             Work::Judge | Work::Merge => plan.options.rules.clone(),
             Work::Render | Work::Answer | Work::Relate => {

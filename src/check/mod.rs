@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::GlobSet;
 
-pub use self::compare::{Before, BothSides, Compared, Settings};
+pub use self::compare::{BothSides, Compared, ComparedWith, Settings};
 pub use self::configuration::{Configuration, Entry, GivenHeader, KnownMissing};
 use self::file::{AsRead, LoadedFile};
 use self::files::{Files, FilesSoFar, SitesRead};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::load::{Loaded, LoadedSide};
 use super::{Plan, Which};
 use crate::source::{Span, UsedRepository, UsedRevision};
-use crate::system::deckhand::layout::{Pin, Problem as LayoutProblem, Use};
+use crate::system::deckhand::layout::{LayoutProblem, Pin, Use};
 
 /// What a site reads of a further repository on one side.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]

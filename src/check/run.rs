@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::compare::{Before, Compared, ComparedSite, PerPair, Settings, SiteRun};
+use super::compare::{Compared, ComparedSite, ComparedWith, PerPair, Settings, SiteRun};
 use super::edited::{Documents, Sides};
 use super::load::{Loaded, LoadedSide};
 use super::repositories::used_repositories;
@@ -50,11 +50,11 @@ pub fn compare_with(
     let mut edits = lap(Stage::Pair, || {
         let keys = settings.keys.clone();
         match settings.before {
-            Before::Base => {
+            ComparedWith::Base => {
                 let files = sides.file_edits(&documents.edited);
                 edits(documents.base, documents.head, &documents.unedited, files, keys)
             }
-            Before::Nothing => edits(Vec::new(), Vec::new(), &[], Vec::new(), keys),
+            ComparedWith::Nothing => edits(Vec::new(), Vec::new(), &[], Vec::new(), keys),
         }
     });
     let reported = sides.revisions.reported(plan.further(), &repositories);
@@ -158,7 +158,7 @@ fn compared_findings(
         }
     }
     base.extend(loaded.configuration_findings(sides.plan, sides.base));
-    if settings.before == Before::Nothing {
+    if settings.before == ComparedWith::Nothing {
         // What is found in an empty folder was not there before.
         base.clear();
     }
@@ -188,8 +188,8 @@ fn compared_findings(
     };
     compared.mark_consequences(&unread, sources);
     let added_ignores = match settings.before {
-        Before::Base => loaded.added_ignores(),
-        Before::Nothing => 0,
+        ComparedWith::Base => loaded.added_ignores(),
+        ComparedWith::Nothing => 0,
     };
     (triage::ComparedFindings { added_ignores, ..compared }, has_failed)
 }

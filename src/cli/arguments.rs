@@ -10,7 +10,7 @@ use layercake::commands::cloud_config::Parts;
 use layercake::commands::configuration::{ConfigurationSource, SemanticsFlags};
 use layercake::commands::policy::Selectors;
 use layercake::commands::repositories::Bump;
-use layercake::commands::sides::{MergeBase, Wanted};
+use layercake::commands::sides::{MergeBase, SideSelection};
 use layercake::graph::MissingSource;
 use layercake::merge::cloud_init::Dialect;
 use layercake::merge::deckhand::Semantics;
@@ -362,10 +362,10 @@ pub(super) struct ComparisonArgs {
 }
 
 impl ComparisonArgs {
-    pub(super) fn wanted(self) -> Wanted {
+    pub(super) fn wanted(self) -> SideSelection {
         let merge_base = if self.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
         let ComparisonArgs { since, staged, from, to, auto, bump: bumps, .. } = self;
-        Wanted { since, staged, from, to, merge_base, auto, bumps }
+        SideSelection { since, staged, from, to, merge_base, auto, bumps }
     }
 }
 

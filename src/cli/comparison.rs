@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use layercake::check::{Checked, CheckedSite};
-use layercake::commands::compare::{Outcome, Reading, Request, Verify};
+use layercake::commands::compare::{ComparisonOutcome, ComparisonRequest, SitesToRead, Verify};
 use layercake::commands::configuration::{self, FoundConfiguration};
 use layercake::commands::lint::Linted;
 use layercake::commands::mend::FixMode;
-use layercake::commands::sides::Wanted;
+use layercake::commands::sides::SideSelection;
 use layercake::commands::{self, Selection};
 use layercake::compare::reach::SiteReach;
 use layercake::diagnostic::Severity;
@@ -67,15 +67,15 @@ pub(super) struct ReachArgs {
 }
 
 impl ReachArgs {
-    pub(super) fn request(&self, comparison: ComparisonArgs) -> Result<Request, Error> {
+    pub(super) fn request(&self, comparison: ComparisonArgs) -> Result<ComparisonRequest, Error> {
         let wanted = comparison.wanted();
-        if self.is_given() && wanted == Wanted::default() {
+        if self.is_given() && wanted == SideSelection::default() {
             let message = "these flags speak of a comparison, and none is asked for";
             let help = "say with what to compare: `--since REV`, `--staged`, `--from REV`, `--bump NAME=REV` \
                  or `--auto`";
             return Err(Error::new(ErrorKind::Usage, message).with_help(help));
         }
-        Ok(Request {
+        Ok(ComparisonRequest {
             environment: environment(&wanted)?,
             wanted,
             verify: if self.verify_attribution { Verify::All } else { Verify::Doubtful },
@@ -200,8 +200,8 @@ impl DiffArgs {
 }
 
 /// What is asked of `lint`, beside what to read.
-pub(super) struct Asked {
-    pub(super) request: Request,
+pub(super) struct LintRequest {
+    pub(super) request: ComparisonRequest,
     pub(super) look: TerminalOptions,
     /// Whether only the number of findings of each rule is printed.
     pub(super) statistics: bool,
@@ -211,7 +211,7 @@ pub(super) struct Asked {
     pub(super) outputs: OutputArgs,
 }
 
-impl Asked {
+impl LintRequest {
     /// Whether nothing is written of a run that passes without new warnings, whatever else is
     /// found.
     fn needs_only_new(&self) -> bool {
@@ -257,7 +257,7 @@ impl Judge {
         RunVerdict { outcome, fail_on, judges: self.judges }
     }
 
-    fn of_linted(self, linted: &Linted, request: &Request) -> RunVerdict {
+    fn of_linted(self, linted: &Linted, request: &ComparisonRequest) -> RunVerdict {
         match linted {
             Linted::One(checked, _) if checked.internal_error => {
                 self.verdict(model::RunOutcome::InternalError)
@@ -271,7 +271,7 @@ impl Judge {
 
     /// Fails with findings since the base, or with any where all are wanted; with changes where
     /// these are to fail.
-    fn of_comparison(self, outcome: &Outcome, request: &Request) -> RunVerdict {
+    fn of_comparison(self, outcome: &ComparisonOutcome, request: &ComparisonRequest) -> RunVerdict {
         let compared = &outcome.compared;
         let unproven = request.verify == Verify::All && compared.comparison.unexplained() > 0;
         if unproven || compared.checked.internal_error {
@@ -315,8 +315,11 @@ impl OutputArgs {
 ///
 /// # Errors
 /// Where one is asked for, and a revision to read as well.
-pub(super) fn refuse_revision(selection: &SelectionArgs, wanted: &Wanted) -> Result<(), Error> {
-    if selection.repository.rev.is_none() || *wanted == Wanted::default() {
+pub(super) fn refuse_revision(
+    selection: &SelectionArgs,
+    wanted: &SideSelection,
+) -> Result<(), Error> {
+    if selection.repository.rev.is_none() || *wanted == SideSelection::default() {
         return Ok(());
     }
     let message = "`--rev` reads one revision, and a comparison is asked for";
@@ -326,10 +329,10 @@ pub(super) fn refuse_revision(selection: &SelectionArgs, wanted: &Wanted) -> Res
 
 pub(super) fn lint(
     selection: &Selection,
-    asked: &Asked,
+    asked: &LintRequest,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let Asked { request, mend, outputs, .. } = asked;
+    let LintRequest { request, mend, outputs, .. } = asked;
     let baseline = outputs::named_baseline(selection);
     outputs::allow(&outputs.output, &selection.directory, baseline.as_slice())?;
     let start = Instant::now();
@@ -359,10 +362,10 @@ pub(super) fn lint(
 
 /// Whether it is known without a look at all sites that the run passes and writes nothing. What
 /// stands in the way of that is met again, and reported, where all are looked at.
-fn has_nothing_new(selection: &Selection, asked: &Asked, terminal: &Terminal) -> bool {
+fn has_nothing_new(selection: &Selection, asked: &LintRequest, terminal: &Terminal) -> bool {
     let start = Instant::now();
     let run = |progress: &_| {
-        commands::compare::run(selection, &asked.request, Reading::Reached, progress)
+        commands::compare::run(selection, &asked.request, SitesToRead::Reached, progress)
     };
     let Ok(Some(outcome)) = terminal.watch(run) else { return false };
     let writes_for_people = outcome.configured.config.outputs.is_empty();
@@ -390,7 +393,7 @@ fn tell_damage(linted: &Linted) {
 /// Writes the reports, and gives the exit code.
 fn tell(
     linted: &Linted,
-    asked: &Asked,
+    asked: &LintRequest,
     selection: &Selection,
     elapsed: Duration,
     terminal: &Terminal,
@@ -475,7 +478,7 @@ fn reach<T>(site: &CheckedSite<T>) -> SiteReach {
 
 /// The report of a comparison with these findings.
 pub(super) fn report_of_comparison(
-    outcome: &Outcome,
+    outcome: &ComparisonOutcome,
     findings: Option<&triage::ComparedFindings>,
     verdict: RunVerdict,
     selection: &Selection,
@@ -495,16 +498,20 @@ pub(super) fn report_of_comparison(
 }
 
 /// The report of `lint` over two sides with nothing else asked for.
-pub(super) fn usual_report(outcome: &Outcome, selection: &Selection, elapsed: Duration) -> Report {
-    let verdict = Judge::USUAL.of_comparison(outcome, &Request::default());
+pub(super) fn usual_report(
+    outcome: &ComparisonOutcome,
+    selection: &Selection,
+    elapsed: Duration,
+) -> Report {
+    let verdict = Judge::USUAL.of_comparison(outcome, &ComparisonRequest::default());
     let findings = outcome.compared.findings.reported(false, &outcome.compared.checked.sources);
     report_of_comparison(outcome, Some(&findings), verdict, selection, elapsed)
 }
 
 /// The report of `diff` over two sides, and what comes of it.
 pub(super) fn report_of_changes(
-    outcome: &Outcome,
-    (judge, request): (Judge, &Request),
+    outcome: &ComparisonOutcome,
+    (judge, request): (Judge, &ComparisonRequest),
     selection: &Selection,
     elapsed: Duration,
 ) -> (Report, RunVerdict) {
@@ -534,8 +541,9 @@ pub(super) fn diff(
     };
     outputs::allow(&outputs.output, &selection.directory, &[])?;
     let start = Instant::now();
-    let outcome = terminal
-        .watch(|progress| commands::compare::run(&selection, &request, Reading::All, progress))?;
+    let outcome = terminal.watch(|progress| {
+        commands::compare::run(&selection, &request, SitesToRead::All, progress)
+    })?;
     let Some(outcome) = outcome else { return Err(nothing_to_compare(&request).into()) };
     let (report, verdict) =
         report_of_changes(&outcome, (judge, &request), &selection, start.elapsed());
@@ -547,7 +555,7 @@ pub(super) fn diff(
     Ok(exit_code(verdict))
 }
 
-fn nothing_to_compare(request: &Request) -> Error {
+fn nothing_to_compare(request: &ComparisonRequest) -> Error {
     let message = if request.wanted.auto {
         "nothing around here says with what to compare"
     } else {

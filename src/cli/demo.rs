@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use layercake::commands::Selection;
-use layercake::commands::compare::Request;
+use layercake::commands::compare::ComparisonRequest;
 use layercake::commands::demo::{self, Demo, DemoFolder, EDIT, Example, NAME, NEXT, SINCE, SITES};
 use layercake::error::{Error, ErrorKind, shell_word};
 use layercake::report::{Detail, FindingFilter, Format, TerminalOptions};
@@ -37,7 +37,7 @@ pub(super) fn demo(
     let report = match example {
         Example::One => comparison::usual_report(&outcome, &selection, start.elapsed()),
         Example::Several => {
-            let judge = (comparison::Judge::GATES, &Request::default());
+            let judge = (comparison::Judge::GATES, &ComparisonRequest::default());
             comparison::report_of_changes(&outcome, judge, &selection, start.elapsed()).0
         }
     };

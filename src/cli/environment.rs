@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use layercake::check::{MAX_THREADS, limit_threads};
 use layercake::commands::repositories::VARIABLE;
-use layercake::commands::sides::{Environment, Wanted};
+use layercake::commands::sides::{Environment, SideSelection};
 use layercake::error::Error;
 use layercake::source::text_at;
 
@@ -42,7 +42,7 @@ pub(super) fn named_configuration() -> Option<PathBuf> {
 /// What of this process's environment counts for a comparison: nothing,
 /// unless it is asked.
 #[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
-pub(super) fn environment(wanted: &Wanted) -> Result<Environment, Error> {
+pub(super) fn environment(wanted: &SideSelection) -> Result<Environment, Error> {
     let value = |name: &str| Some(std::env::var_os(name)?.to_string_lossy().into_owned());
     if !wanted.auto {
         return Ok(Environment::default());

@@ -135,7 +135,8 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
                 if config_from_base { ConfigurationPlace::Base } else { selection.configuration };
             let selection = Selection { selectors, baseline, configuration, ..selection };
             let fail_on = if exit_zero { FailOn::Never } else { fail_on };
-            let asked = comparison::Asked { request, look, statistics, mend, fail_on, outputs };
+            let asked =
+                comparison::LintRequest { request, look, statistics, mend, fail_on, outputs };
             comparison::lint(&selection, &asked, &terminal)
         }
         Verb::Baseline(verb) => hygiene::baseline(verb, directory, &terminal),

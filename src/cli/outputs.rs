@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use layercake::commands::configuration::{self, FoundConfiguration};
-use layercake::commands::sides::Wanted;
+use layercake::commands::sides::SideSelection;
 use layercake::commands::{BaselineChoice, Selection};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::{Format, TerminalStyle};
@@ -26,7 +26,7 @@ pub(super) fn wanted(
     given: &[OutputArgument],
     configured: &FoundConfiguration,
     selection: &Selection,
-    sides: &Wanted,
+    sides: &SideSelection,
 ) -> Result<Vec<OutputArgument>, Error> {
     let outputs = if given.is_empty() {
         configured_outputs(configured, is_hook(sides))?
@@ -92,7 +92,7 @@ fn refuse_other_extension(output: &OutputArgument) -> Result<(), Error> {
 /// Whether this run is a hook: one that looks at what is staged, or that git, pre-commit or prek
 /// started.
 #[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
-fn is_hook(sides: &Wanted) -> bool {
+fn is_hook(sides: &SideSelection) -> bool {
     const VARIABLES: [&str; 3] = ["PRE_COMMIT", "GIT_INDEX_FILE", "GIT_EXEC_PATH"];
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     sides.staged || VARIABLES.into_iter().any(is_set)

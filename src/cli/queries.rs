@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use layercake::check::Checked;
-use layercake::commands::provenance::Question;
+use layercake::commands::provenance::ValueQuestion;
 use layercake::commands::render::Rendering;
-use layercake::commands::sides::{MergeBase, Side, Sides, Wanted};
+use layercake::commands::sides::{ChosenSide, ChosenSides, MergeBase, SideSelection};
 use layercake::commands::{self, Selection};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::provenance::SiteValue;
@@ -90,18 +90,20 @@ pub(super) fn sites(
     Ok(ExitCode::from(u8::from(!listed.undefined.is_empty())))
 }
 
-pub(super) fn side(directory: &Path, wanted: &Wanted) -> Result<ExitCode, VerbFailure> {
+pub(super) fn side(directory: &Path, wanted: &SideSelection) -> Result<ExitCode, VerbFailure> {
     let Some(listing) = commands::listing::run(directory, wanted, &environment(wanted)?)? else {
         print(|out| writeln!(out, "no comparison"))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let Sides { from, to, chosen, .. } = &listing.sides;
+    let ChosenSides { from, to, chosen, .. } = &listing.sides;
     print(|out| {
         writeln!(out, "chosen: {}: {}", chosen.code, chosen.sentence)?;
         for (word, side) in [("from", from), ("to", to)] {
             match side {
-                Side::Commit { id, .. } => writeln!(out, "{word}: commit {id}")?,
-                Side::Nothing | Side::Index | Side::WorkTree => writeln!(out, "{word}: {side}")?,
+                ChosenSide::Commit { id, .. } => writeln!(out, "{word}: commit {id}")?,
+                ChosenSide::Nothing | ChosenSide::Index | ChosenSide::WorkTree => {
+                    writeln!(out, "{word}: {side}")?;
+                }
             }
         }
         for (path, content) in &listing.files {
@@ -131,7 +133,8 @@ pub(super) fn explain_value(
     let (format, style) = (arguments.format, &terminal.style);
     if arguments.since.is_some() {
         let merge_base = if arguments.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
-        let wanted = Wanted { since: arguments.since, merge_base, ..Wanted::default() };
+        let wanted =
+            SideSelection { since: arguments.since, merge_base, ..SideSelection::default() };
         let (checked, since) = terminal.watch(|progress| {
             commands::explain_since::run(&selection, &wanted, &site, &question, progress)
         })?;
@@ -183,7 +186,10 @@ fn answer(
 }
 
 /// The site and the value that the arguments name; the schema may be left out.
-pub(super) fn asked(arguments: &[String], all_sites: bool) -> Result<(String, Question), Error> {
+pub(super) fn asked(
+    arguments: &[String],
+    all_sites: bool,
+) -> Result<(String, ValueQuestion), Error> {
     let all = if all_sites { 3 } else { 4 };
     if arguments.len() > all {
         return Err(Error::new(ErrorKind::Usage, "`--all-sites` goes without a site")
@@ -210,7 +216,8 @@ pub(super) fn asked(arguments: &[String], all_sites: bool) -> Result<(String, Qu
     match (site, name, path) {
         (site, Some(name), Some(path)) if all_sites || site.is_some() => {
             let (name, path) = (name.clone(), path.clone());
-            let question = Question { schema: schema.cloned().unwrap_or_default(), name, path };
+            let question =
+                ValueQuestion { schema: schema.cloned().unwrap_or_default(), name, path };
             Ok((site.cloned().unwrap_or_default(), question))
         }
         (site, name, path) => Err(missing(site.is_none() && !all_sites, name, path)),

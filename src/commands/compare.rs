@@ -6,9 +6,9 @@ use std::path::Path;
 
 use super::configuration::{self, ConfigurationSource, FoundConfiguration};
 use super::repositories::Bump;
-use super::sides::{self, Environment, Side, Wanted};
+use super::sides::{self, ChosenSide, Environment, SideSelection};
 use super::{Selection, Workspace, globs};
-use crate::check::{self, Before, Compared, Progress, Settings};
+use crate::check::{self, Compared, ComparedWith, Progress, Settings};
 use crate::compare::Attribution;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind};
@@ -19,9 +19,9 @@ use crate::stopwatch::{Stage, lap};
 
 /// What is asked of a comparison.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct ComparisonRequest {
     /// How the two sides are asked for.
-    pub wanted: Wanted,
+    pub wanted: SideSelection,
     /// The surroundings, which may say so.
     pub environment: Environment,
     /// Whether every cause is to be proven by rendering.
@@ -48,7 +48,7 @@ pub enum Verify {
 
 /// A comparison, and what was compared.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct ComparisonOutcome {
     /// What came of it.
     pub compared: Compared,
     /// The repository.
@@ -63,7 +63,7 @@ pub struct Outcome {
 
 /// Which sites a comparison reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub enum SitesToRead {
     /// All that are asked for.
     All,
     /// Those that the edits can reach: no other site has new findings, but what is said of all
@@ -78,14 +78,14 @@ pub enum Reading {
 /// Where the sides cannot be chosen or read, or other work cannot be done.
 pub fn run(
     selection: &Selection,
-    request: &Request,
-    reading: Reading,
+    request: &ComparisonRequest,
+    reading: SitesToRead,
     progress: &Progress,
-) -> Result<Option<Outcome>, Error> {
+) -> Result<Option<ComparisonOutcome>, Error> {
     let wanted = &request.wanted;
     // Only the index knows the folders of a commit.
     let may_be_index = wanted.staged || wanted.auto || wanted.to.as_deref() == Some("index");
-    if reading == Reading::Reached && !may_be_index {
+    if reading == SitesToRead::Reached && !may_be_index {
         return Ok(None);
     }
     let opened = open(selection, wanted, &request.environment, reading)?;
@@ -100,23 +100,27 @@ pub fn run(
 pub fn run_in(
     repository: Repository,
     selection: &Selection,
-    request: &Request,
+    request: &ComparisonRequest,
     progress: &Progress,
-) -> Result<Option<Outcome>, Error> {
+) -> Result<Option<ComparisonOutcome>, Error> {
     let (wanted, environment) = (&request.wanted, &request.environment);
-    let opened = open_in(repository, selection, wanted, environment, Reading::All)?;
+    let opened = open_in(repository, selection, wanted, environment, SitesToRead::All)?;
     opened.map(|opened| compared(opened, request, progress)).transpose()
 }
 
 /// What comes of two sides that were opened.
-fn compared(opened: Opened, request: &Request, progress: &Progress) -> Result<Outcome, Error> {
+fn compared(
+    opened: Opened,
+    request: &ComparisonRequest,
+    progress: &Progress,
+) -> Result<ComparisonOutcome, Error> {
     let Opened { repository, chosen, workspace } = opened;
     let config = &workspace.configured.config;
     let gates = against(&chosen.from, gates(request, config)?);
     let plan = workspace.plan(progress);
     let before = match chosen.from {
-        Side::Nothing => Before::Nothing,
-        Side::Commit { .. } | Side::Index | Side::WorkTree => Before::Base,
+        ChosenSide::Nothing => ComparedWith::Nothing,
+        ChosenSide::Commit { .. } | ChosenSide::Index | ChosenSide::WorkTree => ComparedWith::Base,
     };
     let settings = Settings { before, ..settings(request, config) };
     let mut compared = check::compare(&plan, &settings)?;
@@ -141,13 +145,13 @@ fn compared(opened: Opened, request: &Request, progress: &Progress) -> Result<Ou
     let described = describe_repository(&repository);
     let outputs = compared.checked.sites.iter().map(|site| site.outputs).sum();
     let configured = workspace.configured;
-    Ok(Outcome { compared, repository: described, sides, outputs, configured })
+    Ok(ComparisonOutcome { compared, repository: described, sides, outputs, configured })
 }
 
 /// Two sides that were opened.
 pub(super) struct Opened {
     repository: Repository,
-    pub(super) chosen: sides::Sides,
+    pub(super) chosen: sides::ChosenSides,
     pub(super) workspace: Workspace,
 }
 
@@ -155,9 +159,9 @@ pub(super) struct Opened {
 /// comparison, or the surroundings give no two sides, or more sites have to be read.
 pub(super) fn open(
     selection: &Selection,
-    wanted: &Wanted,
+    wanted: &SideSelection,
     environment: &Environment,
-    reading: Reading,
+    reading: SitesToRead,
 ) -> Result<Option<Opened>, Error> {
     match lap(Stage::Start, || repository(&selection.directory, wanted))? {
         Some(repository) => open_in(repository, selection, wanted, environment, reading),
@@ -168,9 +172,9 @@ pub(super) fn open(
 fn open_in(
     repository: Repository,
     selection: &Selection,
-    wanted: &Wanted,
+    wanted: &SideSelection,
     environment: &Environment,
-    reading: Reading,
+    reading: SitesToRead,
 ) -> Result<Option<Opened>, Error> {
     lap(Stage::Start, || {
         let environment = with_base(&repository, selection, wanted, environment)?;
@@ -178,8 +182,8 @@ fn open_in(
             return Ok(None);
         };
         let workspace = match reading {
-            Reading::All => Some(Workspace::open_sides(selection, &repository, &chosen)?),
-            Reading::Reached => Workspace::open_reached(selection, &repository, &chosen)?,
+            SitesToRead::All => Some(Workspace::open_sides(selection, &repository, &chosen)?),
+            SitesToRead::Reached => Workspace::open_reached(selection, &repository, &chosen)?,
         };
         Ok(workspace.map(|workspace| Opened { repository, chosen, workspace }))
     })
@@ -190,7 +194,7 @@ fn open_in(
 fn with_base<'e>(
     repository: &Repository,
     selection: &Selection,
-    wanted: &Wanted,
+    wanted: &SideSelection,
     environment: &'e Environment,
 ) -> Result<Cow<'e, Environment>, Error> {
     let config = match (&selection.configuration, repository.work_tree_root()) {
@@ -212,13 +216,13 @@ fn with_base<'e>(
 
 /// The repository around `directory`; none where there is none and nothing
 /// but the surroundings could ask for a comparison.
-fn repository(directory: &Path, wanted: &Wanted) -> Result<Option<Repository>, Error> {
+fn repository(directory: &Path, wanted: &SideSelection) -> Result<Option<Repository>, Error> {
     if !directory.is_dir() {
         let message = format!("`{}` is not a folder", directory.display());
         return Err(Error::new(ErrorKind::Usage, message));
     }
     let found = Repository::discover(directory)?;
-    if found.is_some() || wanted.auto || *wanted == Wanted::default() {
+    if found.is_some() || wanted.auto || *wanted == SideSelection::default() {
         return Ok(found);
     }
     let message = format!("`{}` is not inside a git repository", directory.display());
@@ -226,7 +230,7 @@ fn repository(directory: &Path, wanted: &Wanted) -> Result<Option<Repository>, E
         .with_help("two states of files can be compared only where git keeps one of them"))
 }
 
-fn settings(request: &Request, config: &Config) -> Settings {
+fn settings(request: &ComparisonRequest, config: &Config) -> Settings {
     let keys = configuration::list_keys(config, &request.list_keys);
     match request.verify {
         Verify::Doubtful => Settings { keys, ..Settings::default() },
@@ -235,7 +239,7 @@ fn settings(request: &Request, config: &Config) -> Settings {
 }
 
 /// The gates of the flags, and where there is none, those of the configuration.
-fn gates(request: &Request, config: &Config) -> Result<Gates, Error> {
+fn gates(request: &ComparisonRequest, config: &Config) -> Result<Gates, Error> {
     let unchanged = match &request.expect_unchanged {
         None => None,
         Some(texts) => globs(texts)?.map(ExpectedUnchanged),
@@ -259,10 +263,10 @@ fn gates(request: &Request, config: &Config) -> Result<Gates, Error> {
 /// The gates that count for a comparison with this base. Where nothing was
 /// there before, everything reaches everywhere, and a limit of that would only
 /// keep a repository from having its first commit.
-fn against(base: &Side, gates: Gates) -> Gates {
+fn against(base: &ChosenSide, gates: Gates) -> Gates {
     match base {
-        Side::Nothing => Gates { unchanged: gates.unchanged, ..Gates::default() },
-        Side::Commit { .. } | Side::Index | Side::WorkTree => gates,
+        ChosenSide::Nothing => Gates { unchanged: gates.unchanged, ..Gates::default() },
+        ChosenSide::Commit { .. } | ChosenSide::Index | ChosenSide::WorkTree => gates,
     }
 }
 
@@ -287,12 +291,16 @@ fn pins(bumps: &[Bump], revision: impl Fn(&Bump) -> Option<&str>) -> String {
     if pins.is_empty() { String::new() } else { format!("with {}", pins.join(", ")) }
 }
 
-fn side(repository: &Repository, side: &Side, pins: String) -> Result<model::ReportedSide, Error> {
+fn side(
+    repository: &Repository,
+    side: &ChosenSide,
+    pins: String,
+) -> Result<model::ReportedSide, Error> {
     let (kind, commit, name) = match side {
-        Side::Commit { id, name } => (SideKind::Commit, Some(id.clone()), name.clone()),
-        Side::Nothing => (SideKind::Nothing, None, String::new()),
-        Side::Index => (SideKind::Index, None, String::new()),
-        Side::WorkTree => (SideKind::Worktree, None, pins),
+        ChosenSide::Commit { id, name } => (SideKind::Commit, Some(id.clone()), name.clone()),
+        ChosenSide::Nothing => (SideKind::Nothing, None, String::new()),
+        ChosenSide::Index => (SideKind::Index, None, String::new()),
+        ChosenSide::WorkTree => (SideKind::Worktree, None, pins),
     };
     let tree = commit.as_ref().map(|id| repository.tree_of(id)).transpose()?;
     let date = commit.as_ref().and_then(|id| repository.date_of(id));

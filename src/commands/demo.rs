@@ -10,9 +10,9 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::Selection;
-use super::compare::{self, Outcome, Request};
+use super::compare::{self, ComparisonOutcome, ComparisonRequest};
 use super::repositories::Bump;
-use super::sides::Wanted;
+use super::sides::SideSelection;
 use crate::check::Progress;
 use crate::error::Error;
 use crate::source::{
@@ -137,15 +137,15 @@ pub fn compare(
     demo: &Demo,
     selection: &Selection,
     progress: &Progress,
-) -> Result<Option<Outcome>, Error> {
+) -> Result<Option<ComparisonOutcome>, Error> {
     let wanted = match demo.example {
-        Example::One => Wanted { since: Some(SINCE.to_owned()), ..Wanted::default() },
+        Example::One => SideSelection { since: Some(SINCE.to_owned()), ..SideSelection::default() },
         Example::Several => {
             let bump = Bump { name: NAME.to_owned(), base: None, head: NEXT.to_owned() };
-            Wanted { bumps: vec![bump], ..Wanted::default() }
+            SideSelection { bumps: vec![bump], ..SideSelection::default() }
         }
     };
-    let request = Request { wanted, ..Request::default() };
+    let request = ComparisonRequest { wanted, ..ComparisonRequest::default() };
     compare::run_in(demo.repository.clone(), selection, &request, progress)
 }
 

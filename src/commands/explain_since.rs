@@ -5,9 +5,9 @@
 use std::sync::OnceLock;
 
 use super::Selection;
-use super::compare::{self, Opened, Reading};
-use super::provenance::{self, Question};
-use super::sides::{Environment, MergeBase, Side, Wanted};
+use super::compare::{self, Opened, SitesToRead};
+use super::provenance::{self, ValueQuestion};
+use super::sides::{ChosenSide, Environment, MergeBase, SideSelection};
 use crate::check::{
     BothSides, Checked, Compared, Progress, RenderedSite, Settings, Work, compare_with,
 };
@@ -26,12 +26,12 @@ use crate::yaml::diff::same;
 /// on either side.
 pub fn run(
     selection: &Selection,
-    wanted: &Wanted,
+    wanted: &SideSelection,
     site: &str,
-    question: &Question,
+    question: &ValueQuestion,
     progress: &Progress,
 ) -> Result<(Checked<()>, WaySince), Error> {
-    let opened = compare::open(selection, wanted, &Environment::default(), Reading::All)?;
+    let opened = compare::open(selection, wanted, &Environment::default(), SitesToRead::All)?;
     let Some(Opened { chosen, workspace, .. }) = opened else {
         return Err(Error::new(ErrorKind::Usage, "it is not said with what to compare"));
     };
@@ -73,9 +73,9 @@ pub fn run(
 
 /// What the base is called: the revision asked for, and the commit that this
 /// is.
-fn heading(wanted: &Wanted, side: &Side) -> String {
+fn heading(wanted: &SideSelection, side: &ChosenSide) -> String {
     const SHORT: usize = 10;
-    let Side::Commit { id, name } = side else { return format!("at {side}") };
+    let ChosenSide::Commit { id, name } = side else { return format!("at {side}") };
     let id = id.get(..SHORT).unwrap_or(id);
     match (&wanted.since, wanted.merge_base) {
         (Some(revision), MergeBase::Use) => format!("at {revision} (merge base {id})"),
@@ -92,12 +92,12 @@ struct TracedValue {
 }
 
 impl TracedValue {
-    fn of(site: &RenderedSite<'_>, question: &Question) -> Result<Self, Error> {
+    fn of(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Self, Error> {
         Ok(Self { way: provenance::way(site, question)?, texts: texts(site, question)? })
     }
 }
 
-fn texts(site: &RenderedSite<'_>, question: &Question) -> Result<Vec<Span>, Error> {
+fn texts(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Vec<Span>, Error> {
     /// So many values stand for those of a mapping or list.
     const MOST: usize = 5_000;
     let doc = provenance::document(site, question)?;
@@ -115,7 +115,7 @@ fn texts(site: &RenderedSite<'_>, question: &Question) -> Result<Vec<Span>, Erro
 /// What made the difference between the two answers.
 fn difference(
     compared: &Compared,
-    question: &Question,
+    question: &ValueQuestion,
     site: &str,
     [base, head]: [&Option<Result<TracedValue, Error>>; 2],
 ) -> ExplainedDifference {
@@ -148,7 +148,7 @@ fn difference(
 /// that do.
 fn edits(
     compared: &Compared,
-    question: &Question,
+    question: &ValueQuestion,
     site: &str,
     [base, head]: [Vec<Span>; 2],
 ) -> Vec<Edit> {

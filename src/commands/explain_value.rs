@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::provenance::{self, Line, Question};
+use super::provenance::{self, Line, ValueQuestion};
 use super::{Selection, Workspace};
 use crate::check::{Answer, Checked, NameAndType, Progress, RenderedSite, Session, SiteNames};
 use crate::error::{Error, ErrorKind};
@@ -30,7 +30,7 @@ pub(super) const SET: &str = "-";
 pub fn one(
     selection: &Selection,
     site: &str,
-    question: &Question,
+    question: &ValueQuestion,
     progress: &Progress,
 ) -> Result<(Checked<()>, ExplainedValue), Error> {
     let workspace = Workspace::open(selection)?;
@@ -64,7 +64,7 @@ pub fn one(
 /// As [`one`]; where no site has such a document.
 pub fn all(
     selection: &Selection,
-    question: &Question,
+    question: &ValueQuestion,
     progress: &Progress,
 ) -> Result<(Checked<()>, Vec<SiteValue>), Error> {
     let workspace = Workspace::open(selection)?;
@@ -96,7 +96,7 @@ pub fn all(
 pub fn why_not(
     selection: &Selection,
     site: &str,
-    question: &Question,
+    question: &ValueQuestion,
     place: &str,
     progress: &Progress,
 ) -> Result<(Checked<()>, Vec<TextTrace>), Error> {
@@ -161,7 +161,7 @@ struct Candidate {
 /// The documents on the way in which the value could be set: those of the texts
 /// that wrote it, and those that inherit it and lay their own data over the
 /// place, be it before or after a substitution.
-fn candidates(site: &RenderedSite<'_>, question: &Question) -> Result<Vec<Candidate>, Error> {
+fn candidates(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Vec<Candidate>, Error> {
     let doc = provenance::document(site, question)?;
     let replay = Replay::new(site.graph, site.rendered);
     let data = site.rendered.data(doc).unwrap_or(&site.graph.recipe(doc).data);
@@ -320,7 +320,7 @@ fn line_of(
 }
 
 /// The documents that have to be rendered before it is known where the texts on a line stop.
-fn needed_on_line(site: &RenderedSite<'_>, question: &Question, line: Line) -> Vec<DocId> {
+fn needed_on_line(site: &RenderedSite<'_>, question: &ValueQuestion, line: Line) -> Vec<DocId> {
     let is_in_file = |span: Span| site.sources.written(span).file == line.file;
     let in_file = site.graph.iter().filter(|(_, recipe)| is_in_file(recipe.span));
     let target = provenance::document(site, question).ok();
@@ -336,7 +336,7 @@ fn needed_on_line(site: &RenderedSite<'_>, question: &Question, line: Line) -> V
 /// The flows of the texts on a line, as far as they come on the way to a value.
 fn stopped(
     site: &RenderedSite<'_>,
-    question: &Question,
+    question: &ValueQuestion,
     line: Line,
     place: &str,
 ) -> Result<Vec<TextTrace>, Error> {

@@ -2,7 +2,7 @@
 //! too, and what is wrong since.
 
 use crate::check::{Checked, Progress, check};
-use crate::commands::compare::{self, Outcome, Reading, Request};
+use crate::commands::compare::{self, ComparisonOutcome, ComparisonRequest, SitesToRead};
 use crate::commands::configuration::FoundConfiguration;
 use crate::commands::{Selection, Workspace};
 use crate::error::Error;
@@ -13,7 +13,7 @@ pub enum Linted {
     /// One side, and what is configured.
     One(Box<Checked<()>>, Box<FoundConfiguration>),
     /// Two, compared.
-    Two(Box<Outcome>),
+    Two(Box<ComparisonOutcome>),
 }
 
 /// Checks what the selection names, and compares it as far as the request
@@ -21,8 +21,12 @@ pub enum Linted {
 ///
 /// # Errors
 /// Where the work cannot be done; faults of documents are findings.
-pub fn run(selection: &Selection, request: &Request, progress: &Progress) -> Result<Linted, Error> {
-    if let Some(outcome) = compare::run(selection, request, Reading::All, progress)? {
+pub fn run(
+    selection: &Selection,
+    request: &ComparisonRequest,
+    progress: &Progress,
+) -> Result<Linted, Error> {
+    if let Some(outcome) = compare::run(selection, request, SitesToRead::All, progress)? {
         return Ok(Linted::Two(Box::new(outcome)));
     }
     let workspace = Workspace::open(selection)?;

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::sides::{self, Environment, Sides, Wanted};
+use super::sides::{self, ChosenSides, Environment, SideSelection};
 use crate::error::{Error, ErrorKind};
 use crate::source::{ContentId, EntryKind, RepoPath, Repository};
 
 /// The sides of a comparison, and the files of the later one.
 pub struct Listing {
     /// What is compared.
-    pub sides: Sides,
+    pub sides: ChosenSides,
     /// Each path with the id of its content, if it is a file that can be read.
     pub files: Vec<(RepoPath, Option<ContentId>)>,
 }
@@ -21,7 +21,7 @@ pub struct Listing {
 /// Where there is no repository, or the sides cannot be chosen or read.
 pub fn run(
     directory: &Path,
-    wanted: &Wanted,
+    wanted: &SideSelection,
     environment: &Environment,
 ) -> Result<Option<Listing>, Error> {
     let Some(repository) = Repository::discover(directory)? else {

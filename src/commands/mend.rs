@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::compare::Request;
+use super::compare::ComparisonRequest;
 use super::lint::{self, Linted};
 use super::{Selection, work_tree};
 use crate::check::{Checked, Progress};
@@ -68,7 +68,7 @@ const ROUNDS: usize = 10;
 /// where a file cannot be written.
 pub fn run(
     selection: &Selection,
-    request: &Request,
+    request: &ComparisonRequest,
     mending: &Mending,
     writing: FixMode,
     progress: &Progress,
@@ -114,7 +114,7 @@ pub fn run(
 
 struct FixRun<'r> {
     selection: &'r Selection,
-    request: &'r Request,
+    request: &'r ComparisonRequest,
     tree: &'r WorkTree,
     progress: &'r Progress,
 }
@@ -213,7 +213,7 @@ impl FixRun<'_> {
         let (changes, count, refused) = self.ignored(&first, &reason);
         let again = self.lint(&changes)?;
         let left = left_over(&again, &refused);
-        let asks_for_reason = |(rule, ..): &FindingIdentity| *rule == "missing-ignore-reason";
+        let asks_for_reason = |(rule, ..): &MovableFinding| *rule == "missing-ignore-reason";
         if reason.is_empty() && left.iter().any(asks_for_reason) {
             let message = "here every comment that ignores a finding has to give a reason";
             let help = "write it behind the flag: `--add-ignore=REASON`";
@@ -234,7 +234,7 @@ impl FixRun<'_> {
         &self,
         linted: &Linted,
         reason: &str,
-    ) -> (Changes, usize, Vec<(FindingIdentity, String)>) {
+    ) -> (Changes, usize, Vec<(MovableFinding, String)>) {
         let (findings, checked) = reported(linted);
         let sources = &checked.sources;
         let mut refused = Vec::new();
@@ -333,9 +333,9 @@ fn shown_texts(linted: &Linted) -> BTreeMap<RepoPath, Option<String>> {
 }
 
 /// What a finding is, wherever its lines have moved.
-type FindingIdentity = (&'static str, String, Option<DocKey>);
+type MovableFinding = (&'static str, String, Option<DocKey>);
 
-fn identity(finding: &Diagnostic) -> FindingIdentity {
+fn identity(finding: &Diagnostic) -> MovableFinding {
     (finding.rule.name, finding.message.clone(), finding.documents.first().cloned())
 }
 
@@ -344,7 +344,7 @@ fn identity(finding: &Diagnostic) -> FindingIdentity {
 fn worse_files(before: &Linted, after: &Linted, changed: &Changes) -> BTreeSet<RepoPath> {
     let errors =
         |linted| present(linted).into_iter().filter(|finding| finding.severity == Severity::Error);
-    let mut known: BTreeMap<FindingIdentity, usize> = BTreeMap::new();
+    let mut known: BTreeMap<MovableFinding, usize> = BTreeMap::new();
     for finding in errors(before) {
         *known.entry(identity(finding)).or_default() += 1;
     }
@@ -369,8 +369,8 @@ fn worse_files(before: &Linted, after: &Linted, changed: &Changes) -> BTreeSet<R
 
 /// What is reported although comments were to suppress it, or has come with
 /// them.
-fn left_over(after: &Linted, refused: &[(FindingIdentity, String)]) -> Vec<FindingIdentity> {
-    let mut refused: Vec<&FindingIdentity> = refused.iter().map(|(identity, _)| identity).collect();
+fn left_over(after: &Linted, refused: &[(MovableFinding, String)]) -> Vec<MovableFinding> {
+    let mut refused: Vec<&MovableFinding> = refused.iter().map(|(identity, _)| identity).collect();
     let mut left = Vec::new();
     for finding in reported(after).0 {
         let identity = identity(finding);

@@ -36,7 +36,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use self::configuration::{ConfigurationTrees, FoundConfiguration, SemanticsFlags};
 use self::policy::Selectors;
 use self::repositories::{Clones, OpenedRepositories};
-use self::sides::{Reached, Side, Sides};
+use self::sides::{ChosenSide, ChosenSides, ReachedByEdits};
 use crate::check::{self, AcceptedBy, Base, Options, Plan, Progress, Scope, SiteNames};
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{Excluding, Overlay, RepoPath, Repository, Tree, WorkTree};
@@ -147,7 +147,7 @@ impl Workspace {
     pub fn open_sides(
         selection: &Selection,
         repository: &Repository,
-        sides: &Sides,
+        sides: &ChosenSides,
     ) -> Result<Self, Error> {
         lap(Stage::Start, || {
             let base = sides::open(repository, &sides.from)?;
@@ -164,12 +164,12 @@ impl Workspace {
     pub(crate) fn open_reached(
         selection: &Selection,
         repository: &Repository,
-        sides: &Sides,
+        sides: &ChosenSides,
     ) -> Result<Option<Self>, Error> {
         lap(Stage::Start, || {
             let from = repository.prefix(&selection.directory).unwrap_or_else(|| RepoPath::new(""));
-            let reached = Reached::find(repository, sides, &from);
-            let Some(Reached { root, sites, trees }) = reached else { return Ok(None) };
+            let reached = ReachedByEdits::find(repository, sides, &from);
+            let Some(ReachedByEdits { root, sites, trees }) = reached else { return Ok(None) };
             let trees = trees.map(|tree| Box::new(tree) as AnyTree);
             let start = Start::on_sides(repository, sides, selection, trees)?;
             let workspace = Self::from(start, selection, &[])?;
@@ -376,15 +376,15 @@ impl Start {
 
     fn on_sides(
         repository: &Repository,
-        sides: &Sides,
+        sides: &ChosenSides,
         selection: &Selection,
         [mut base, mut tree]: [AnyTree; 2],
     ) -> Result<Self, Error> {
         let root = repository.work_tree_root().map(canonical).transpose()?;
         let from = repository.prefix(&selection.directory).unwrap_or_else(|| RepoPath::new(""));
         let commit = match &sides.to {
-            Side::Commit { id, .. } => Some(id.clone()),
-            Side::Nothing | Side::Index | Side::WorkTree => None,
+            ChosenSide::Commit { id, .. } => Some(id.clone()),
+            ChosenSide::Nothing | ChosenSide::Index | ChosenSide::WorkTree => None,
         };
         for bump in &sides.bumps {
             if let Some(revision) = &bump.base {

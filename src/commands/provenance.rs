@@ -21,7 +21,7 @@ use crate::yaml::{Key, Mapping, Node};
 
 /// A value that somebody asks for.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct ValueQuestion {
     /// The document's schema; empty where only one document of the name is expected.
     pub schema: String,
     /// Its name.
@@ -30,7 +30,7 @@ pub struct Question {
     pub path: String,
 }
 
-impl Question {
+impl ValueQuestion {
     /// Whether documents of this schema are meant.
     pub fn has_schema(&self, schema: &str) -> bool {
         self.schema.is_empty() || self.schema == schema
@@ -42,7 +42,7 @@ impl Question {
 ///
 /// # Errors
 /// Where there is none; the help says which is nearly the same.
-pub fn document(site: &RenderedSite<'_>, question: &Question) -> Result<DocId, Error> {
+pub fn document(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<DocId, Error> {
     let (schema, name) = (&question.schema, &question.name);
     let of_schema = || site.graph.iter().filter(|(_, it)| question.has_schema(&it.key.schema));
     let named = || of_schema().filter(|(_, it)| *it.key.name == **name);
@@ -159,7 +159,7 @@ pub fn shown(data: &Node, place: Location) -> Location {
 /// # Errors
 /// Where there is no such document, or nothing stands at the place nor ever
 /// did; the help says what is nearly the same.
-pub fn way(site: &RenderedSite<'_>, question: &Question) -> Result<ExplainedValue, Error> {
+pub fn way(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<ExplainedValue, Error> {
     let doc = document(site, question)?;
     let replay = Replay::new(site.graph, site.rendered);
     let recipe = site.graph.recipe(doc);
@@ -257,20 +257,20 @@ fn add_shown_leaves(node: &Node, here: &mut Location, leaves: &mut Vec<Location>
 /// The way of a value as numbered steps, from the text that wrote it to the
 /// document asked for; what lost on the way stands before what won.
 pub fn rows(site: &RenderedSite<'_>, hop: &Hop) -> Vec<WayRow> {
-    let mut table = RouteTable { site, rows: Vec::new(), numbers: BTreeMap::new() };
+    let mut table = RouteRows { site, rows: Vec::new(), numbers: BTreeMap::new() };
     table.add(hop, ValuePrecedence::Alone);
     table.rows
 }
 
 /// The steps of a way, while they are written.
-struct RouteTable<'s, 'a> {
+struct RouteRows<'s, 'a> {
     site: &'s RenderedSite<'a>,
     rows: Vec<WayRow>,
     /// The last row of each document.
     numbers: BTreeMap<DocId, usize>,
 }
 
-impl RouteTable<'_, '_> {
+impl RouteRows<'_, '_> {
     fn add(&mut self, hop: &Hop, standing: ValuePrecedence) {
         match hop.via {
             Via::Literal => self.push(hop, "literal".into(), hop.at.clone(), standing),

@@ -1132,28 +1132,30 @@ fn word_fault(facts: &FileFacts<'_>, fault: &DocumentFault, title: &str) -> Diag
 }
 
 /// The finding for a fault of the layout.
-pub(crate) fn word_layout(problem: &layout::Problem) -> Option<Diagnostic> {
-    use layout::Problem;
+pub(crate) fn word_layout(problem: &layout::LayoutProblem) -> Option<Diagnostic> {
+    use layout::LayoutProblem;
     let (diagnostic, site) = match problem {
-        Problem::Odd { file, oddity } => return Some(unread_file::word(*file, *oddity)),
-        Problem::UnusedType { file, name } => return Some(unused_type::word(*file, name)),
-        Problem::Clash { file, path, other, other_path } => {
+        LayoutProblem::Odd { file, oddity } => return Some(unread_file::word(*file, *oddity)),
+        LayoutProblem::UnusedType { file, name } => return Some(unused_type::word(*file, name)),
+        LayoutProblem::Clash { file, path, other, other_path } => {
             return Some(clashing_path::word((*file, path), (*other, other_path)));
         }
         // What is wrong with the file is reported as of this site.
-        Problem::UnreadDefinition { .. } => return None,
-        Problem::MissingDefinition { file, site } => (missing_site_definition::word(*file), site),
-        Problem::InvalidDefinition { site, at } => (invalid_site_definition::word(*at), site),
-        Problem::MissingType { site, site_type, near } => {
+        LayoutProblem::UnreadDefinition { .. } => return None,
+        LayoutProblem::MissingDefinition { file, site } => {
+            (missing_site_definition::word(*file), site)
+        }
+        LayoutProblem::InvalidDefinition { site, at } => (invalid_site_definition::word(*at), site),
+        LayoutProblem::MissingType { site, site_type, near } => {
             (missing_type::word(site_type, near.as_deref()), site)
         }
-        Problem::IgnoredRevision { site, revision, others } => {
+        LayoutProblem::IgnoredRevision { site, revision, others } => {
             (ignored_revision::word(revision, others), site)
         }
-        Problem::MissingRepository { name, sites } => {
+        LayoutProblem::MissingRepository { name, sites } => {
             return Some(missing_repository::word(name, sites));
         }
-        Problem::UnreadableRepository { site, repository, why } => {
+        LayoutProblem::UnreadableRepository { site, repository, why } => {
             (missing_revision::word(repository, why), site)
         }
     };

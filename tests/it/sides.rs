@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use layercake::commands::sides::{self, Environment, MergeBase, Wanted};
+use layercake::commands::sides::{self, Environment, MergeBase, SideSelection};
 use layercake::source::{ContentId, RepoPath, Tree};
 
 use crate::git::{Site, add_submodule, told};
@@ -424,14 +424,14 @@ fn flags_that_contradict_are_refused() {
     let site = site();
     let revision = || Some("HEAD".to_owned());
     let wrong = [
-        Wanted { since: revision(), staged: true, ..Wanted::default() },
-        Wanted { since: revision(), auto: true, ..Wanted::default() },
-        Wanted { from: revision(), since: revision(), ..Wanted::default() },
-        Wanted { staged: true, auto: true, ..Wanted::default() },
-        Wanted { to: revision(), ..Wanted::default() },
-        Wanted { to: revision(), staged: true, ..Wanted::default() },
-        Wanted { merge_base: MergeBase::Skip, ..Wanted::default() },
-        Wanted { merge_base: MergeBase::Skip, auto: true, ..Wanted::default() },
+        SideSelection { since: revision(), staged: true, ..SideSelection::default() },
+        SideSelection { since: revision(), auto: true, ..SideSelection::default() },
+        SideSelection { from: revision(), since: revision(), ..SideSelection::default() },
+        SideSelection { staged: true, auto: true, ..SideSelection::default() },
+        SideSelection { to: revision(), ..SideSelection::default() },
+        SideSelection { to: revision(), staged: true, ..SideSelection::default() },
+        SideSelection { merge_base: MergeBase::Skip, ..SideSelection::default() },
+        SideSelection { merge_base: MergeBase::Skip, auto: true, ..SideSelection::default() },
     ];
     for wanted in wrong {
         let chosen = sides::choose(&site.repository(), &wanted, &Environment::default());

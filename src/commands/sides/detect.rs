@@ -6,7 +6,7 @@
 
 use serde_json::Value as Json;
 
-use super::{Environment, Side, Sides, commit, common, staged};
+use super::{ChosenSide, ChosenSides, Environment, commit, common, staged};
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::Repository;
 
@@ -34,7 +34,7 @@ pub(super) const VARIABLES: &[&str] = &[
     "TF_BUILD",
 ];
 
-type Detection = fn(&Repository, &Environment) -> Result<Option<Sides>, Error>;
+type Detection = fn(&Repository, &Environment) -> Result<Option<ChosenSides>, Error>;
 
 const DETECTIONS: [Detection; 9] = [
     pre_commit_first_push,
@@ -55,7 +55,7 @@ const DETECTIONS: [Detection; 9] = [
 pub(super) fn sides(
     repository: &Repository,
     environment: &Environment,
-) -> Result<Option<Sides>, Error> {
+) -> Result<Option<ChosenSides>, Error> {
     for detect in DETECTIONS {
         if let Some(sides) = detect(repository, environment)? {
             return Ok(Some(sides));
@@ -70,7 +70,7 @@ pub(super) fn sides(
 fn pre_commit_first_push(
     repository: &Repository,
     environment: &Environment,
-) -> Result<Option<Sides>, Error> {
+) -> Result<Option<ChosenSides>, Error> {
     let is_push = environment.get("PRE_COMMIT_REMOTE_NAME").is_some();
     if !is_push || environment.get("PRE_COMMIT_FROM_REF").is_some() {
         return Ok(None);
@@ -81,7 +81,7 @@ fn pre_commit_first_push(
         return Ok(None);
     };
     let pushed = commit(repository, pushed, name.unwrap_or(pushed))?;
-    Ok(Some(Sides::new("pre-commit-first-push", Side::Nothing, pushed)))
+    Ok(Some(ChosenSides::new("pre-commit-first-push", ChosenSide::Nothing, pushed)))
 }
 
 /// pre-commit names two commits where it checks a push, or was told
@@ -90,12 +90,12 @@ fn pre_commit_first_push(
 fn pre_commit_refs(
     repository: &Repository,
     environment: &Environment,
-) -> Result<Option<Sides>, Error> {
+) -> Result<Option<ChosenSides>, Error> {
     let [from, to] = ["PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF"].map(|name| environment.get(name));
     match (from, to) {
         (Some(from), Some(to)) => {
             let (from, to) = (commit(repository, from, from)?, commit(repository, to, to)?);
-            Ok(Some(Sides::new("pre-commit-refs", from, to)))
+            Ok(Some(ChosenSides::new("pre-commit-refs", from, to)))
         }
         (None, None) => Ok(None),
         (Some(_), None) | (None, Some(_)) => {
@@ -111,16 +111,16 @@ fn pre_commit_refs(
 fn pre_commit_staged(
     repository: &Repository,
     environment: &Environment,
-) -> Result<Option<Sides>, Error> {
+) -> Result<Option<ChosenSides>, Error> {
     if environment.get("PRE_COMMIT").is_none() {
         return Ok(None);
     }
     let sides = staged(repository, "pre-commit-staged")?;
     let nothing_is_staged = || match &sides.from {
-        Side::Commit { id, .. } => {
+        ChosenSide::Commit { id, .. } => {
             Ok(repository.index()?.holds_the_same_as(&repository.commit(id)?))
         }
-        Side::Nothing | Side::Index | Side::WorkTree => Ok(false),
+        ChosenSide::Nothing | ChosenSide::Index | ChosenSide::WorkTree => Ok(false),
     };
     if is_ci(environment) && nothing_is_staged()? {
         return Ok(None);
@@ -130,7 +130,10 @@ fn pre_commit_staged(
 
 /// GitHub Actions: what the event says
 /// (docs.github.com, "Events that trigger workflows").
-fn github(repository: &Repository, environment: &Environment) -> Result<Option<Sides>, Error> {
+fn github(
+    repository: &Repository,
+    environment: &Environment,
+) -> Result<Option<ChosenSides>, Error> {
     if environment.get("GITHUB_ACTIONS") != Some("true") {
         return Ok(None);
     }
@@ -145,7 +148,7 @@ fn github(repository: &Repository, environment: &Environment) -> Result<Option<S
                 .map(|path| event.text(&path));
             let from = commit(repository, from?, "base of the merge group")?;
             let to = commit(repository, to?, "its head")?;
-            Ok(Some(Sides::new("github-merge-group", from, to)))
+            Ok(Some(ChosenSides::new("github-merge-group", from, to)))
         }
         Some(_) | None => Ok(None),
     }
@@ -154,7 +157,10 @@ fn github(repository: &Repository, environment: &Environment) -> Result<Option<S
 /// GitHub merges a pull request on trial and checks that out: then its first
 /// parent against it is exactly what merging would change, however old the
 /// base is that the event speaks of.
-fn github_pull_request(repository: &Repository, environment: &Environment) -> Result<Sides, Error> {
+fn github_pull_request(
+    repository: &Repository,
+    environment: &Environment,
+) -> Result<ChosenSides, Error> {
     let event = Event::of(environment)?;
     let head = event.text(&["pull_request", "head", "sha"])?;
     if let Some(target) = merged_into(repository, "HEAD", head)? {
@@ -165,7 +171,7 @@ fn github_pull_request(repository: &Repository, environment: &Environment) -> Re
             error.with_help(help)
         })?;
         let to = commit(repository, "HEAD", "GitHub's merge of the pull request")?;
-        return Ok(Sides::new("github-merge-first-parent", from, to));
+        return Ok(ChosenSides::new("github-merge-first-parent", from, to));
     }
     let target = match environment.get("GITHUB_BASE_REF") {
         Some(target) => target,
@@ -178,8 +184,9 @@ fn github_pull_request(repository: &Repository, environment: &Environment) -> Re
 
 /// Where HEAD has nothing that its base has not, and is not the commit that is
 /// asked about either, the job has checked out the target branch.
-fn refuse_base_alone(sides: &Sides, head: &str) -> Result<(), Error> {
-    let (Side::Commit { id: from, .. }, Side::Commit { id: to, .. }) = (&sides.from, &sides.to)
+fn refuse_base_alone(sides: &ChosenSides, head: &str) -> Result<(), Error> {
+    let (ChosenSide::Commit { id: from, .. }, ChosenSide::Commit { id: to, .. }) =
+        (&sides.from, &sides.to)
     else {
         return Ok(());
     };
@@ -194,7 +201,7 @@ fn refuse_base_alone(sides: &Sides, head: &str) -> Result<(), Error> {
 /// What was there before the push. A new branch has no before; that of a
 /// branch that was overwritten may be gone for good, and then a whole clone
 /// has the first parent of what was pushed at most.
-fn github_push(repository: &Repository, event: &Event) -> Result<Option<Sides>, Error> {
+fn github_push(repository: &Repository, event: &Event) -> Result<Option<ChosenSides>, Error> {
     let (before, after) = (event.text(&["before"])?, event.text(&["after"])?);
     if is_null(after) {
         return Ok(None);
@@ -202,12 +209,12 @@ fn github_push(repository: &Repository, event: &Event) -> Result<Option<Sides>, 
     let to = commit(repository, after, "what was pushed")?;
     if !is_null(before) && (repository.has_object(before) || repository.is_shallow()) {
         let from = commit(repository, before, "branch before the push")?;
-        return Ok(Some(Sides::new("github-push", from, to)));
+        return Ok(Some(ChosenSides::new("github-push", from, to)));
     }
     match repository.parents(after)?.first() {
         Some(parent) => {
             let from = commit(repository, parent, "first parent")?;
-            Ok(Some(Sides::new("github-push-first-parent", from, to)))
+            Ok(Some(ChosenSides::new("github-push-first-parent", from, to)))
         }
         None => Ok(None),
     }
@@ -215,7 +222,10 @@ fn github_push(repository: &Repository, event: &Event) -> Result<Option<Sides>, 
 
 /// GitLab: a merge request's pipeline runs on its branch, or on a merge on
 /// trial (docs.gitlab.com, "Predefined CI/CD variables reference").
-fn gitlab(repository: &Repository, environment: &Environment) -> Result<Option<Sides>, Error> {
+fn gitlab(
+    repository: &Repository,
+    environment: &Environment,
+) -> Result<Option<ChosenSides>, Error> {
     let Some(base) = environment
         .get("CI_MERGE_REQUEST_DIFF_BASE_SHA")
         .filter(|_| environment.get("GITLAB_CI") == Some("true"))
@@ -229,16 +239,16 @@ fn gitlab(repository: &Repository, environment: &Environment) -> Result<Option<S
     {
         let from = commit(repository, &target, "target branch as GitLab merged into it")?;
         let to = commit(repository, head, "GitLab's merge of the merge request")?;
-        return Ok(Some(Sides::new("gitlab-merge-first-parent", from, to)));
+        return Ok(Some(ChosenSides::new("gitlab-merge-first-parent", from, to)));
     }
     let from = commit(repository, base, "base of the merge request")?;
     let to = commit(repository, head, "its head")?;
-    Ok(Some(Sides::new("gitlab-merge-request", from, to)))
+    Ok(Some(ChosenSides::new("gitlab-merge-request", from, to)))
 }
 
 /// Azure Pipelines: a pull request is merged on trial, in Azure Repos and on
 /// GitHub (learn.microsoft.com, "Use predefined variables").
-fn azure(repository: &Repository, environment: &Environment) -> Result<Option<Sides>, Error> {
+fn azure(repository: &Repository, environment: &Environment) -> Result<Option<ChosenSides>, Error> {
     let Some(target) = environment
         .get("SYSTEM_PULLREQUEST_TARGETBRANCH")
         .filter(|_| environment.get("TF_BUILD").is_some())
@@ -250,7 +260,7 @@ fn azure(repository: &Repository, environment: &Environment) -> Result<Option<Si
     {
         let from = commit(repository, &target, "target branch as Azure merged into it")?;
         let to = commit(repository, "HEAD", "Azure's merge of the pull request")?;
-        return Ok(Some(Sides::new("azure-merge-first-parent", from, to)));
+        return Ok(Some(ChosenSides::new("azure-merge-first-parent", from, to)));
     }
     // with the prefix in Azure Repos, without it for repositories on GitHub
     let target = target.strip_prefix("refs/heads/").unwrap_or(target);
@@ -260,19 +270,25 @@ fn azure(repository: &Repository, environment: &Environment) -> Result<Option<Si
 /// Bitbucket: before a pull request's pipeline runs, the destination is merged
 /// into the source branch, which is then where the two part
 /// (support.atlassian.com, "Variables and secrets").
-fn bitbucket(repository: &Repository, environment: &Environment) -> Result<Option<Sides>, Error> {
+fn bitbucket(
+    repository: &Repository,
+    environment: &Environment,
+) -> Result<Option<ChosenSides>, Error> {
     const CODE: &str = "bitbucket-pull-request";
     if let Some(destination) = environment.get("BITBUCKET_PR_DESTINATION_COMMIT") {
         let from = common(repository, destination, "HEAD")?;
         let to = commit(repository, "HEAD", "HEAD")?;
-        return Ok(Some(Sides::new(CODE, from, to)));
+        return Ok(Some(ChosenSides::new(CODE, from, to)));
     }
     let branch = environment.get("BITBUCKET_PR_DESTINATION_BRANCH");
     branch.map(|branch| since_target(repository, CODE, branch)).transpose()
 }
 
 /// Gerrit, as its trigger for Jenkins speaks of it: a change is one commit.
-fn gerrit(repository: &Repository, environment: &Environment) -> Result<Option<Sides>, Error> {
+fn gerrit(
+    repository: &Repository,
+    environment: &Environment,
+) -> Result<Option<ChosenSides>, Error> {
     let Some(change) = environment.get("GERRIT_PATCHSET_REVISION") else {
         return Ok(None);
     };
@@ -289,7 +305,7 @@ fn gerrit(repository: &Repository, environment: &Environment) -> Result<Option<S
     match repository.parents(change)?.first() {
         Some(parent) => {
             let from = commit(repository, parent, "first parent")?;
-            Ok(Some(Sides::new("gerrit-first-parent", from, to)))
+            Ok(Some(ChosenSides::new("gerrit-first-parent", from, to)))
         }
         None => Ok(None),
     }
@@ -300,7 +316,7 @@ fn gerrit(repository: &Repository, environment: &Environment) -> Result<Option<S
 fn default_branch(
     repository: &Repository,
     environment: &Environment,
-) -> Result<Option<Sides>, Error> {
+) -> Result<Option<ChosenSides>, Error> {
     let (code, branch) = match environment.base.clone() {
         Some(configured) => ("configured-base", Some(configured)),
         None => ("default-branch", repository.default_branch()?),
@@ -310,10 +326,10 @@ fn default_branch(
     };
     let from = common(repository, &branch, "HEAD")?;
     let head = repository.resolve("HEAD")?;
-    if is_ci(environment) && matches!(&from, Side::Commit { id, .. } if *id == head) {
+    if is_ci(environment) && matches!(&from, ChosenSide::Commit { id, .. } if *id == head) {
         return Ok(None);
     }
-    Ok(Some(Sides::new(code, from, Side::WorkTree)))
+    Ok(Some(ChosenSides::new(code, from, ChosenSide::WorkTree)))
 }
 
 fn is_ci(environment: &Environment) -> bool {
@@ -321,10 +337,14 @@ fn is_ci(environment: &Environment) -> bool {
 }
 
 /// Where HEAD parted from a branch of the remote, against HEAD.
-fn since_target(repository: &Repository, code: &'static str, branch: &str) -> Result<Sides, Error> {
+fn since_target(
+    repository: &Repository,
+    code: &'static str,
+    branch: &str,
+) -> Result<ChosenSides, Error> {
     let remote = repository.remote().unwrap_or_else(|| "origin".to_owned());
     let from = common(repository, &format!("{remote}/{branch}"), "HEAD")?;
-    Ok(Sides::new(code, from, commit(repository, "HEAD", "HEAD")?))
+    Ok(ChosenSides::new(code, from, commit(repository, "HEAD", "HEAD")?))
 }
 
 /// The parent that `head` was merged into, if `merge` is a merge of it.

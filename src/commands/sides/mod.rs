@@ -5,7 +5,7 @@
 //! a clone with a default branch (`detect.rs`). What is missing is an error
 //! with the command that brings it. It is never taken for an empty side:
 //! compared with nothing, everything would be new. Only where there truly was
-//! nothing, before the first commit, is there [nothing](Side::Nothing) to
+//! nothing, before the first commit, is there [nothing](ChosenSide::Nothing) to
 //! compare with.
 
 mod detect;
@@ -14,7 +14,7 @@ mod reached;
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub(crate) use reached::Reached;
+pub(crate) use reached::ReachedByEdits;
 
 use super::repositories::Bump;
 use crate::error::{Error, ErrorKind, shell_word};
@@ -22,12 +22,12 @@ use crate::source::{MemoryTree, Repository, Tree, WorkTree};
 
 /// How the two sides are asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct SideSelection {
     /// Where HEAD parted from this revision, against the working tree.
     pub since: Option<String>,
     /// HEAD against the index.
     pub staged: bool,
-    /// This revision, against [`to`](Wanted::to).
+    /// This revision, against [`to`](SideSelection::to).
     pub from: Option<String>,
     /// A revision, `worktree` or `index`; the working tree where not given.
     pub to: Option<String>,
@@ -73,7 +73,7 @@ impl Environment {
 
 /// One state of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum ChosenSide {
     /// A commit.
     Commit {
         /// Its full id.
@@ -90,32 +90,32 @@ pub enum Side {
     WorkTree,
 }
 
-impl fmt::Display for Side {
+impl fmt::Display for ChosenSide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Side::Commit { name, .. } => f.write_str(name),
-            Side::Nothing => f.write_str("nothing"),
-            Side::Index => f.write_str("the index"),
-            Side::WorkTree => f.write_str("the working tree"),
+            ChosenSide::Commit { name, .. } => f.write_str(name),
+            ChosenSide::Nothing => f.write_str("nothing"),
+            ChosenSide::Index => f.write_str("the index"),
+            ChosenSide::WorkTree => f.write_str("the working tree"),
         }
     }
 }
 
 /// Two states to be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sides {
+pub struct ChosenSides {
     /// The earlier one.
-    pub from: Side,
+    pub from: ChosenSide,
     /// The later one.
-    pub to: Side,
+    pub to: ChosenSide,
     /// What is pinned there in place of what site definitions pin.
     pub bumps: Vec<Bump>,
     /// Why these.
     pub chosen: Chosen,
 }
 
-impl Sides {
-    fn new(code: &'static str, from: Side, to: Side) -> Self {
+impl ChosenSides {
+    fn new(code: &'static str, from: ChosenSide, to: ChosenSide) -> Self {
         let sentence = format!("{from} against {to}");
         Self { from, to, bumps: Vec::new(), chosen: Chosen { code, sentence } }
     }
@@ -123,7 +123,7 @@ impl Sides {
     fn bumped(bumps: &[Bump]) -> Self {
         let words: Vec<String> = bumps.iter().map(ToString::to_string).collect();
         let sentence = format!("the working tree against itself with {}", words.join(", "));
-        let (from, to, bumps) = (Side::WorkTree, Side::WorkTree, bumps.to_vec());
+        let (from, to, bumps) = (ChosenSide::WorkTree, ChosenSide::WorkTree, bumps.to_vec());
         Self { from, to, bumps, chosen: Chosen { code: "bump", sentence } }
     }
 }
@@ -145,18 +145,20 @@ pub struct Chosen {
 /// is missing; the help says what brings it.
 pub fn choose(
     repository: &Repository,
-    wanted: &Wanted,
+    wanted: &SideSelection,
     environment: &Environment,
-) -> Result<Option<Sides>, Error> {
+) -> Result<Option<ChosenSides>, Error> {
     refuse_contradiction(wanted)?;
     let sides = match wanted {
-        Wanted { since: Some(revision), merge_base, .. } => {
+        SideSelection { since: Some(revision), merge_base, .. } => {
             Some(since(repository, revision, *merge_base)?)
         }
-        Wanted { from: Some(from), to, .. } => Some(from_to(repository, from, to.as_deref())?),
-        Wanted { staged: true, .. } => Some(staged(repository, "staged")?),
-        Wanted { auto: true, .. } => detect::sides(repository, environment)?,
-        Wanted { bumps, .. } if !bumps.is_empty() => Some(Sides::bumped(bumps)),
+        SideSelection { from: Some(from), to, .. } => {
+            Some(from_to(repository, from, to.as_deref())?)
+        }
+        SideSelection { staged: true, .. } => Some(staged(repository, "staged")?),
+        SideSelection { auto: true, .. } => detect::sides(repository, environment)?,
+        SideSelection { bumps, .. } if !bumps.is_empty() => Some(ChosenSides::bumped(bumps)),
         _ => None,
     };
     if let Some(sides) = &sides {
@@ -169,16 +171,16 @@ pub fn choose(
 ///
 /// # Errors
 /// Where it cannot be read whole.
-pub fn open(repository: &Repository, side: &Side) -> Result<Box<dyn Tree + Send>, Error> {
+pub fn open(repository: &Repository, side: &ChosenSide) -> Result<Box<dyn Tree + Send>, Error> {
     Ok(match side {
-        Side::Commit { id, .. } => Box::new(repository.commit(id)?),
-        Side::Nothing => Box::new(MemoryTree::default()),
-        Side::Index => Box::new(repository.index()?),
-        Side::WorkTree => Box::new(WorkTree::compared(repository)?),
+        ChosenSide::Commit { id, .. } => Box::new(repository.commit(id)?),
+        ChosenSide::Nothing => Box::new(MemoryTree::default()),
+        ChosenSide::Index => Box::new(repository.index()?),
+        ChosenSide::WorkTree => Box::new(WorkTree::compared(repository)?),
     })
 }
 
-fn refuse_contradiction(wanted: &Wanted) -> Result<(), Error> {
+fn refuse_contradiction(wanted: &SideSelection) -> Result<(), Error> {
     let is_bumped = !wanted.bumps.is_empty();
     let given =
         [wanted.since.is_some(), wanted.staged, wanted.from.is_some(), wanted.auto, is_bumped];
@@ -194,10 +196,10 @@ fn refuse_contradiction(wanted: &Wanted) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Usage, refusal))
 }
 
-fn refuse_bare(repository: &Repository, sides: &Sides) -> Result<(), Error> {
-    let is_stored = |side: &Side| match side {
-        Side::Commit { .. } | Side::Nothing => true,
-        Side::Index | Side::WorkTree => false,
+fn refuse_bare(repository: &Repository, sides: &ChosenSides) -> Result<(), Error> {
+    let is_stored = |side: &ChosenSide| match side {
+        ChosenSide::Commit { .. } | ChosenSide::Nothing => true,
+        ChosenSide::Index | ChosenSide::WorkTree => false,
     };
     if repository.work_tree_root().is_some() || (is_stored(&sides.from) && is_stored(&sides.to)) {
         return Ok(());
@@ -210,38 +212,41 @@ fn refuse_bare(repository: &Repository, sides: &Sides) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Usage, message).with_help(help))
 }
 
-fn since(repository: &Repository, revision: &str, base: MergeBase) -> Result<Sides, Error> {
+fn since(repository: &Repository, revision: &str, base: MergeBase) -> Result<ChosenSides, Error> {
     let from = match base {
         MergeBase::Use => common(repository, revision, "HEAD")?,
         MergeBase::Skip => commit(repository, revision, revision)?,
     };
-    Ok(Sides::new("since", from, Side::WorkTree))
+    Ok(ChosenSides::new("since", from, ChosenSide::WorkTree))
 }
 
-fn from_to(repository: &Repository, from: &str, to: Option<&str>) -> Result<Sides, Error> {
+fn from_to(repository: &Repository, from: &str, to: Option<&str>) -> Result<ChosenSides, Error> {
     let to = match to {
-        None | Some("worktree") => Side::WorkTree,
-        Some("index") => Side::Index,
+        None | Some("worktree") => ChosenSide::WorkTree,
+        Some("index") => ChosenSide::Index,
         Some(revision) => commit(repository, revision, revision)?,
     };
-    Ok(Sides::new("from-to", commit(repository, from, from)?, to))
+    Ok(ChosenSides::new("from-to", commit(repository, from, from)?, to))
 }
 
 /// What the next commit changes. Before the first one there is nothing, as git
 /// itself has it in `git diff --staged`.
-fn staged(repository: &Repository, code: &'static str) -> Result<Sides, Error> {
-    let before =
-        if repository.is_unborn() { Side::Nothing } else { commit(repository, "HEAD", "HEAD")? };
-    Ok(Sides::new(code, before, Side::Index))
+fn staged(repository: &Repository, code: &'static str) -> Result<ChosenSides, Error> {
+    let before = if repository.is_unborn() {
+        ChosenSide::Nothing
+    } else {
+        commit(repository, "HEAD", "HEAD")?
+    };
+    Ok(ChosenSides::new(code, before, ChosenSide::Index))
 }
 
 /// The commit that `revision` names, under the name that says what it is for.
-fn commit(repository: &Repository, revision: &str, name: &str) -> Result<Side, Error> {
-    Ok(Side::Commit { id: repository.resolve(revision)?, name: name.to_owned() })
+fn commit(repository: &Repository, revision: &str, name: &str) -> Result<ChosenSide, Error> {
+    Ok(ChosenSide::Commit { id: repository.resolve(revision)?, name: name.to_owned() })
 }
 
 /// Where two histories part.
-fn common(repository: &Repository, one: &str, other: &str) -> Result<Side, Error> {
+fn common(repository: &Repository, one: &str, other: &str) -> Result<ChosenSide, Error> {
     let Some(id) = repository.merge_base(one, other)? else {
         let message = format!("`{one}` and `{other}` have no commit in common");
         let revision = shell_word(one);
@@ -250,5 +255,5 @@ fn common(repository: &Repository, one: &str, other: &str) -> Result<Side, Error
     };
     let name =
         if one == other { one.to_owned() } else { format!("merge-base of {one} and {other}") };
-    Ok(Side::Commit { id, name })
+    Ok(ChosenSide::Commit { id, name })
 }

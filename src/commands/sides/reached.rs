@@ -1,13 +1,13 @@
 //! The sites that staged edits can reach, and the files of both sides without those of other
 //! sites.
 
-use super::{Side, Sides};
+use super::{ChosenSide, ChosenSides};
 use crate::check::{SiteNames, sites_reading};
 use crate::source::{RepoPath, Repository, StagedSides, StoredTree};
 use crate::system::deckhand::layout::Layout;
 
 /// What staged edits can reach.
-pub(crate) struct Reached {
+pub(crate) struct ReachedByEdits {
     /// The site repository in which they are.
     pub(crate) root: RepoPath,
     /// The sites.
@@ -17,11 +17,16 @@ pub(crate) struct Reached {
     pub(crate) trees: [StoredTree; 2],
 }
 
-impl Reached {
+impl ReachedByEdits {
     /// What the edits between two sides can reach in the site repository around `from`. None
     /// where that may be all sites, or is not known without reading all files.
-    pub(crate) fn find(repository: &Repository, sides: &Sides, from: &RepoPath) -> Option<Self> {
-        let (Side::Commit { id, .. }, Side::Index, []) = (&sides.from, &sides.to, &*sides.bumps)
+    pub(crate) fn find(
+        repository: &Repository,
+        sides: &ChosenSides,
+        from: &RepoPath,
+    ) -> Option<Self> {
+        let (ChosenSide::Commit { id, .. }, ChosenSide::Index, []) =
+            (&sides.from, &sides.to, &*sides.bumps)
         else {
             return None;
         };

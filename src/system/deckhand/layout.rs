@@ -132,7 +132,7 @@ pub enum Pin {
 
 /// Something wrong with how a repository is laid out.
 #[derive(Clone, Debug)]
-pub enum Problem {
+pub enum LayoutProblem {
     /// A file that is not read.
     Odd {
         /// Its (empty) source.
@@ -219,7 +219,7 @@ pub enum Problem {
 
 /// The files and folders of `files` whose paths differ only in case, or in how
 /// Unicode composes their letters; a folder counts once, whatever is in it.
-pub fn clashes<'p>(files: impl Iterator<Item = (FileId, &'p RepoPath)>) -> Vec<Problem> {
+pub fn clashes<'p>(files: impl Iterator<Item = (FileId, &'p RepoPath)>) -> Vec<LayoutProblem> {
     let mut known: HashMap<String, (&str, FileId), foldhash::fast::RandomState> =
         HashMap::default();
     let mut told = BTreeSet::new();
@@ -239,7 +239,7 @@ pub fn clashes<'p>(files: impl Iterator<Item = (FileId, &'p RepoPath)>) -> Vec<P
             last = "";
             if told.insert(name) {
                 let (path, other_path) = (RepoPath::new(name), RepoPath::new(other_path));
-                clashes.push(Problem::Clash { file, path, other, other_path });
+                clashes.push(LayoutProblem::Clash { file, path, other, other_path });
             }
             // What is in a folder that clashes does so too.
             break;
@@ -543,7 +543,7 @@ impl Layout {
         &self,
         files: &[(FileId, Option<&Node>)],
         uses: &Uses,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<LayoutProblem>,
     ) -> Vec<SiteFiles> {
         let by_path: BTreeMap<&RepoPath, usize> =
             self.files_of(None).map(|at| (&self.files[at].path, at)).collect();
@@ -594,28 +594,28 @@ impl Layout {
         &self,
         files: &[(FileId, Option<&Node>)],
         sites: &[SiteFiles],
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<LayoutProblem>,
     ) {
         let mut seen: BTreeSet<Arc<str>> =
             sites.iter().map(|site| site.site_type.clone()).collect();
         seen.extend(problems.iter().filter_map(|problem| match problem {
             // A site was meant to have it.
-            Problem::MissingType { near, .. } => near.clone(),
-            Problem::Odd { .. }
-            | Problem::MissingDefinition { .. }
-            | Problem::InvalidDefinition { .. }
-            | Problem::UnreadDefinition { .. }
-            | Problem::UnusedType { .. }
-            | Problem::Clash { .. }
-            | Problem::IgnoredRevision { .. }
-            | Problem::MissingRepository { .. }
-            | Problem::UnreadableRepository { .. } => None,
+            LayoutProblem::MissingType { near, .. } => near.clone(),
+            LayoutProblem::Odd { .. }
+            | LayoutProblem::MissingDefinition { .. }
+            | LayoutProblem::InvalidDefinition { .. }
+            | LayoutProblem::UnreadDefinition { .. }
+            | LayoutProblem::UnusedType { .. }
+            | LayoutProblem::Clash { .. }
+            | LayoutProblem::IgnoredRevision { .. }
+            | LayoutProblem::MissingRepository { .. }
+            | LayoutProblem::UnreadableRepository { .. } => None,
         }));
         for (layer_file, (file, _)) in self.files.iter().zip(files) {
             if let (Place::Type(name), None) = (&layer_file.place, layer_file.repository)
                 && seen.insert(name.clone())
             {
-                problems.push(Problem::UnusedType { file: *file, name: name.clone() });
+                problems.push(LayoutProblem::UnusedType { file: *file, name: name.clone() });
             }
         }
     }
@@ -625,7 +625,7 @@ impl Layout {
         site: &Arc<str>,
         definition: &Definition,
         repositories: &[usize],
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<LayoutProblem>,
     ) {
         let site_type = &definition.site_type;
         let is_read = |repository: &Option<usize>| {
@@ -637,7 +637,7 @@ impl Layout {
             return;
         }
         let near = nearest(&site_type.value, types);
-        problems.push(Problem::MissingType {
+        problems.push(LayoutProblem::MissingType {
             site: site.clone(),
             site_type: site_type.clone(),
             near: near.map(Arc::from),
@@ -650,7 +650,7 @@ impl Layout {
         &self,
         site: &Arc<str>,
         definition: &Definition,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<LayoutProblem>,
     ) {
         let Some(revision) = &definition.revision else { return };
         let site_type = &definition.site_type.value;
@@ -669,7 +669,7 @@ impl Layout {
         let others: Vec<RepoPath> = others.collect();
         if !others.is_empty() {
             let (site, revision) = (site.clone(), revision.clone());
-            problems.push(Problem::IgnoredRevision { site, revision, others });
+            problems.push(LayoutProblem::IgnoredRevision { site, revision, others });
         }
     }
 }
@@ -754,7 +754,7 @@ impl Definition {
         site: &Arc<str>,
         file: FileId,
         root: Option<&Node>,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<LayoutProblem>,
     ) -> Option<Self> {
         let data = root.and_then(|root| root.as_mapping()?.get_entry("data"));
         let site_type = data.and_then(|(_, data)| data.get("site_type"));
@@ -764,7 +764,7 @@ impl Definition {
                 .or(data.map(|(key, _)| key.span))
                 .or(root.and_then(|root| root.as_mapping()?.keys().next()).map(|key| key.span))
                 .unwrap_or(Span::point(file, 0));
-            problems.push(Problem::InvalidDefinition { site: site.clone(), at });
+            problems.push(LayoutProblem::InvalidDefinition { site: site.clone(), at });
             return None;
         };
         let repositories = root.and_then(Layout::repositories_of);
@@ -781,7 +781,7 @@ impl Definition {
         &self,
         site: &Arc<str>,
         given: &[Use],
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<LayoutProblem>,
     ) -> Vec<usize> {
         let Some(named) = &self.repositories else {
             return given.iter().filter_map(|it| it.found.clone().ok()).collect();
@@ -790,7 +790,7 @@ impl Definition {
         for repository in named {
             let unreadable = |why: &Unreadable| {
                 let (site, repository, why) = (site.clone(), repository.clone(), why.clone());
-                Problem::UnreadableRepository { site, repository, why }
+                LayoutProblem::UnreadableRepository { site, repository, why }
             };
             if let Some(Spanned { value: Pin::NotAString(kind), .. }) = &repository.pin {
                 let reason = format!("its `revision` is {kind}, and should be a string");
@@ -810,18 +810,18 @@ impl Definition {
 }
 
 /// Adds to `problems` that `site` names a repository that was not given.
-fn add_missing(problems: &mut Vec<Problem>, repository: &NamedRepository, site: &Arc<str>) {
+fn add_missing(problems: &mut Vec<LayoutProblem>, repository: &NamedRepository, site: &Arc<str>) {
     let name = &repository.name.value;
     let named = (site.clone(), repository.clone());
     let known = problems.iter_mut().find_map(|problem| match problem {
-        Problem::MissingRepository { name: known, sites } if known == name => Some(sites),
+        LayoutProblem::MissingRepository { name: known, sites } if known == name => Some(sites),
         _ => None,
     });
     match known {
         Some(sites) => sites.push(named),
         None => {
             let (name, sites) = (name.clone(), vec![named]);
-            problems.push(Problem::MissingRepository { name, sites });
+            problems.push(LayoutProblem::MissingRepository { name, sites });
         }
     }
 }

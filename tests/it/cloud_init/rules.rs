@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use layercake::check::{Checked, RenderedSite};
-use layercake::commands::provenance::{Question, way};
+use layercake::commands::provenance::{ValueQuestion, way};
 use layercake::merge::deckhand::Semantics;
 use layercake::source::MemoryTree;
 use layercake::yaml::emit::{EmitOptions as Emitting, to_yaml};
@@ -51,7 +51,7 @@ fn merged(tree: &MemoryTree) -> String {
 
 /// The steps by which a value of the merged configuration came.
 fn steps(tree: &MemoryTree, path: &str) -> Vec<String> {
-    let question = Question {
+    let question = ValueQuestion {
         schema: "cloud-config".to_owned(),
         name: "node".to_owned(),
         path: path.to_owned(),

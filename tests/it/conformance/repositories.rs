@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use layercake::check::{Checked, Compared, Progress, Settings, check, compare};
 use layercake::commands::configuration::SemanticsFlags;
-use layercake::commands::sides::{Environment, Wanted, choose};
+use layercake::commands::sides::{Environment, SideSelection, choose};
 use layercake::commands::{BaselineChoice, Selection, Workspace};
 use layercake::compare::{Attribution, Proof};
 use layercake::graph::MissingSource;
@@ -339,7 +339,7 @@ impl Split {
         let repository = Repository::discover_further(&self.sites()).expect("it can be opened");
         let repository = repository.expect("it is a repository");
         let [from, to] = ["parent", "commit"].map(|key| pair[key].as_str().map(tag));
-        let wanted = Wanted { from, to, ..Wanted::default() };
+        let wanted = SideSelection { from, to, ..SideSelection::default() };
         let sides = choose(&repository, &wanted, &Environment::default());
         let sides = sides.expect("both are there").expect("two sides are named");
         let workspace = Workspace::open_sides(&self.selection(given), &repository, &sides);
