@@ -40,7 +40,7 @@ sources() {
     {
         (
             cd "$root"
-            find .cargo Cargo.lock Cargo.toml docs examples src -type f -print |
+            find .cargo Cargo.lock Cargo.toml crates docs examples src -type f -print |
                 LC_ALL=C sort | while IFS= read -r file; do
                 echo "$file"
                 cat "$file"

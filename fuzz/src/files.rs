@@ -2,7 +2,7 @@
 //!
 //! Either as text: a line `=== PATH` before each file, or `=== base:PATH` and
 //! `=== head:PATH` where it is on one side only. Or, where the input does not
-//! begin so, as [`generated`] from its bytes.
+//! begin so, as `generated` from its bytes.
 
 mod generated;
 

@@ -447,7 +447,7 @@ impl<'t> Files<'t> {
 
     /// Texts that were decoded are no files of documents.
     pub(super) fn fill(&mut self) {
-        self.kept.resize_with(self.sources.upcoming().0 as usize, LoadedFile::default);
+        self.kept.resize_with(self.sources.upcoming().index(), LoadedFile::default);
     }
 }
 

@@ -98,7 +98,7 @@ pub(super) fn files_of_several<'s>(sites: impl Iterator<Item = (usize, &'s SetFi
     let (mut first_sites, mut of_several) = (Vec::new(), FileSet::default());
     for (site, set) in sites {
         for file in set.files.iter().chain(&set.parts) {
-            let at = file.0 as usize;
+            let at = file.index();
             if first_sites.len() <= at {
                 first_sites.resize(at + 1, None);
             }
@@ -222,8 +222,8 @@ impl Loaded {
         }
         for (file, loaded) in files.iter_mut().enumerate().filter(|(_, it)| it.has_parts) {
             loaded.keep_each_once();
-            loaded.hide_lost_parts(FileId(offset(file)), &sources, secrets);
-            loaded.read_ignores(FileId(offset(file)), &sources);
+            loaded.hide_lost_parts(FileId::new(offset(file)), &sources, secrets);
+            loaded.read_ignores(FileId::new(offset(file)), &sources);
         }
         if let Some(base) = &base {
             hide_later_secrets(&mut files, &sources, &head, base);
@@ -290,7 +290,7 @@ impl Loaded {
     }
 
     pub(super) fn file(&self, file: FileId) -> &LoadedFile {
-        &self.files[file.0 as usize]
+        &self.files[file.index()]
     }
 
     /// Every side that is read, the head first.
@@ -394,7 +394,7 @@ impl Loaded {
 
     /// Files of which no line may be shown.
     pub(super) fn opaque(&self) -> Vec<FileId> {
-        let files = (0..self.files.len()).map(|index| FileId(offset(index)));
+        let files = (0..self.files.len()).map(|index| FileId::new(offset(index)));
         files.filter(|file| self.file(*file).is_opaque).collect()
     }
 }
@@ -416,7 +416,7 @@ fn hide_later_secrets(
     let in_files = |wanted: &mut dyn Iterator<Item = FileId>| -> Vec<PlacedDocument<'_>> {
         let placed = wanted.flat_map(|id| {
             let path = sources.get(id).path();
-            files[id.0 as usize]
+            files[id.index()]
                 .documents
                 .iter()
                 .map(move |document| PlacedDocument { path, document })
@@ -430,7 +430,7 @@ fn hide_later_secrets(
     let found: Vec<Option<Later>> = removed.iter().map(|it| later.in_document(*it)).collect();
     let mut found = found.into_iter();
     for id in only_base {
-        let file = &mut files[id.0 as usize];
+        let file = &mut files[id.index()];
         let later: Vec<Option<Later>> = found.by_ref().take(file.documents.len()).collect();
         file.hide_later(&later, id, sources.get(id));
     }
@@ -583,14 +583,13 @@ impl LoadedSide {
             return;
         };
         let Some(layout) = &self.layout else { return };
-        let definition = |file: FileId| loaded[file.0 as usize].definition.as_ref();
+        let definition = |file: FileId| loaded[file.index()].definition.as_ref();
         let files: Vec<(FileId, Option<&Node>)> =
             self.files.iter().map(|file| (file.id, definition(file.id))).collect();
         self.sets = sites_of(layout, uses, sources, &files, &mut self.layout_problems);
         let is_unread = |file: FileId| {
             let has_fault = || sources.get(file).fault().is_some();
-            definition(file).is_none()
-                && (has_fault() || !loaded[file.0 as usize].problems.is_empty())
+            definition(file).is_none() && (has_fault() || !loaded[file.index()].problems.is_empty())
         };
         for problem in &mut self.layout_problems {
             if let LayoutProblem::InvalidDefinition { site, at } = problem
@@ -628,19 +627,19 @@ fn sites_of(
 fn add_part_file(part_file: &PartFile, sources: &SourceMap, files: &mut [LoadedFile]) {
     let read = &part_file.read;
     for file in part_file.files() {
-        let file = &mut files[file.0 as usize];
+        let file = &mut files[file.index()];
         file.has_parts = true;
         // More is known of it from now on.
         file.found = None;
     }
     for part in &read.parts {
-        files[part.span.file.0 as usize].add_part(part);
+        files[part.span.file.index()].add_part(part);
     }
     for problem in &read.problems {
-        files[problem.span.file.0 as usize].problems.push(problem.clone());
+        files[problem.span.file.index()].problems.push(problem.clone());
     }
     for comment in &read.comments {
-        files[comment.span.file.0 as usize].comments.push(*comment);
+        files[comment.span.file.index()].comments.push(*comment);
     }
     if part_file.is_secret {
         // What the parts came in shows them too.
@@ -654,7 +653,7 @@ fn hide(files: &mut [LoadedFile], file: FileId, sources: &SourceMap) {
     while let Some(file) = next {
         let source = sources.get(file);
         let all = Span::new(file, 0, offset(source.text().len()));
-        let secrets = &mut files[file.0 as usize].secrets;
+        let secrets = &mut files[file.index()].secrets;
         if !secrets.contains(&all) {
             secrets.push(all);
         }

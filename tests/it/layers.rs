@@ -1,33 +1,24 @@
 //! The walls of the house: who may import whom, and who may touch the world.
 //!
-//! The table below *is* the architecture (`docs/architecture.md`): a module
-//! may use itself and what its row names. It is read off the source text:
-//! every `crate::NAME` and every `super::` path counts, tests too.
+//! Walls between crates are the compiler's. Inside the program the table below *is* the
+//! architecture (`docs/architecture.md`): a module may use itself and what its row names. Inside a
+//! library crate it is the list of modules in the documentation of its `lib.rs`. Both are read off
+//! the source text: every `crate::NAME` and every `super::` path counts, tests too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Module, and what it may use of the crate. Lowest first.
+/// Module of the program, and what it may use of the others and of the library crates, whose
+/// modules `src/lib.rs` gives the names below. Lowest first.
 const TABLE: &[(&str, &[&str])] = &[
-    ("error", &[]),
-    ("near", &[]),
-    ("stopwatch", &[]),
     ("ending", &["stopwatch"]),
-    ("guard", &[]),
-    ("source", &["error", "near"]),
     ("diagnostic", &["source"]),
-    ("yaml", &["source", "near"]),
     ("ignore", &["diagnostic", "yaml", "source"]),
     ("fix", &["diagnostic", "yaml", "source"]),
-    ("merge", &["yaml", "source", "near"]),
     ("schema", &["merge", "yaml", "source", "near"]),
     ("config", &["schema", "yaml", "diagnostic", "source", "near", "error"]),
-    ("graph", &["merge", "yaml", "source"]),
-    ("edit", &["yaml", "source"]),
     ("system", &["schema", "edit", "graph", "merge", "yaml", "source", "near", "error"]),
-    ("render", &["guard", "graph", "merge", "yaml", "source", "stopwatch"]),
-    ("compare", &["render", "edit", "graph", "yaml", "source"]),
     (
         "rules",
         &[
@@ -108,34 +99,60 @@ const TABLE: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// Modules of the library crates, by the names that `src/lib.rs` gives them.
+const LIBRARIES: [&str; 11] = [
+    "error",
+    "near",
+    "source",
+    "yaml",
+    "guard",
+    "stopwatch",
+    "merge",
+    "graph",
+    "edit",
+    "render",
+    "compare",
+];
+
+/// The library crates, by the last word of their names.
+const CRATES: [&str; 3] = ["source", "yaml", "engine"];
+
 /// A word of the source, and the only files that may hold it.
 const WALLS: &[(&str, &[&str])] = &[
     ("gix::", &["source/git/"]),
     ("signal_hook", &["source/interrupt.rs"]),
     ("mimalloc", &["main.rs"]),
     ("std::process::Command", &[]),
-    ("Instant::now", &["stopwatch.rs", "cli/"]),
+    ("Instant::now", &["engine/stopwatch.rs", "cli/"]),
     ("std::fs", &["source/tree.rs", "source/write.rs"]),
     ("std::env", &["cli/"]),
     ("stdout()", &["cli/"]),
     ("stderr()", &["cli/"]),
-    ("rayon::", &["check/", "render/mod.rs", "rules/mod.rs"]),
+    ("rayon::", &["check/", "engine/render/mod.rs", "rules/mod.rs"]),
     // A report is made of the engine's own types: a copy of each for serde would be a second one.
     (
         "serde::Serialize",
-        &["report/", "compare/", "diagnostic.rs", "edit.rs", "source/mod.rs", "triage/mod.rs"],
+        &[
+            "report/",
+            "engine/compare/",
+            "diagnostic.rs",
+            "engine/edit.rs",
+            "source/key.rs",
+            "source/used.rs",
+            "triage/mod.rs",
+        ],
     ),
     ("clap", &["cli/"]),
     ("roff::", &["cli/manual.rs"]),
     ("miette::", &["report/terminal/"]),
     ("granit_parser", &["yaml/"]),
     ("jsonpath_rust", &["yaml/query/"]),
-    ("jsonptr::", &["merge/patch/"]),
+    ("jsonptr::", &["engine/merge/patch/"]),
     ("flate2::", &["system/cloud_init/read/decoding.rs"]),
     ("base64::", &["report/html/head.rs", "system/cloud_init/read/decoding.rs", "yaml/emit.rs"]),
     ("sha2::", &["report/html/head.rs", "source/tree.rs"]),
     ("jsonschema::", &["schema/"]),
-    ("fancy_regex", &["merge/pattern/"]),
+    ("fancy_regex", &["engine/merge/pattern/"]),
 ];
 
 /// The files of `cli/`; each may use those before it.
@@ -211,7 +228,7 @@ fn modules_import_only_what_the_table_allows() {
     let allowed: BTreeMap<&str, BTreeSet<&str>> =
         TABLE.iter().map(|(module, uses)| (*module, uses.iter().copied().collect())).collect();
     let mut wrong = Vec::new();
-    for (path, text) in sources() {
+    for (path, text) in sources_of("src") {
         let module = module_of(&path);
         if matches!(module.as_str(), "lib" | "main" | "cli") {
             continue;
@@ -230,8 +247,49 @@ fn modules_import_only_what_the_table_allows() {
 }
 
 #[test]
+fn modules_of_libraries_import_only_those_before_them() {
+    let mut wrong = Vec::new();
+    for name in CRATES {
+        let files = sources_of(&format!("crates/layercake-{name}/src"));
+        let (_, lib) = files.iter().find(|(path, _)| path == "lib.rs").expect("it is a library");
+        let order = order_of_modules(lib);
+        let place = |module: &str| order.iter().position(|it| it.iter().any(|it| it == module));
+        let modules: BTreeSet<String> =
+            files.iter().map(|(path, _)| module_of(path)).filter(|it| it != "lib").collect();
+        let listed: BTreeSet<String> = order.iter().flatten().cloned().collect();
+        assert_eq!(listed, modules, "modules that `lib.rs` of {name} lists, and those that it has");
+        for (path, text) in files {
+            let module = module_of(&path);
+            let mut used = imports(&text, "crate::");
+            if !path.trim_end_matches("/mod.rs").contains('/') {
+                used.extend(imports(&text, "super::"));
+            }
+            for used in used.iter().filter(|_| module != "lib") {
+                if place(used) > place(&module) {
+                    wrong.push(format!("{name}/{path} may not use `{used}`"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The modules that the documentation of a crate lists, lowest first; those of one item may use
+/// each other.
+fn order_of_modules(lib: &str) -> Vec<Vec<String>> {
+    let name = |part: &str| part.trim_matches(['[', '`', ']']).to_owned();
+    lib.lines()
+        .skip_while(|line| *line != "//! # Modules")
+        .filter_map(|line| line.strip_prefix("//! - ")?.split_once(": "))
+        .map(|(names, _)| names.split(", ").map(name).collect())
+        .collect()
+}
+
+#[test]
 fn every_row_of_the_table_is_a_module() {
-    let modules: BTreeSet<String> = sources().iter().map(|(path, _)| module_of(path)).collect();
+    let own = sources_of("src");
+    let own = own.iter().map(|(path, _)| module_of(path));
+    let modules: BTreeSet<String> = own.chain(LIBRARIES.map(str::to_owned)).collect();
     for (module, uses) in TABLE {
         assert!(modules.contains(*module), "`{module}` is gone");
         for used in *uses {
@@ -255,8 +313,17 @@ fn the_world_is_touched_only_at_the_walls() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// All files: those of the program as `check/run.rs`, those of library crates as `yaml/read.rs`.
 fn sources() -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let libraries = CRATES.into_iter().flat_map(|name| {
+        let files = sources_of(&format!("crates/layercake-{name}/src"));
+        files.into_iter().map(move |(path, text)| (format!("{name}/{path}"), text))
+    });
+    sources_of("src").into_iter().chain(libraries).collect()
+}
+
+fn sources_of(folder: &str) -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut files = Vec::new();
     collect(&root, &mut files);
     files.sort();
@@ -268,6 +335,17 @@ fn sources() -> Vec<(String, String)> {
             (name, fs::read_to_string(&file).expect("a source file can be read"))
         })
         .collect()
+}
+
+#[test]
+fn every_crate_is_known() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+    let found: BTreeSet<String> = fs::read_dir(folder)
+        .expect("the folder of crates can be read")
+        .map(|entry| entry.expect("an entry can be read").file_name())
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(found, CRATES.map(|name| format!("layercake-{name}")).into());
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -337,4 +415,6 @@ fn planted_violations_are_seen() {
         imports("use crate::report;\nuse crate::{yaml::Node, rules};\n// crate::git\n", "crate::");
     let names: Vec<&str> = uses.iter().map(String::as_str).collect();
     assert_eq!(names, ["report", "rules", "yaml"]);
+    let lib = "//! - `files`: a feature\n//! # Modules\n//! - [`near`]: one\n//! - `a`, `b`: two\n";
+    assert_eq!(order_of_modules(lib), [vec!["near"], vec!["a", "b"]]);
 }

@@ -66,6 +66,15 @@ fn no_reason_outlives_what_it_is_for() {
 #[test]
 fn every_crate_is_from_a_place_that_is_known() {
     let Rules { sources, bans, .. } = rules();
+    let own: BTreeSet<String> = manifests()
+        .iter()
+        .filter_map(|path| Some(manifest(path)["package"]["name"].as_str()?.to_owned()))
+        .collect();
+    let excluded = rules().graph.exclude;
+    assert!(
+        excluded.iter().all(|it| own.contains(it)),
+        "{excluded:?} are not all in this workspace"
+    );
     let known: BTreeSet<String> = sources
         .allow_registry
         .iter()
@@ -73,7 +82,7 @@ fn every_crate_is_from_a_place_that_is_known() {
         .chain(sources.allow_git.iter().map(|it| format!("git+{it}")))
         .collect();
     for Locked { name, source, checksum, .. } in lock().package {
-        if name == env!("CARGO_PKG_NAME") || rules().graph.exclude.contains(&name) {
+        if own.contains(&name) {
             continue;
         }
         let from = source.unwrap_or_else(|| panic!("`{name}` is a folder of one machine"));
@@ -87,9 +96,10 @@ fn every_crate_is_from_a_place_that_is_known() {
 
 #[test]
 fn no_requirement_takes_any_version() {
-    let manifest = manifest(&root().join("Cargo.toml"));
-    let requirements = requirements(&manifest);
-    assert!(requirements.len() > 30, "{requirements:?}");
+    let manifests = manifests();
+    let requirements: Vec<_> =
+        manifests.iter().flat_map(|it| requirements(&manifest(it))).collect();
+    assert!(requirements.len() > 45, "{requirements:?}");
     for (name, version) in requirements {
         assert!(version.is_some_and(|it| !it.contains('*')), "`{name}` may have any version");
     }
@@ -100,13 +110,15 @@ fn no_requirement_takes_any_version() {
 #[test]
 fn no_package_may_have_unsafe_code() {
     let manifests = manifests();
-    assert!(manifests.contains(&root().join("Cargo.toml")));
+    assert!(manifests.contains(&root().join("Cargo.toml")) && manifests.len() > 4);
+    let workspace = manifest(&root().join("Cargo.toml"));
+    let level = workspace["workspace"]["lints"]["rust"]["unsafe_code"].as_str();
+    assert_eq!(level, Some("forbid"));
     // What libFuzzer calls is a C function, which its macro declares.
     let fuzz = root().join("fuzz").join("Cargo.toml");
     for path in manifests.into_iter().filter(|path| *path != fuzz) {
         let manifest = manifest(&path);
-        let level = manifest["lints"]["rust"]["unsafe_code"].as_str();
-        assert_eq!(level, Some("forbid"), "{}", path.display());
+        assert_eq!(manifest["lints"]["workspace"].as_bool(), Some(true), "{}", path.display());
     }
 }
 
@@ -338,18 +350,22 @@ fn read(line: &str) -> Crate {
     Crate { name, version: version.to_owned(), license: license.to_owned() }
 }
 
-/// The dependencies of a manifest, with the versions that will do.
+/// The dependencies of a manifest, with the versions that will do; those of the workspace are in
+/// the table of the root.
 fn requirements(manifest: &toml::Table) -> Vec<(String, Option<String>)> {
     let by_target = manifest.get("target").and_then(toml::Value::as_table);
     let by_target = by_target.into_iter().flatten().filter_map(|(_, it)| it.as_table());
+    let shared = manifest.get("workspace").and_then(toml::Value::as_table);
     by_target
         .chain([manifest])
+        .chain(shared)
         .flat_map(|table| {
             ["dependencies", "dev-dependencies", "build-dependencies"]
                 .into_iter()
                 .filter_map(|kind| table.get(kind).and_then(toml::Value::as_table))
         })
         .flatten()
+        .filter(|(_, value)| value.get("workspace").is_none())
         .map(|(name, value)| {
             let version = value.as_str().or_else(|| value.get("version")?.as_str());
             (name.clone(), version.map(str::to_owned))
@@ -358,9 +374,11 @@ fn requirements(manifest: &toml::Table) -> Vec<(String, Option<String>)> {
 }
 
 /// The manifests of this repository: the package's own, and those of packages in
-/// folders beside it.
+/// folders below it.
 fn manifests() -> Vec<PathBuf> {
-    let folders = fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
+    let beside = [root().to_path_buf(), root().join("crates")];
+    let folders = beside.iter().flat_map(|it| fs::read_dir(it).unwrap());
+    let folders = folders.map(|entry| entry.unwrap().path());
     let own = [root().to_path_buf()].into_iter();
     own.chain(folders).map(|it| it.join("Cargo.toml")).filter(|it| it.is_file()).collect()
 }

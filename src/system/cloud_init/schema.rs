@@ -51,7 +51,7 @@ static TEXT: FormSchema = LazyLock::new(|| compiled(TEXT_FORM));
 static LIST: FormSchema = LazyLock::new(|| compiled(LIST_FORM));
 
 fn compiled(text: &str) -> Schema {
-    let mut documents = yaml::parse(FileId(0), text).documents;
+    let mut documents = yaml::parse(FileId::default(), text).documents;
     let root = documents.pop().expect("our own text is YAML").root;
     let (schema, problems) = Schema::compile(&root);
     assert!(problems.is_empty(), "our own schema is one");

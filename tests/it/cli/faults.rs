@@ -50,7 +50,8 @@ fn assert_failed(ran: &Ran) {
     assert_eq!(ran.code, 2, "{ran:?}");
     let lines: Vec<&str> = ran.stderr.lines().filter(|it| it.contains(" failed at ")).collect();
     let [line] = lines[..] else { panic!("{ran:?}") };
-    let start = format!("layercake {} failed at src/guard.rs:", env!("CARGO_PKG_VERSION"));
+    let file = "crates/layercake-engine/src/guard.rs";
+    let start = format!("layercake {} failed at {file}:", env!("CARGO_PKG_VERSION"));
     assert!(line.starts_with(&start), "{line}");
     // The message of a panic may hold values.
     assert!(!ran.stderr.contains("planted") && !ran.stderr.contains("s3cr3t"), "{ran:?}");

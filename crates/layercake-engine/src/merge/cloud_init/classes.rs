@@ -1,0 +1,295 @@
+//! The merge classes of today: what each makes of two values that meet
+//! (`cloud-init.md` 5).
+
+use layercake_yaml::{Key, Node, Value};
+
+use super::elements::length;
+use super::verdict::{Kept, Verdict};
+use super::{Class, Default, Request, Specification};
+
+/// The classes that are asked for; of one that is asked for twice the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Current {
+    dict: Option<Dict>,
+    list: Option<List>,
+    text: Option<Text>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Dict {
+    on_clash: OnClash,
+    on_null: OnNull,
+    recursion: Recursion,
+}
+
+/// What `dict` does where both mappings have a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OnClash {
+    Replace,
+    KeepOrRecurse,
+}
+
+/// What `dict` does where the new value is null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OnNull {
+    Delete,
+    Nothing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct List {
+    mode: Mode,
+    recursion: Recursion,
+}
+
+/// What `list` does with a list that meets another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Append,
+    Prepend,
+    Replace,
+    NoReplace,
+}
+
+/// The types of new values that are merged instead of taken or left. A `dict`
+/// always recurses into mappings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Recursion {
+    dict: bool,
+    list: bool,
+    text: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Text {
+    Append,
+    Replace,
+}
+
+impl Current {
+    pub(super) fn of(specification: &Specification) -> Self {
+        Self {
+            dict: specification.first(Class::Dict).map(Dict::of),
+            list: specification.first(Class::List).map(List::of),
+            text: specification.first(Class::Str).map(Text::of),
+        }
+    }
+
+    /// `dict(replace)+list()+str()` for parts, `list()+dict()+str()` else (1).
+    pub(super) fn of_default(default: Default) -> Self {
+        let on_clash = match default {
+            Default::UserData => OnClash::Replace,
+            Default::Many => OnClash::KeepOrRecurse,
+        };
+        let into_dict = Recursion { dict: true, list: false, text: false };
+        let nowhere = Recursion { dict: false, ..into_dict };
+        Self {
+            dict: Some(Dict { on_clash, on_null: OnNull::Nothing, recursion: into_dict }),
+            list: Some(List { mode: Mode::Replace, recursion: nowhere }),
+            text: Some(Text::Replace),
+        }
+    }
+
+    /// Python's `LookupMerger.merge`: the type of the old value decides.
+    pub(super) fn meet(&self, old: &Node, new: &Node) -> Verdict {
+        let Some(class) = class_for(&old.value) else { return Verdict::Old(Kept::UnhandledType) };
+        let missing = Verdict::Old(Kept::MissingClass(class));
+        match class {
+            Class::Dict => self.dict.map_or(missing, |_| Dict::meet(new)),
+            Class::List => self.list.map_or(missing, |list| list.meet(old, new)),
+            Class::Str => self.text.map_or(missing, |text| text.meet(new)),
+        }
+    }
+
+    /// `dict`'s way with a key that both have; only `dict` asks.
+    pub(super) fn clash(&self, old: &Node, new: &Node) -> Verdict {
+        let Some(dict) = self.dict else { return Verdict::Old(Kept::MissingClass(Class::Dict)) };
+        match (new.is_null(), dict.on_null, dict.on_clash) {
+            (true, OnNull::Delete, _) => Verdict::Gone,
+            (_, _, OnClash::Replace) => Verdict::New,
+            (true, OnNull::Nothing, OnClash::KeepOrRecurse) => Verdict::Old(Kept::Null),
+            (false, _, OnClash::KeepOrRecurse) => self.recurse(dict.recursion, old, new),
+        }
+    }
+
+    /// Whether `dict` keeps what is there.
+    pub(super) fn keeps(&self) -> bool {
+        self.dict.is_some_and(|dict| dict.on_clash == OnClash::KeepOrRecurse)
+    }
+
+    fn recurse(&self, recursion: Recursion, old: &Node, new: &Node) -> Verdict {
+        let reason = match class_for(&new.value) {
+            None => Kept::Scalar,
+            Some(class) if recursion.reaches(class) => return self.meet(old, new),
+            // Recursion would not change it either.
+            Some(_) if class_for(&old.value).is_none() => Kept::UnhandledType,
+            Some(Class::List) => Kept::NoListRecursion,
+            Some(Class::Str) => Kept::NoTextRecursion,
+            Some(Class::Dict) => Kept::NotAMapping,
+        };
+        Verdict::Old(reason)
+    }
+
+    /// `list(replace)`'s way with an index that both have; only `list` asks.
+    pub(super) fn item(&self, old: &Node, new: &Node) -> Verdict {
+        let Some(list) = self.list else { return Verdict::Old(Kept::MissingClass(Class::List)) };
+        match class_for(&new.value) {
+            Some(class) if list.recursion.reaches(class) => self.meet(old, new),
+            Some(_) | None => Verdict::New,
+        }
+    }
+}
+
+impl std::fmt::Display for Current {
+    /// As a specification that asks for the same, without options that change
+    /// nothing.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let dict = self.dict.map(|dict| asked(Class::Dict, dict.options()));
+        let list = self.list.map(|list| asked(Class::List, list.options()));
+        let text = self.text.map(|text| asked(Class::Str, text.options()));
+        let classes: Vec<String> = [dict, list, text].into_iter().flatten().collect();
+        formatter.write_str(&classes.join("+"))
+    }
+}
+
+/// A class with the options that are set.
+pub(super) fn asked<const COUNT: usize>(
+    class: Class,
+    options: [(bool, &'static str); COUNT],
+) -> String {
+    let set = options.into_iter().filter(|(is_set, _)| *is_set).map(|(_, option)| option);
+    format!("{}({})", class.as_str(), set.collect::<Vec<_>>().join(","))
+}
+
+/// The class for a value of this type. A list of pairs is a list to Python, a
+/// set is none.
+pub(super) fn class_for(value: &Value) -> Option<Class> {
+    match value {
+        Value::Mapping(_) => Some(Class::Dict),
+        Value::Sequence(_) | Value::Pairs(_) => Some(Class::List),
+        Value::String(_) => Some(Class::Str),
+        Value::Null
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::BigInt(_)
+        | Value::Float(_)
+        | Value::Date(_)
+        | Value::Timestamp(_)
+        | Value::Binary(_)
+        | Value::Set(_) => None,
+    }
+}
+
+impl Recursion {
+    fn of(request: &Request) -> Self {
+        let has = |option| request.settings.has(option);
+        Self {
+            dict: has("recurse_dict"),
+            list: has("recurse_list") || has("recurse_array"),
+            text: has("recurse_str"),
+        }
+    }
+
+    fn reaches(self, class: Class) -> bool {
+        match class {
+            Class::Dict => self.dict,
+            Class::List => self.list,
+            Class::Str => self.text,
+        }
+    }
+}
+
+impl Dict {
+    fn of(request: &Request) -> Self {
+        let has = |option| request.settings.has(option);
+        Self {
+            on_clash: if has("replace") { OnClash::Replace } else { OnClash::KeepOrRecurse },
+            on_null: if has("allow_delete") { OnNull::Delete } else { OnNull::Nothing },
+            recursion: Recursion { dict: true, ..Recursion::of(request) },
+        }
+    }
+
+    fn options(self) -> [(bool, &'static str); 4] {
+        // A value that is taken as a whole is not merged any further.
+        let is_kept = self.on_clash == OnClash::KeepOrRecurse;
+        [
+            (!is_kept, "replace"),
+            (is_kept && self.recursion.list, "recurse_list"),
+            (is_kept && self.recursion.text, "recurse_str"),
+            (self.on_null == OnNull::Delete, "allow_delete"),
+        ]
+    }
+
+    fn meet(new: &Node) -> Verdict {
+        if new.as_mapping().is_some() { Verdict::Entries } else { Verdict::Old(Kept::NotAMapping) }
+    }
+}
+
+impl List {
+    /// The order in which the modes are looked for is fixed.
+    fn of(request: &Request) -> Self {
+        let modes = [
+            ("append", Mode::Append),
+            ("prepend", Mode::Prepend),
+            ("replace", Mode::Replace),
+            ("no_replace", Mode::NoReplace),
+        ];
+        let found = modes.into_iter().find(|(option, _)| request.settings.has(option));
+        let mode = found.map_or(Mode::Replace, |(_, mode)| mode);
+        Self { mode, recursion: Recursion::of(request) }
+    }
+
+    fn options(self) -> [(bool, &'static str); 6] {
+        let is_replaced = self.mode == Mode::Replace;
+        [
+            (self.mode == Mode::Append, "append"),
+            (self.mode == Mode::Prepend, "prepend"),
+            (self.mode == Mode::NoReplace, "no_replace"),
+            (is_replaced && self.recursion.dict, "recurse_dict"),
+            (is_replaced && self.recursion.list, "recurse_list"),
+            (is_replaced && self.recursion.text, "recurse_str"),
+        ]
+    }
+
+    fn meet(self, old: &Node, new: &Node) -> Verdict {
+        // Only mappings, lists and texts are ever recursed into.
+        let Some(class) = class_for(&new.value) else { return Verdict::Old(Kept::Scalar) };
+        match (self.mode, class) {
+            (Mode::Append, _) => Verdict::After,
+            (Mode::Prepend, _) => Verdict::Before,
+            (Mode::Replace, Class::List) => Verdict::Items,
+            (Mode::Replace, Class::Dict | Class::Str) => Verdict::New,
+            (Mode::NoReplace, Class::Dict) if !has_indexes_of(new, old) => Verdict::NoIndex,
+            (Mode::NoReplace, _) => Verdict::Old(Kept::NoReplace),
+        }
+    }
+}
+
+/// Whether Python finds an entry of the mapping for each index that it looks
+/// up: those that list and mapping have in common by their lengths.
+fn has_indexes_of(mapping: &Node, list: &Node) -> bool {
+    let Some(mapping_entries) = mapping.as_mapping() else { return false };
+    let common = length(list).min(mapping_entries.len());
+    (0..common).all(|index| {
+        let index = i64::try_from(index).expect("no list is that long");
+        mapping_entries.get(&Key { value: Value::Int(index), span: mapping.span }).is_some()
+    })
+}
+
+impl Text {
+    fn of(request: &Request) -> Self {
+        if request.settings.has("append") { Text::Append } else { Text::Replace }
+    }
+
+    fn options(self) -> [(bool, &'static str); 1] {
+        [(self == Text::Append, "append")]
+    }
+
+    fn meet(self, new: &Node) -> Verdict {
+        match (self, &new.value) {
+            (Text::Replace, _) => Verdict::New,
+            (Text::Append, Value::String(_)) => Verdict::Joined,
+            (Text::Append, _) => Verdict::NotText,
+        }
+    }
+}

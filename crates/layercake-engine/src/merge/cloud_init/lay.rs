@@ -1,0 +1,271 @@
+//! Laying one value over another in place.
+//!
+//! Python works on a copy and throws it away where something fails. Here what
+//! would fail is looked for first, among the values that meet, so that nothing
+//! is copied, and nothing is changed where laying fails. What one meeting makes
+//! no other looks at, so that both ways come to the same.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use layercake_yaml::path::{Location, Piece};
+use layercake_yaml::{Key, Mapping, Node, Origin, Sequence, Value, YamlLimit};
+
+use super::elements::{elements, item, length};
+use super::notice::{Notice, Notices};
+use super::specification::Taken;
+use super::verdict::{Mergers, Verdict};
+use super::{Excess, Failure, FailureKind};
+use crate::merge::pattern::{MAX_OUTPUT, python_text};
+
+/// Lays `over`, without the keys that are taken out of it, over `base`.
+///
+/// # Errors
+/// Where two values that meet cannot be merged; the first such.
+pub(super) fn lay(
+    mergers: &Mergers,
+    taken: Taken,
+    base: &mut Node,
+    over: &Node,
+) -> Result<Vec<Notice>, Failure> {
+    let verdict = mergers.meet(base, over);
+    // Entries are taken one by one; anything else would take the keys along.
+    let left = if verdict == Verdict::Entries { Cow::Borrowed(over) } else { taken.left_of(over) };
+    let over = &*left;
+    let mut review = Review { mergers, here: Location::root(), characters: 0 };
+    review.meeting(base, over, verdict, taken)?;
+    let mut laying = Work { mergers, here: Location::root(), notices: Notices::default() };
+    laying.meeting(base, over, verdict, taken);
+    Ok(laying.notices.told(over.span))
+}
+
+/// Looks for what would fail.
+struct Review<'a> {
+    mergers: &'a Mergers,
+    here: Location,
+    /// How many characters of texts become items.
+    characters: u64,
+}
+
+impl Review<'_> {
+    fn meeting(
+        &mut self,
+        old: &Node,
+        new: &Node,
+        verdict: Verdict,
+        taken: Taken,
+    ) -> Result<(), Failure> {
+        match verdict {
+            Verdict::Old(_) | Verdict::New | Verdict::Gone | Verdict::Item => Ok(()),
+            Verdict::Joined => self.joined(old, new),
+            Verdict::Entries => self.entries(old, new, taken),
+            Verdict::Items => self.items(old, new),
+            Verdict::After | Verdict::Before => self.elements(old, new),
+            Verdict::NotText => {
+                let (old_span, place, found) = (old.span, self.here.clone(), new.value.kind());
+                self.fails(old, new, FailureKind::AppendedToText { old: old_span, place, found })
+            }
+            Verdict::NoIndex => {
+                let (old_span, place) = (old.span, self.here.clone());
+                self.fails(old, new, FailureKind::MappingForList { old: old_span, place })
+            }
+        }
+    }
+
+    fn entries(&mut self, old: &Node, new: &Node, taken: Taken) -> Result<(), Failure> {
+        let (Some(below), Some(above)) = (old.as_mapping(), new.as_mapping()) else {
+            return Ok(());
+        };
+        for (key, node) in taken.rest(above) {
+            let Some(lower) = below.get(key) else { continue };
+            let verdict = self.mergers.clash(lower, node);
+            self.here.0.push(Piece::Key(key.clone()));
+            self.meeting(lower, node, verdict, Taken::default())?;
+            self.here.0.pop();
+        }
+        Ok(())
+    }
+
+    fn items(&mut self, old: &Node, new: &Node) -> Result<(), Failure> {
+        for index in 0..length(old).min(length(new)) {
+            let (Some(lower), Some(upper)) = (item(old, index), item(new, index)) else { continue };
+            let verdict = self.mergers.item(&lower, &upper);
+            self.here.0.push(Piece::Index(index));
+            self.meeting(&lower, &upper, verdict, Taken::default())?;
+            self.here.0.pop();
+        }
+        Ok(())
+    }
+
+    /// Each character of a text becomes a node, which is many times as large.
+    fn elements(&mut self, old: &Node, new: &Node) -> Result<(), Failure> {
+        if let Value::String(_) = new.value {
+            self.characters += u64::try_from(length(new)).unwrap_or(u64::MAX);
+        }
+        if self.characters > YamlLimit::NODES {
+            return self.exceeds(old, new, Excess::Items);
+        }
+        Ok(())
+    }
+
+    /// Each text that is put to another copies both.
+    fn joined(&self, old: &Node, new: &Node) -> Result<(), Failure> {
+        let length = bytes(old) + bytes(new);
+        if length > MAX_OUTPUT { self.exceeds(old, new, Excess::Text) } else { Ok(()) }
+    }
+
+    fn exceeds(&self, old: &Node, new: &Node, excess: Excess) -> Result<(), Failure> {
+        self.fails(old, new, FailureKind::OverLimit { place: self.here.clone(), excess })
+    }
+
+    fn fails(&self, old: &Node, new: &Node, kind: FailureKind) -> Result<(), Failure> {
+        Err(Failure { at: new.span, secret: old.secret || new.secret, kind })
+    }
+}
+
+/// Does what the verdicts say; the review has found that none of them fails.
+struct Work<'a> {
+    mergers: &'a Mergers,
+    here: Location,
+    notices: Notices,
+}
+
+impl Work<'_> {
+    fn meeting(&mut self, old: &mut Node, new: &Node, verdict: Verdict, taken: Taken) {
+        self.notices.note(verdict, old, new, &self.here);
+        match verdict {
+            Verdict::Old(_) | Verdict::NotText | Verdict::NoIndex => {}
+            // Its mapping takes it out, with its key.
+            Verdict::Gone => {}
+            Verdict::New => *old = new.clone(),
+            Verdict::Entries => self.entries(old, new, taken),
+            Verdict::Items => self.items(old, new),
+            Verdict::After => extend(old, elements(new), new),
+            Verdict::Before => {
+                let items = elements(new);
+                list_of(old).splice(0..0, items);
+                sign(old, new);
+            }
+            Verdict::Item => {
+                list_of(old).push(new.clone());
+                old.secret |= new.secret;
+            }
+            Verdict::Joined => *old = joined(old, new),
+        }
+    }
+
+    /// A key keeps its place and how it was first written, as in Python.
+    fn entries(&mut self, old: &mut Node, new: &Node, taken: Taken) {
+        let Some(above) = new.as_mapping() else { return };
+        let mut doomed = Vec::new();
+        let below = mapping_of(old);
+        for (key, node) in taken.rest(above) {
+            let Some(lower) = below.get_mut(key) else {
+                below.insert(key.clone(), node.clone());
+                continue;
+            };
+            let verdict = self.mergers.clash(lower, node);
+            self.here.0.push(Piece::Key(key.clone()));
+            if verdict == Verdict::New && node.is_null() && self.mergers.knows_deletion() {
+                self.notices.note_null(lower, node, &self.here);
+            }
+            if verdict == Verdict::New && self.mergers.keeps() {
+                self.notices.note_displaced(lower, node, &self.here);
+            }
+            self.meeting(lower, node, verdict, Taken::default());
+            self.here.0.pop();
+            if verdict == Verdict::Gone {
+                doomed.push(key);
+            }
+        }
+        take_out(below, &doomed);
+        if taken.rest(above).next().is_some() {
+            old.span = new.span;
+            old.origin = new.origin;
+        }
+        old.secret |= new.secret;
+    }
+
+    fn items(&mut self, old: &mut Node, new: &Node) {
+        let count = length(new);
+        for (index, lower) in list_of(old).iter_mut().take(count).enumerate() {
+            let Some(upper) = item(new, index) else { continue };
+            let verdict = self.mergers.item(lower, &upper);
+            self.here.0.push(Piece::Index(index));
+            self.meeting(lower, &upper, verdict, Taken::default());
+            self.here.0.pop();
+        }
+        sign(old, new);
+    }
+}
+
+/// Takes keys out of a mapping. One by one each costs what stands behind it,
+/// all at once the whole mapping, however many they are.
+fn take_out(mapping: &mut Mapping, doomed: &[&Key]) {
+    const FEW: usize = 8;
+    if doomed.len() <= FEW {
+        for key in doomed {
+            mapping.remove(*key);
+        }
+        return;
+    }
+    let doomed: HashSet<&Key, foldhash::fast::RandomState> = doomed.iter().copied().collect();
+    mapping.retain(|key| !doomed.contains(key));
+}
+
+fn extend(old: &mut Node, items: Vec<Node>, new: &Node) {
+    list_of(old).extend(items);
+    sign(old, new);
+}
+
+/// A list made of two carries the span of the new one, as a mapping does: what
+/// is written there is a list that the result has something of.
+fn sign(list: &mut Node, new: &Node) {
+    let is_list = matches!(new.value, Value::Sequence(_) | Value::Pairs(_));
+    if is_list && length(new) > 0 {
+        list.span = new.span;
+        list.origin = new.origin;
+    }
+    list.secret |= new.secret;
+}
+
+/// The entries of a mapping, to change: what other documents share is copied,
+/// one level, the first time.
+fn mapping_of(node: &mut Node) -> &mut Mapping {
+    match &mut node.value {
+        Value::Mapping(mapping) => Mapping::to_change(mapping),
+        other => unreachable!("only mappings are merged by entries, and this is {}", other.kind()),
+    }
+}
+
+/// The items of a list, to change; a list of pairs becomes a list of lists.
+fn list_of(node: &mut Node) -> &mut Sequence {
+    if let Value::Pairs(_) = node.value {
+        node.value = Value::from(elements(node));
+    }
+    match &mut node.value {
+        Value::Sequence(items) => Arc::make_mut(items),
+        other => unreachable!("only lists are merged by items, and this is {}", other.kind()),
+    }
+}
+
+/// How long the text of a value is.
+fn bytes(node: &Node) -> usize {
+    node.as_str().map_or_else(|| python_text(&node.value).len(), str::len)
+}
+
+/// The text of both, still where the old one was written.
+fn joined(old: &Node, new: &Node) -> Node {
+    let text = |node: &Node| match &node.value {
+        Value::String(text) => text.clone(),
+        other => python_text(other).into(),
+    };
+    let text = [text(old), text(new)].concat();
+    Node {
+        value: Value::String(text.into()),
+        span: old.span.with_part(new.span),
+        secret: old.secret || new.holds_secret(),
+        origin: Origin::Derived,
+    }
+}

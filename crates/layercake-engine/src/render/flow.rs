@@ -1,0 +1,557 @@
+//! From a place of a document's own text to all that it reaches: the other way
+//! round from [`replay`](super::replay).
+//!
+//! A value is carried through the strokes of its own document, then through
+//! those of every document that is laid on that one or substitutes from it, and
+//! so on. Where it is carried is only told where the replay says that it came
+//! from there, so that both ways always agree. Where it stops, the text that
+//! stopped it is named.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use layercake_source::Span;
+use layercake_yaml::path::{Location, Path, Piece, Segment};
+
+use super::replay::{Replay, Via};
+use super::stroke::{Came, Change, States, Stroke, settled};
+use crate::graph::{DocId, Graph, Lists, Op, Recipe, Step};
+
+/// What a text reaches, and where it does not go on.
+#[derive(Clone, Debug, Default)]
+pub struct Flow {
+    /// The places of rendered documents that hold it, or were built from it;
+    /// each after the one it came from.
+    pub reached: Vec<Reached>,
+    /// Where it stops.
+    pub stops: Vec<Stop>,
+    /// Whether there may be more than this: it was not followed further, or see
+    /// [`Via::Unfollowed`].
+    pub more: bool,
+}
+
+/// A place of a rendered document that a text reaches.
+#[derive(Clone, Debug)]
+pub struct Reached {
+    /// The document.
+    pub doc: DocId,
+    /// The place.
+    pub location: Location,
+    /// How it came into the document: with the words of the replay.
+    pub via: Via,
+    /// The texts that carried it.
+    pub at: Vec<Span>,
+    /// The index of the place it came from; none for the document whose own
+    /// text it is.
+    pub from: Option<usize>,
+}
+
+/// A place at which a text stops.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    /// The document.
+    pub doc: DocId,
+    /// The place at which it would stand; for [`Why::NoAction`] of the
+    /// document's own data.
+    pub location: Location,
+    /// The text that stops it.
+    pub by: Span,
+    /// Why.
+    pub why: Why,
+    /// The index of the place it came from; none where it stops in the document
+    /// whose own text it is.
+    pub from: Option<usize>,
+}
+
+/// Why a text goes no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// The document's own data says something else there.
+    SetAgain,
+    /// A step takes it away.
+    Deleted,
+    /// A substitution writes something else there.
+    Overwritten,
+    /// What was there before stays, where it would have been laid over that.
+    Kept,
+    /// The document that holds it could not be laid over what there was.
+    NotLaid,
+    /// No action of its document takes it from the document's own data.
+    NoAction,
+    /// The document is no output, and nothing reads it.
+    Unused,
+    /// The document is on a cycle, or needs one that is.
+    Blocked,
+}
+
+/// Maximum number of places to which a flow is followed.
+pub const MAX_REACHED: usize = 20_000;
+
+/// What the text at `location` of a document's own data reaches; of a mapping
+/// or list, what all that is in it does.
+pub fn flow(replay: &Replay<'_>, doc: DocId, location: &Location) -> Flow {
+    flow_within(replay, doc, location, MAX_REACHED)
+}
+
+/// As [`flow`], followed to about so many places.
+pub fn flow_within(replay: &Replay<'_>, doc: DocId, location: &Location, most: usize) -> Flow {
+    let Some(node) = location.get(&replay.graph().recipe(doc).data) else {
+        return Flow::default();
+    };
+    let leaves = Replay::leaves(node, most);
+    let own = leaves.locations.iter().map(|leaf| location.joined(leaf)).collect();
+    let mut stream = Stream::new(replay, doc, own);
+    stream.flow.more = leaves.more;
+    stream.run(most);
+    stream.flow
+}
+
+/// The documents that [`flow`] from one of these places may enter, `doc` among them.
+pub fn may_enter(replay: &Replay<'_>, doc: DocId, locations: &[Location]) -> Vec<DocId> {
+    let graph = replay.graph();
+    // What is inherited keeps its place, but for indexes of lists, on which nothing depends here.
+    let (mut heirs, mut readers) = (vec![doc], Vec::new());
+    let mut is_heir = vec![false; graph.recipes.len()];
+    let mut next = 0;
+    while let Some(from) = heirs.get(next).copied() {
+        for reader in replay.readers().of_doc(from) {
+            let recipe = graph.recipe(*reader);
+            let mut reads = recipe.steps.iter().filter(|step| step.op.source() == Some(from));
+            let may_take = |step: Step<'_>| match &step.op {
+                Op::Substitute(substitution) => {
+                    let path = &substitution.writing.from.value;
+                    locations.iter().any(|location| may_read(path, location))
+                }
+                Op::Merge { .. } | Op::Lay(_) => true,
+            };
+            if reads.any(may_take) {
+                readers.push(*reader);
+            } else if recipe.base.is_some_and(|base| base.doc == from)
+                && !std::mem::replace(&mut is_heir[reader.index()], true)
+            {
+                heirs.push(*reader);
+            }
+        }
+        next += 1;
+    }
+    let entered = graph.dependents(readers).into_iter().enumerate();
+    let entered = entered.filter(|(_, is_entered)| *is_entered).map(|(at, _)| DocId::at(at));
+    heirs.into_iter().chain(entered).collect()
+}
+
+/// What the values at `places` of a rendered document reach, however they came there.
+pub fn flow_of_rendered(replay: &Replay<'_>, doc: DocId, places: Vec<(Location, Span)>) -> Flow {
+    let mut stream = Stream::new(replay, doc, Vec::new());
+    for (location, at) in places {
+        stream.places.entry(doc).or_default().push(stream.flow.reached.len());
+        let at = vec![at];
+        stream.flow.reached.push(Reached { doc, location, via: Via::Made, at, from: None });
+    }
+    stream.run(MAX_REACHED);
+    stream.flow
+}
+
+/// What a document as a whole reaches: itself and every document that is laid
+/// on one of these or reads from one, whatever it takes. The places are the
+/// documents' roots.
+pub fn flow_of_document(replay: &Replay<'_>, doc: DocId) -> Flow {
+    let start = Reached {
+        doc,
+        location: Location::root(),
+        via: Via::Literal,
+        at: vec![replay.graph().recipe(doc).span],
+        from: None,
+    };
+    let mut flow = Flow { reached: vec![start], ..Flow::default() };
+    let mut known = BTreeSet::from([doc]);
+    let mut index = 0;
+    while let Some(from) = flow.reached.get(index).map(|reached| reached.doc) {
+        for reader in replay.readers().of_doc(from).to_vec() {
+            if known.insert(reader) {
+                flow.reached.push(reading(replay.graph(), reader, from, index));
+            }
+        }
+        index += 1;
+    }
+    flow.add_unused(replay.graph());
+    flow
+}
+
+/// How one document reads another as a whole.
+fn reading(graph: &Graph, doc: DocId, source: DocId, from: usize) -> Reached {
+    let recipe = graph.recipe(doc);
+    let (via, at) = match recipe.base.filter(|base| base.doc == source) {
+        Some(base) if recipe.starts_as_base() => {
+            (inheriting(recipe), vec![base.selector, base.label])
+        }
+        Some(_) | None => {
+            let reads = recipe.steps.iter().filter(|step| step.op.source() == Some(source));
+            let reads: Vec<Step<'_>> = reads.collect();
+            let is_laid = reads.iter().any(|step| matches!(step.op, Op::Lay(_)));
+            let via = if is_laid { Via::Laid } else { Via::Substituted };
+            (via, reads.iter().map(|step| step.at).collect())
+        }
+    };
+    Reached { doc, location: Location::root(), via, at, from: Some(from) }
+}
+
+fn inheriting(recipe: &Recipe) -> Via {
+    let is_replaced = recipe.base.is_some_and(|base| recipe.replaces == Some(base.doc));
+    if is_replaced { Via::Replaced } else { Via::Inherited }
+}
+
+impl Flow {
+    /// Where a document is no output, what reached it and is read by nobody
+    /// stops there.
+    fn add_unused(&mut self, graph: &Graph) {
+        let stops = self.stops.iter().filter_map(|stop| stop.from);
+        let goes_on: BTreeSet<usize> =
+            self.reached.iter().filter_map(|reached| reached.from).chain(stops).collect();
+        for (index, reached) in self.reached.iter().enumerate() {
+            let recipe = graph.recipe(reached.doc);
+            if !recipe.emit && !goes_on.contains(&index) {
+                self.stops.push(Stop {
+                    doc: reached.doc,
+                    location: reached.location.clone(),
+                    by: recipe.span,
+                    why: Why::Unused,
+                    from: Some(index),
+                });
+            }
+        }
+    }
+}
+
+/// Which documents read which, and in what order they are made.
+#[derive(Debug)]
+pub(super) struct Readers {
+    of: Lists,
+    /// The wave of each document; none for those that are not made.
+    waves: Vec<Option<usize>>,
+}
+
+impl Readers {
+    pub(super) fn of(graph: &Graph) -> Self {
+        let mut pairs: Vec<(DocId, DocId)> = Vec::new();
+        for (doc, recipe) in graph.iter() {
+            let base = recipe.base.filter(|_| recipe.starts_as_base()).map(|base| base.doc);
+            let read: BTreeSet<DocId> = base.into_iter().chain(recipe.steps.sources()).collect();
+            pairs.extend(read.into_iter().map(|read| (read, doc)));
+        }
+        let of = Lists::new(graph.recipes.len(), || pairs.iter().copied());
+        let mut waves = vec![None; graph.recipes.len()];
+        for (number, wave) in graph.waves().waves.iter().enumerate() {
+            for doc in wave {
+                waves[doc.index()] = Some(number);
+            }
+        }
+        Self { of, waves }
+    }
+
+    /// The documents that read this one, in order.
+    fn of_doc(&self, doc: DocId) -> &[DocId] {
+        self.of.of(doc)
+    }
+}
+
+/// A flow while it is followed.
+struct Stream<'r, 'a> {
+    replay: &'r Replay<'a>,
+    /// The document it begins in, and the places of its own data.
+    doc: DocId,
+    own: Vec<Location>,
+    flow: Flow,
+    /// By document that was reached: the places, as indexes of what is reached.
+    places: BTreeMap<DocId, Vec<usize>>,
+}
+
+/// Whether a path may lead to a place, into it, or around it. Only what is
+/// certain is excluded: names that are others. What is no mapping is read whole,
+/// whatever the path.
+fn may_read(path: &Path, place: &Location) -> bool {
+    let Some(segments) = path.segments() else { return true };
+    if !matches!(place.0.first(), Some(Piece::Key(_))) {
+        return true;
+    }
+    segments.iter().zip(&place.0).all(|(segment, piece)| match (segment, piece) {
+        (Segment::Name(name), Piece::Key(key)) => key.as_str().is_none_or(|key| key == &**name),
+        (Segment::Name(_) | Segment::Index(_), _) => true,
+    })
+}
+
+/// The value at a place of a document that is being made.
+#[derive(Clone)]
+struct Carried {
+    location: Location,
+    via: Via,
+    at: Vec<Span>,
+    from: Option<usize>,
+}
+
+/// The values that a document holds after some of its strokes, each place once.
+struct Carrying {
+    list: Vec<Carried>,
+    places: HashSet<Location, foldhash::fast::RandomState>,
+}
+
+impl Carrying {
+    fn of(list: Vec<Carried>) -> Self {
+        let places = list.iter().map(|value| value.location.clone()).collect();
+        Self { list, places }
+    }
+
+    fn add(&mut self, value: Carried) {
+        if self.places.insert(value.location.clone()) {
+            self.list.push(value);
+        }
+    }
+}
+
+impl<'r, 'a> Stream<'r, 'a> {
+    fn new(replay: &'r Replay<'a>, doc: DocId, own: Vec<Location>) -> Self {
+        Self { replay, doc, own, flow: Flow::default(), places: BTreeMap::new() }
+    }
+
+    /// Follows the flow, wave by wave: who reads several documents is reached
+    /// once all of them have been.
+    fn run(&mut self, most: usize) {
+        let readers = self.replay.readers();
+        let rank = |doc: DocId| (readers.waves[doc.index()].unwrap_or(usize::MAX), doc);
+        let mut open = BTreeSet::from([rank(self.doc)]);
+        while let Some((_, doc)) = open.pop_first() {
+            self.enter(doc);
+            if self.flow.reached.len() + self.flow.stops.len() > most {
+                self.flow.more = true;
+                break;
+            }
+            if self.places.contains_key(&doc) {
+                open.extend(readers.of_doc(doc).iter().map(|reader| rank(*reader)));
+            }
+        }
+        // Of what was not followed to its end it is not known where that is.
+        if !self.flow.more {
+            self.flow.add_unused(self.replay.graph());
+        }
+    }
+
+    /// Whether anything that was reached may come into a document: replaying
+    /// one of which nothing does would be in vain.
+    fn may_enter(&self, doc: DocId) -> bool {
+        let recipe = self.replay.graph().recipe(doc);
+        let inherits = || {
+            recipe
+                .base
+                .is_some_and(|base| recipe.starts_as_base() && self.places.contains_key(&base.doc))
+        };
+        let reads = || {
+            recipe.steps.iter().any(|step| match &step.op {
+                Op::Merge { .. } => false,
+                Op::Substitute(substitution) => {
+                    let path = &substitution.writing.from.value;
+                    self.places_of(substitution.source).any(|(_, place)| may_read(path, place))
+                }
+                Op::Lay(lay) => self.places.contains_key(&lay.source),
+            })
+        };
+        doc == self.doc || inherits() || reads()
+    }
+
+    /// Follows the flow through one document.
+    fn enter(&mut self, doc: DocId) {
+        if !self.may_enter(doc) {
+            return;
+        }
+        let Some(states) = self.replay.states(doc) else { return self.stop_at_blocked(doc) };
+        // What steps took that are not kept is not known.
+        self.flow.more |= states.is_cut;
+        let mut carried = self.at_start(doc, &states);
+        let mut is_taken: Vec<bool> = vec![!carried.is_empty(); self.own.len()];
+        let mut data = states.start.clone();
+        for (index, stroke) in states.strokes.iter().enumerate() {
+            let places = carried.iter().map(|value| &value.location);
+            if !self.may_bring(doc, stroke) && stroke.redo_elsewhere(places, &mut data) {
+                continue;
+            }
+            let after = stroke.delta.redone(&data);
+            let change = self.replay.change(doc, (index, stroke), data, after);
+            let mut carrying = Carrying::of(self.through(doc, &change, carried));
+            if doc == self.doc {
+                self.add_own(&change, &mut carrying, &mut is_taken);
+            }
+            self.add_read(doc, &change, &mut carrying);
+            carried = carrying.list;
+            data = change.after;
+            if carried.len() > MAX_REACHED {
+                self.flow.more = true;
+                break;
+            }
+        }
+        if doc == self.doc {
+            self.stop_without_action(&is_taken);
+        }
+        for Carried { location, via, at, from } in carried {
+            self.places.entry(doc).or_default().push(self.flow.reached.len());
+            self.flow.reached.push(Reached { doc, location, via, at, from });
+        }
+    }
+
+    /// Whether a stroke of a document may take what was reached elsewhere.
+    fn may_bring(&self, doc: DocId, stroke: &Stroke) -> bool {
+        let step = stroke.step(self.replay.graph().recipe(doc));
+        step.and_then(|step| step.op.source()).is_some_and(|it| self.places.contains_key(&it))
+    }
+
+    /// What a document starts with.
+    fn at_start(&self, doc: DocId, states: &States) -> Vec<Carried> {
+        let recipe = self.replay.graph().recipe(doc);
+        let Some(base) = recipe.base.filter(|_| recipe.starts_as_base()) else {
+            let own = if doc == self.doc { &self.own[..] } else { &[] };
+            let node = |location: &Location| location.get(&states.start).map(|node| node.span);
+            return own
+                .iter()
+                .map(|location| Carried {
+                    location: location.clone(),
+                    via: Via::Literal,
+                    at: node(location).into_iter().collect(),
+                    from: None,
+                })
+                .collect();
+        };
+        let step = recipe.steps.iter().find(|step| matches!(step.op, Op::Merge { .. }));
+        let at: Vec<Span> =
+            [base.selector, base.label].into_iter().chain(step.map(|step| step.at)).collect();
+        self.places_of(base.doc)
+            .map(|(index, location)| Carried {
+                location: location.clone(),
+                via: inheriting(recipe),
+                at: at.clone(),
+                from: Some(index),
+            })
+            .collect()
+    }
+
+    fn places_of(&self, doc: DocId) -> impl Iterator<Item = (usize, &Location)> {
+        let indexes = self.places.get(&doc).into_iter().flatten();
+        indexes.map(|index| (*index, &self.flow.reached[*index].location))
+    }
+
+    /// What is left of the carried values after a stroke; what is not stops.
+    fn through(&mut self, doc: DocId, change: &Change<'_>, carried: Vec<Carried>) -> Vec<Carried> {
+        let mut left = Vec::with_capacity(carried.len());
+        for value in carried {
+            let places = change.kept_at(&value.location);
+            if places.is_empty() {
+                let (why, by) = ending(change, &value.location);
+                let Carried { location, from, .. } = value;
+                self.flow.stops.push(Stop { doc, location, by, why, from });
+                continue;
+            }
+            left.extend(places.into_iter().map(|location| Carried { location, ..value.clone() }));
+        }
+        left
+    }
+
+    /// What the stroke takes from the document's own data.
+    fn add_own(&self, change: &Change<'_>, carried: &mut Carrying, is_taken: &mut [bool]) {
+        let via = match change.step().map(|step| step.op) {
+            Some(Op::Merge { method, .. }) => Via::Layered { method },
+            Some(Op::Substitute(_) | Op::Lay(_)) => return,
+            None => Via::Literal,
+        };
+        for (own, is_taken) in self.own.iter().zip(is_taken) {
+            for location in change.own_at(own) {
+                *is_taken = true;
+                carried.add(Carried { location, via, at: change.texts(), from: None });
+            }
+        }
+    }
+
+    /// What the stroke takes from places that were reached before.
+    fn add_read(&mut self, doc: DocId, change: &Change<'_>, carried: &mut Carrying) {
+        let Some(source) = change.step().and_then(|step| step.op.source()) else { return };
+        let via = match change.destination() {
+            Some((_, destination)) if destination.part.is_some() => Via::Pattern,
+            Some(_) => Via::Substituted,
+            None => Via::Laid,
+        };
+        let mut stops = Vec::new();
+        for (index, place) in self.places_of(source) {
+            let (at, from) = (change.texts(), Some(index));
+            let taken = change.source_at(place);
+            if taken.is_empty() && via == Via::Laid {
+                stops.extend(not_laid(doc, change, place, index));
+            }
+            for location in taken {
+                carried.add(Carried { location, via, at: at.clone(), from });
+            }
+            if carried.list.len() > MAX_REACHED {
+                break;
+            }
+        }
+        self.flow.stops.extend(stops);
+    }
+
+    /// What of the document's own data nothing took.
+    fn stop_without_action(&mut self, is_taken: &[bool]) {
+        let recipe = self.replay.graph().recipe(self.doc);
+        let action = recipe.steps.iter().next().map_or(recipe.span, |step| step.at);
+        let untaken = self.own.iter().zip(is_taken).filter(|(_, is_taken)| !**is_taken);
+        self.flow.stops.extend(untaken.map(|(location, _)| Stop {
+            doc: self.doc,
+            location: location.clone(),
+            by: action,
+            why: Why::NoAction,
+            from: None,
+        }));
+    }
+
+    fn stop_at_blocked(&mut self, doc: DocId) {
+        let recipe = self.replay.graph().recipe(doc);
+        let from = recipe.needs.iter().find_map(|need| self.places_of(need.doc).next());
+        let hop = self.replay.trace(doc, &Location::root());
+        self.flow.stops.push(Stop {
+            doc,
+            location: Location::root(),
+            by: hop.at.first().copied().unwrap_or(recipe.span),
+            why: Why::Blocked,
+            from: from.map(|(index, _)| index),
+        });
+    }
+}
+
+/// What keeps a place of a document out of the one over which it was to be
+/// laid. Nothing where it is no part of what is laid, but says how.
+fn not_laid(doc: DocId, change: &Change<'_>, place: &Location, from: usize) -> Option<Stop> {
+    let stop = |by, why| Stop { doc, location: place.clone(), by, why, from: Some(from) };
+    if change.stroke.written.is_empty() {
+        return Some(stop(change.step()?.at, Why::NotLaid));
+    }
+    let kept = settled(place, &change.before);
+    let node = kept.get(&change.before).filter(|_| !kept.is_root())?;
+    Some(stop(node.span, Why::Kept))
+}
+
+/// Why what stood at a place before a stroke is gone after it.
+fn ending(change: &Change<'_>, place: &Location) -> (Why, Span) {
+    let step = change.step().map_or(change.recipe.span, |step| step.at);
+    let destination = change.destination().map_or(step, |(_, to)| to.path.span);
+    let is_laid = change.step().is_some_and(|step| matches!(step.op, Op::Lay(_)));
+    let laid = |source: &Location| source.get(change.source?).map(|node| node.span);
+    match change.came(place) {
+        Came::Source(source) if is_laid => (Why::SetAgain, laid(&source).unwrap_or(step)),
+        Came::Deleted { writing: Some(writing), .. } if is_laid => match *writing {
+            Came::Source(source) => (Why::Deleted, laid(&source).unwrap_or(step)),
+            Came::Kept(_) | Came::Own(_) | Came::Put { .. } | Came::Made | Came::Deleted { .. } => {
+                (Why::Deleted, step)
+            }
+        },
+        Came::Own(own) => {
+            let node = own.get(&change.recipe.data);
+            (Why::SetAgain, node.map_or(step, |node| node.span))
+        }
+        Came::Source(_) | Came::Put { .. } => (Why::Overwritten, destination),
+        Came::Deleted { writing: Some(writing), .. } if matches!(*writing, Came::Source(_)) => {
+            (Why::Overwritten, destination)
+        }
+        Came::Deleted { .. } | Came::Kept(_) | Came::Made => (Why::Deleted, step),
+    }
+}

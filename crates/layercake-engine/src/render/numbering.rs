@@ -1,0 +1,120 @@
+//! Runs strokes again on numbered inputs, to find the origin of the values that they wrote.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use layercake_source::NumberedInput;
+use layercake_yaml::Node;
+
+use super::stroke::Author;
+use super::{Making, Rendered};
+use crate::graph::{DocId, Graph, Op};
+use crate::merge::Strategy;
+use crate::merge::numbers::{Numbered, Numbers};
+
+type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
+/// Numbers of strokes, each found on first use.
+pub(super) struct Numbering<'a> {
+    graph: &'a Graph,
+    rendered: &'a Rendered,
+    inputs: RefCell<Lookup<(DocId, NumberedInput), Rc<Numbered>>>,
+    strokes: RefCell<Lookup<(DocId, usize), Rc<Numbers>>>,
+    /// Number of entries that these use memory for.
+    kept: Cell<usize>,
+}
+
+impl<'a> Numbering<'a> {
+    /// Maximum number of entries of numbered values that are kept.
+    const MAX_KEPT: usize = 2_000_000;
+
+    pub(super) fn new(graph: &'a Graph, rendered: &'a Rendered) -> Self {
+        let (inputs, strokes) = (RefCell::default(), RefCell::default());
+        Self { graph, rendered, inputs, strokes, kept: Cell::new(0) }
+    }
+
+    /// Numbers of the stroke at `index` of a document.
+    pub(super) fn stroke(
+        &self,
+        doc: DocId,
+        index: usize,
+        author: Author,
+        [before, after]: [&Node; 2],
+    ) -> Rc<Numbers> {
+        if let Some(known) = self.strokes.borrow().get(&(doc, index)) {
+            return known.clone();
+        }
+        let numbers = Rc::new(self.made_again(doc, author, [before, after]));
+        self.keep(numbers.size());
+        self.strokes.borrow_mut().insert((doc, index), numbers.clone());
+        numbers
+    }
+
+    /// Counts a value of so many entries; first forgets all others if they are too many.
+    fn keep(&self, entries: usize) {
+        if self.kept.get().saturating_add(entries) > Self::MAX_KEPT {
+            self.strokes.take();
+            self.inputs.take();
+            self.kept.set(0);
+        }
+        self.kept.set(self.kept.get().saturating_add(entries));
+    }
+
+    fn made_again(&self, doc: DocId, author: Author, [before, after]: [&Node; 2]) -> Numbers {
+        let recipe = self.graph.recipe(doc);
+        let own = || self.input(doc, NumberedInput::Own, &recipe.data);
+        let (step, destination) = match author {
+            Author::Action { step } => (step, None),
+            Author::Destination { step, index } => (step, Some(index)),
+            Author::Limit => {
+                let before = Numbered::of(before, NumberedInput::Before);
+                let own = own();
+                return Numbers::new(before, Some(own.clone()), None, own.node().clone());
+            }
+        };
+        let step = recipe.step(step);
+        let source = step.op.source().map(|source| {
+            let data = self.rendered.data(source).expect("what was read was made");
+            self.input(source, NumberedInput::Source, data)
+        });
+        let before = if self.moves_within(&step.op, destination) {
+            Numbered::of(before, NumberedInput::Before)
+        } else {
+            Numbered::of_changed(before, after)
+        };
+        let own = matches!(step.op, Op::Merge { .. }).then(own);
+        let own_data = own.as_ref().map_or(&recipe.data, |own| own.node());
+        let data = before.node().clone();
+        let mut making = Making::at(self.graph, doc, data, own_data, self.rendered.allowance);
+        making.follow(step, source.as_ref().map(|source| source.node()), destination);
+        let after = making.data;
+        Numbers::new(before, own, source, after)
+    }
+
+    fn input(&self, doc: DocId, input: NumberedInput, node: &Node) -> Rc<Numbered> {
+        if let Some(known) = self.inputs.borrow().get(&(doc, input)) {
+            return known.clone();
+        }
+        let numbered = Rc::new(Numbered::of(node, input));
+        self.keep(numbered.size());
+        self.inputs.borrow_mut().insert((doc, input), numbered.clone());
+        numbered
+    }
+
+    /// Whether a step may move a value within its document.
+    fn moves_within(&self, op: &Op<'_>, destination: Option<usize>) -> bool {
+        match op {
+            // What the first place holds is merged, and written to all places.
+            Op::Merge { method, path } => {
+                let path = path.value.effective(*method, self.graph.semantics);
+                path.is_some_and(|path| path.segments().is_none())
+            }
+            Op::Substitute(substitution) => {
+                let destination = destination.map(|index| &substitution.writing.to[index]);
+                destination.is_none_or(|destination| destination.part.is_some())
+            }
+            Op::Lay(lay) => matches!(lay.strategy, Strategy::JsonPatch(_)),
+        }
+    }
+}

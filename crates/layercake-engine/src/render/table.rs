@@ -1,0 +1,299 @@
+//! Rendered documents by what they are made of. All sites, sides and trials of a run ask one
+//! table: what is made of the same things is made once.
+
+use std::collections::hash_map::Entry::{Occupied, Vacant};
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use layercake_source::{FileId, Span};
+use layercake_yaml::diff::same;
+use layercake_yaml::{Node, Size};
+
+use super::Made;
+use super::limits::Allowance;
+use crate::graph::{DocId, Graph, MissingSource, Op, Recipe, Step};
+use crate::merge::deckhand::Semantics;
+
+/// A document that was rendered once. Two are equal if they are one: made once, of the same texts.
+#[derive(Clone, Debug)]
+pub struct MadeDocument(Arc<Made>);
+
+impl MadeDocument {
+    pub(super) fn new(made: Made) -> Self {
+        Self(Arc::new(made))
+    }
+}
+
+impl Deref for MadeDocument {
+    type Target = Made;
+
+    fn deref(&self) -> &Made {
+        &self.0
+    }
+}
+
+impl PartialEq for MadeDocument {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for MadeDocument {}
+
+impl Hash for MadeDocument {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+
+/// Some of the files of a run.
+pub type FileSet = HashSet<FileId, foldhash::fast::RandomState>;
+
+/// Documents rendered before.
+#[derive(Debug, Default)]
+pub struct Table {
+    /// The files whose documents it keeps; all where none are given.
+    files: Option<FileSet>,
+    entries: RwLock<HashMap<Span, Vec<Entry>, foldhash::fast::RandomState>>,
+}
+
+/// How the inputs of a document are compared with those of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matching {
+    /// They are the same renderings.
+    Texts,
+    /// They have the same values where the document reads them. Its own spans may then be of the
+    /// texts of the entry's inputs.
+    Values,
+}
+
+/// A document, and what it is made of.
+#[derive(Debug)]
+struct Entry {
+    recipe: Arc<Recipe>,
+    /// Its base, and what its steps read, in order.
+    inputs: Box<[MadeDocument]>,
+    meaning: Meaning,
+    allowance: Allowance,
+    made: MadeDocument,
+}
+
+/// What decides how the steps of all recipes of a graph are understood.
+type Meaning = (Semantics, MissingSource);
+
+impl Table {
+    /// A table for the documents of these files that are made of nothing else.
+    pub fn of_files(files: FileSet) -> Self {
+        Self { files: Some(files), entries: RwLock::default() }
+    }
+
+    /// Keeps documents of these files from now on, and forgets those of all others. Returns those
+    /// that it still has.
+    pub fn keep_files(&mut self, files: FileSet) -> HashSet<&MadeDocument> {
+        /// Maximum number of renderings of one text that are kept after a change: the others are
+        /// of inputs that changed since.
+        const MAX_RENDERINGS: usize = 4;
+        let entries = self.entries.get_mut().unwrap_or_else(PoisonError::into_inner);
+        entries.retain(|_, of_text| {
+            of_text.retain(|entry| is_in(&files, &entry.recipe));
+            of_text.drain(..of_text.len().saturating_sub(MAX_RENDERINGS));
+            !of_text.is_empty()
+        });
+        self.files = Some(files);
+        entries.values().flatten().map(|entry| &entry.made).collect()
+    }
+
+    fn keeps(&self, recipe: &Recipe) -> bool {
+        self.files.as_ref().is_none_or(|files| is_in(files, recipe))
+    }
+
+    fn find(&self, recipe: &Recipe, is_wanted: &dyn Fn(&Entry) -> bool) -> Option<MadeDocument> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let mut of_text = entries.get(&recipe.span)?.iter();
+        of_text.find(|entry| is_wanted(entry)).map(|entry| entry.made.clone())
+    }
+}
+
+/// Whether a document is in one of these files, or in none as steps alone make it.
+fn is_in(files: &FileSet, recipe: &Recipe) -> bool {
+    is_laid(recipe) || files.contains(&recipe.span.file)
+}
+
+/// The tables of one rendering.
+pub(super) struct Tables<'a> {
+    graph: &'a Graph,
+    /// Each may hold what is made of documents of those before it.
+    list: &'a [&'a Table],
+    matching: Matching,
+    allowance: Allowance,
+    /// The table that has each document, or is to have it, by index.
+    levels: Vec<Option<usize>>,
+    taken: Vec<bool>,
+}
+
+impl<'a> Tables<'a> {
+    pub(super) fn new(
+        graph: &'a Graph,
+        (list, matching): (&'a [&'a Table], Matching),
+        allowance: Allowance,
+    ) -> Self {
+        let documents = graph.recipes.len();
+        let (levels, taken) = (vec![None; documents], vec![false; documents]);
+        Self { graph, list, matching, allowance, levels, taken }
+    }
+
+    /// The document as it was made before, if it is made of the same things.
+    pub(super) fn take(
+        &mut self,
+        doc: DocId,
+        made: &[Option<MadeDocument>],
+    ) -> Option<MadeDocument> {
+        let recipe = self.graph.recipe(doc);
+        let found = |matching| {
+            let is_wanted = |entry: &Entry| self.is_made_alike(entry, recipe, made, matching);
+            let mut tables = self.list.iter().enumerate();
+            tables.find_map(|(level, table)| Some((level, table.find(recipe, &is_wanted)?)))
+        };
+        if let Some((level, known)) = found(Matching::Texts) {
+            self.levels[doc.index()] = Some(level);
+            self.taken[doc.index()] = true;
+            return Some(known);
+        }
+        if self.matching == Matching::Texts {
+            return None;
+        }
+        let (_, known) = found(Matching::Values)?;
+        self.taken[doc.index()] = true;
+        Some(MadeDocument::new(Made::clone(&known)))
+    }
+
+    /// Whether a document is made as an entry was, and may cost what that did.
+    fn is_made_alike(
+        &self,
+        entry: &Entry,
+        recipe: &Recipe,
+        made: &[Option<MadeDocument>],
+        matching: Matching,
+    ) -> bool {
+        let needed = |doc: DocId| made[doc.index()].as_ref();
+        let are_inputs = || match matching {
+            Matching::Texts => inputs(recipe).map(needed).eq(entry.inputs.iter().map(Some)),
+            Matching::Values => reading(recipe).zip(&entry.inputs).all(|((doc, step), then)| {
+                needed(doc).is_some_and(|now| reads_same(step, &now.data, &then.data))
+            }),
+        };
+        entry.meaning == self.meaning()
+            && is_same_text(recipe, &entry.recipe)
+            && are_inputs()
+            && self.allowance.covers(&entry.allowance, &entry.made.cost, recipe, || {
+                let base = recipe.base.and_then(|base| needed(base.doc));
+                let data = base.into_iter().chain([&entry.made]).map(|made| &made.data);
+                data.map(|data| Size::of(data).nodes()).max().unwrap_or_default()
+            })
+    }
+
+    fn meaning(&self) -> Meaning {
+        (self.graph.semantics, self.graph.missing_source)
+    }
+
+    /// Keeps documents that were made now, and had no problem.
+    pub(super) fn keep(&mut self, fresh: &[DocId], made: &[Option<MadeDocument>]) {
+        let mut entries: Vec<Vec<Entry>> = self.list.iter().map(|_| Vec::new()).collect();
+        for doc in fresh {
+            let Some(level) = self.level(*doc) else { continue };
+            self.levels[doc.index()] = Some(level);
+            let Some(made_now) = &made[doc.index()] else { continue };
+            let recipe = &self.graph.recipes[doc.index()];
+            let input = |doc: DocId| made[doc.index()].clone().expect("it was made of it");
+            entries[level].push(Entry {
+                recipe: recipe.clone(),
+                inputs: inputs(recipe).map(input).collect(),
+                meaning: self.meaning(),
+                allowance: self.allowance,
+                made: made_now.clone(),
+            });
+        }
+        for (table, entries) in self.list.iter().zip(entries).filter(|(_, it)| !it.is_empty()) {
+            let mut known = table.entries.write().unwrap_or_else(PoisonError::into_inner);
+            for entry in entries {
+                match known.entry(entry.recipe.span) {
+                    // Most texts are rendered in one way, so that there is room for one.
+                    Vacant(place) => {
+                        place.insert(vec![entry]);
+                    }
+                    Occupied(mut place) => place.get_mut().push(entry),
+                }
+            }
+        }
+    }
+
+    /// The first table that keeps a document with all that it is made of.
+    fn level(&self, doc: DocId) -> Option<usize> {
+        if self.matching == Matching::Values {
+            return None;
+        }
+        let recipe = self.graph.recipe(doc);
+        let mut least = 0;
+        for need in &recipe.needs {
+            least = least.max(self.levels[need.doc.index()]?);
+        }
+        (least..self.list.len()).find(|level| self.list[*level].keeps(recipe))
+    }
+
+    /// For each document the table that has it, and whether it was taken from one.
+    pub(super) fn into_parts(self) -> (Vec<Option<usize>>, Vec<bool>) {
+        (self.levels, self.taken)
+    }
+}
+
+/// The documents that a recipe reads: its base, and those that steps read.
+fn inputs(recipe: &Recipe) -> impl Iterator<Item = DocId> {
+    recipe.base.map(|base| base.doc).into_iter().chain(recipe.steps.sources())
+}
+
+/// The same, with the steps.
+fn reading(recipe: &Recipe) -> impl Iterator<Item = (DocId, Option<Step<'_>>)> {
+    let base = recipe.base.map(|base| (base.doc, None));
+    let steps = recipe.steps.iter();
+    base.into_iter().chain(steps.filter_map(|step| Some((step.op.source()?, Some(step)))))
+}
+
+/// Whether a step finds the same in two versions of what it reads; a base is read whole.
+fn reads_same(step: Option<Step<'_>>, now: &Node, then: &Node) -> bool {
+    let Some(Op::Substitute(substitution)) = step.map(|step| step.op) else {
+        return same(now, then);
+    };
+    let path = &substitution.writing.from.value;
+    match (path.value(now), path.value(then)) {
+        (Ok(Some(now)), Ok(Some(then))) => now.secret == then.secret && same(&now, &then),
+        _ => false,
+    }
+}
+
+/// Whether two recipes are of the same text, and do the same steps.
+fn is_same_text(now: &Recipe, then: &Recipe) -> bool {
+    let is_same = if is_laid(now) {
+        now.key == then.key && now.data.is_null() == then.data.is_null()
+    } else {
+        now.key.is_same(&then.key) && is_identical(&now.data, &then.data)
+    };
+    is_same && now.emit == then.emit && now.steps.do_same(&then.steps)
+}
+
+/// Whether documents that are laid over nothing make the document, so that each graph has its own
+/// recipe for it.
+fn is_laid(recipe: &Recipe) -> bool {
+    recipe.steps.iter().next().is_some_and(|step| matches!(step.op, Op::Lay(_)))
+}
+
+/// Whether two values are one, or equal and of the same text.
+fn is_identical(one: &Node, other: &Node) -> bool {
+    let is_one = match (one.value.address(), other.value.address()) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) => same(one, other),
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    is_one && one.span == other.span && one.secret == other.secret
+}

@@ -1,0 +1,429 @@
+//! Revisions and what they have in common: which commit a name stands for,
+//! its parents, and where two histories part.
+//!
+//! A shallow clone or a damaged object never shortens an answer: where a
+//! commit that is not here could change it, the answer is an error that says
+//! what brings that commit.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use gix::bstr::ByteSlice as _;
+
+use super::stored::{StoredOrigin, paths_of};
+use super::{Repository, StoredTree, control, cure};
+use crate::error::{Error, ErrorKind};
+use crate::{Commit, History, RepoPath, Tree as _};
+
+impl Repository {
+    /// A tag may be a tag of a tag, and so on, this often.
+    pub const MAX_TAGS: usize = 100;
+
+    /// The files of the commit that `revision` names: a branch, a tag, an id,
+    /// or any of git's expressions for one (`HEAD~1`, `origin/main`).
+    ///
+    /// # Errors
+    /// Where `revision` names no commit, or one whose folders are not all
+    /// here; the help says how to get them.
+    pub fn commit(&self, revision: &str) -> Result<StoredTree, Error> {
+        let repository = self.shared.to_thread_local();
+        let id = commit_id(&repository, revision, CommitPurpose::Files)?;
+        let paths = paths_of(&repository, id).map_err(|cause| {
+            let message = format!("the files of `{revision}` cannot be listed");
+            let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+            error.with_help(cure::missing_objects_help(&repository))
+        })?;
+        Ok(StoredTree::new(self.clone(), StoredOrigin::Commit(id), paths))
+    }
+
+    /// The files of the commit that a site definition pins as `revision`. As after a fresh clone,
+    /// a branch may be one of the remote.
+    ///
+    /// # Errors
+    /// As [`Repository::commit`], and where a partial clone lacks files below `folders`.
+    pub fn pinned(&self, revision: &str, folders: &[RepoPath]) -> Result<StoredTree, Error> {
+        let of_remote = || Some(format!("refs/remotes/{}/{revision}", self.remote()?));
+        let tree = self
+            .commit(revision)
+            .or_else(|error| of_remote().and_then(|name| self.commit(&name).ok()).ok_or(error))?;
+        let mut files = Vec::new();
+        for folder in folders {
+            files.extend(tree.entries(folder)?.into_iter().map(|entry| entry.path));
+        }
+        tree.ensure_present(&files)?;
+        Ok(tree)
+    }
+
+    /// The command that brings `revision` to this clone, which the user knows as `folder`; none
+    /// if it has no remote.
+    pub fn fetch_command(&self, folder: &str, revision: &str) -> Option<String> {
+        cure::fetch_command(&self.shared.to_thread_local(), folder, revision)
+    }
+
+    /// The full id of the commit that `revision` names.
+    ///
+    /// # Errors
+    /// Where it names none, or one that is not in this clone.
+    pub fn resolve(&self, revision: &str) -> Result<String, Error> {
+        let repository = self.shared.to_thread_local();
+        Ok(commit_id(&repository, revision, CommitPurpose::Files)?.to_string())
+    }
+
+    /// Whether the object with this full id is in this clone.
+    pub fn has_object(&self, id: &str) -> bool {
+        let repository = self.shared.to_thread_local();
+        full_id(&repository, id).is_some_and(|id| repository.has_object(id))
+    }
+
+    /// Whether this clone lacks what came before some of its commits.
+    pub fn is_shallow(&self) -> bool {
+        cure::is_shallow(&self.shared.to_thread_local())
+    }
+
+    /// The branch that is checked out; none where a commit is.
+    pub fn branch(&self) -> Option<String> {
+        let name = self.shared.to_thread_local().head_name().ok()??;
+        Some(name.shorten().to_string())
+    }
+
+    /// When the commit with this id was made, as ISO 8601; none where that is not known.
+    pub fn date_of(&self, commit: &str) -> Option<String> {
+        let repository = self.shared.to_thread_local();
+        let commit =
+            repository.rev_parse_single(commit).ok()?.object().ok()?.try_into_commit().ok()?;
+        commit.time().ok()?.format(gix::date::time::format::ISO8601_STRICT).ok()
+    }
+
+    /// The id of the files of the commit with this id.
+    ///
+    /// # Errors
+    /// Where the commit is not here, or damaged.
+    pub fn tree_of(&self, commit: &str) -> Result<String, Error> {
+        let repository = self.shared.to_thread_local();
+        let tree = repository.rev_parse_single(format!("{commit}^{{tree}}").as_str());
+        let unknown = |cause| {
+            let message = format!("commit {commit} cannot be read");
+            Error::new(ErrorKind::Git, message).caused_by(cause)
+        };
+        tree.map(|id| id.to_string()).map_err(unknown)
+    }
+
+    /// Whether the checked-out branch has no commit yet.
+    pub fn is_unborn(&self) -> bool {
+        self.shared.to_thread_local().head().is_ok_and(|head| head.is_unborn())
+    }
+
+    /// The ids of the parents that the commit `revision` names, first one
+    /// first, whether they are in this clone or not.
+    ///
+    /// # Errors
+    /// Where `revision` names no commit.
+    pub fn parents(&self, revision: &str) -> Result<Vec<String>, Error> {
+        let repository = self.shared.to_thread_local();
+        let id = commit_id(&repository, revision, CommitPurpose::Files)?;
+        let commit = repository.find_commit(id).map_err(|cause| cure::damaged(id, cause))?;
+        Ok(commit.parent_ids().map(|parent| parent.to_string()).collect())
+    }
+
+    /// The best common ancestor of two commits, as `git merge-base` has it;
+    /// none where their histories are unrelated.
+    ///
+    /// # Errors
+    /// Where one of them names no commit, or where a commit that this shallow
+    /// clone lacks could be a better common ancestor; the help says what
+    /// brings it.
+    pub fn merge_base(&self, one: &str, other: &str) -> Result<Option<String>, Error> {
+        let repository = self.shared.to_thread_local();
+        let tips = [
+            commit_id(&repository, one, CommitPurpose::History)?,
+            commit_id(&repository, other, CommitPurpose::History)?,
+        ];
+        let unreadable = |cause: gix::Error| {
+            let message = format!("the history of `{one}` and `{other}` cannot be read");
+            let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+            error.with_help(cure::missing_objects_help(&repository))
+        };
+        let bases = repository.merge_bases_many(tips[0], &[tips[1]]).map_err(unreadable)?;
+        let bases: Vec<gix::ObjectId> = bases.into_iter().map(gix::Id::detach).collect();
+        // a commit that is an ancestor of the other is the best there can be
+        let is_certain = bases.first().is_some_and(|base| tips.contains(base));
+        if !is_certain && ends_early(&repository, tips, &bases).map_err(unreadable)? {
+            let message =
+                format!("where `{one}` and `{other}` part is not known in this shallow clone");
+            let help = cure::unshallow_help(&repository);
+            return Err(Error::new(ErrorKind::Git, message).with_help(help));
+        }
+        Ok(bases.first().map(ToString::to_string))
+    }
+
+    /// The commits between two commits, which are known by their full ids.
+    ///
+    /// # Errors
+    /// Where one that is there cannot be read.
+    pub fn history(&self, from: &str, to: &str) -> Result<History, Error> {
+        let repository = self.shared.to_thread_local();
+        let unreadable = |cause: gix::Error| {
+            let message = format!("the history between {from} and {to} cannot be read");
+            let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+            error.with_help(cure::missing_objects_help(&repository))
+        };
+        let ids = [
+            commit_id(&repository, from, CommitPurpose::Files)?,
+            commit_id(&repository, to, CommitPurpose::Files)?,
+        ];
+        let newest_first = gix::traverse::commit::simple::CommitTimeOrder::NewestFirst;
+        let between = |hidden: gix::ObjectId, tip: gix::ObjectId| {
+            let walk = repository.rev_walk([tip]).with_hidden([hidden]);
+            walk.sorting(gix::revision::walk::Sorting::ByCommitTime(newest_first)).all()
+        };
+        let mut history = History { shallow: cure::is_shallow(&repository), ..History::default() };
+        for commit in between(ids[0], ids[1]).map_err(unreadable)? {
+            let id = commit.map_err(|cause| unreadable(gix::Error::from_error(cause)))?.id;
+            history.added += 1;
+            if history.commits.len() < History::MAX_COMMITS {
+                let commit =
+                    repository.find_commit(id).map_err(|cause| cure::damaged(id, cause))?;
+                let subject = commit.message_raw_sloppy().lines().next().unwrap_or_default();
+                let subject = String::from_utf8_lossy(subject);
+                let subject = subject.trim().chars().take(History::MAX_SUBJECT).collect();
+                history.commits.push(Commit { id: id.to_string(), subject });
+            }
+        }
+        history.removed = between(ids[1], ids[0]).map_err(unreadable)?.count();
+        Ok(history)
+    }
+
+    /// The branch that others start from: what the remote's `HEAD` names, or
+    /// else `main`, or else `master`, at the remote or else here; none where there
+    /// is none of them. Whether its commit can be read is not asked.
+    ///
+    /// # Errors
+    /// Where branches are stored in a way that layercake cannot read.
+    pub fn default_branch(&self) -> Result<Option<String>, Error> {
+        let repository = self.shared.to_thread_local();
+        cure::require_readable_references(&repository)?;
+        let remote = cure::remote(&repository);
+        let head = match &remote {
+            Some(remote) => head_of(&repository, remote)?,
+            None => None,
+        };
+        let local = ["main", "master"].map(|branch| Some(format!("refs/heads/{branch}")));
+        let tracked = ["main", "master"]
+            .map(|branch| Some(format!("refs/remotes/{}/{branch}", remote.as_ref()?)));
+        for name in [head].into_iter().chain(tracked).chain(local).flatten() {
+            if let Some(branch) = reference(&repository, &name)? {
+                return Ok(Some(branch.name().shorten().to_string()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The remote that this clone fetches from: the only one, or `origin`;
+    /// none where there is no such remote.
+    pub fn remote(&self) -> Option<String> {
+        cure::remote(&self.shared.to_thread_local())
+    }
+}
+
+/// What a commit is looked up for, which decides what brings one that is not
+/// here.
+#[derive(Clone, Copy)]
+enum CommitPurpose {
+    /// Its files: the commit alone will do.
+    Files,
+    /// What came before it: all of its history is needed.
+    History,
+}
+
+fn commit_id(
+    repository: &gix::Repository,
+    revision: &str,
+    wanted: CommitPurpose,
+) -> Result<gix::ObjectId, Error> {
+    control::refuse_altered_history(repository)?;
+    if let Some(id) = full_id(repository, revision).filter(|id| !repository.has_object(id)) {
+        let help = match wanted {
+            CommitPurpose::Files | CommitPurpose::History if cure::is_quarantined() => {
+                cure::QUARANTINE_HELP.to_owned()
+            }
+            CommitPurpose::Files => cure::fetch_commit_help(repository, id),
+            CommitPurpose::History => cure::fetch_history_help(repository, id),
+        };
+        let message = format!("unknown revision `{revision}`: this clone has no such commit");
+        return Err(Error::new(ErrorKind::Git, message).with_help(help));
+    }
+    cure::refuse_several(revision)?;
+    refuse_endless_tags(repository, revision)?;
+    let spelled_out = match with_local_upstream(repository, revision) {
+        Some(spelled_out) => spelled_out.into(),
+        None => with_whole_id(repository, revision)?,
+    };
+    let id = repository
+        .rev_parse_single(&*spelled_out)
+        .map_err(|cause| cure::unresolved(repository, revision, cause))?
+        .detach();
+    let object = match repository.try_find_object(id) {
+        Ok(Some(object)) => object,
+        Ok(None) => {
+            let error = cure::lost(repository, revision, id);
+            let help = cure::unshallow_help(repository);
+            return Err(match wanted {
+                CommitPurpose::History if cure::is_shallow(repository) => error.with_help(help),
+                CommitPurpose::History | CommitPurpose::Files => error,
+            });
+        }
+        Err(cause) => return Err(cure::damaged(id, cause)),
+    };
+    let kind = object.kind;
+    match object.peel_to_kind(gix::objs::Kind::Commit) {
+        Ok(commit) => match commit.try_to_commit_ref() {
+            Ok(_) => Ok(commit.id),
+            Err(cause) => Err(cure::damaged(commit.id, cause)),
+        },
+        Err(cause) if kind == gix::objs::Kind::Tag => {
+            let message = format!("the commit of the tag `{revision}` cannot be read");
+            let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+            Err(error.with_help(cure::missing_objects_help(repository)))
+        }
+        Err(_) => {
+            let message = format!("`{revision}` is a {kind}, not a commit");
+            Err(Error::new(ErrorKind::Usage, message))
+        }
+    }
+}
+
+/// The revision with the name of the branch where it begins with the upstream
+/// (`topic@{u}`) of one that follows another of this repository: gix knows
+/// upstreams of remotes only.
+fn with_local_upstream(repository: &gix::Repository, revision: &str) -> Option<String> {
+    let lowercase = revision.to_ascii_lowercase();
+    let (name, mark) = ["@{u}", "@{upstream}"]
+        .iter()
+        .find_map(|mark| Some((&revision[..lowercase.find(mark)?], mark)))?;
+    let branch = match name {
+        "" | "@" | "HEAD" => repository.head_name().ok()??.shorten().to_string(),
+        name => name.to_owned(),
+    };
+    let config = repository.config_snapshot();
+    let value = |key| config.string(&*format!("branch.{branch}.{key}"));
+    let upstream =
+        value("merge").filter(|_| value("remote").is_some_and(|remote| remote == "."))?;
+    Some(format!("{upstream}{}", &revision[name.len() + mark.len()..]))
+}
+
+/// The revision with the whole id where it begins with a short one. gix does
+/// that itself, but takes each id of up to 40 digits for one of SHA-1.
+fn with_whole_id<'r>(
+    repository: &gix::Repository,
+    revision: &'r str,
+) -> Result<Cow<'r, str>, Error> {
+    let name = cure::base_name(revision);
+    let hash = repository.object_hash();
+    let is_named = || repository.try_find_reference(name).is_ok_and(|found| found.is_some());
+    if hash == gix::hash::Kind::Sha1 || name.len() >= hash.len_in_hex() || is_named() {
+        return Ok(revision.into());
+    }
+    let padded = format!("{name:0<width$}", width = hash.len_in_hex());
+    let prefix = gix::ObjectId::from_hex(padded.as_bytes())
+        .and_then(|id| gix::hash::Prefix::new(&id, name.len()));
+    // what is no short id is a name, or a mistake that is told elsewhere
+    let Ok(prefix) = prefix else { return Ok(revision.into()) };
+    let mut candidates = HashSet::default();
+    let found = repository.objects.lookup_prefix(prefix, Some(&mut candidates));
+    found.map_err(|cause| cure::unresolved(repository, revision, cause))?;
+    let leads_to_commit = |id: &gix::ObjectId| {
+        let object = repository.try_find_object(*id).ok().flatten();
+        object.is_some_and(|object| object.peel_to_commit().is_ok())
+    };
+    candidates.retain(|id| !is_endless(repository, *id) && leads_to_commit(id));
+    let mut candidates: Vec<String> = candidates.iter().map(ToString::to_string).collect();
+    candidates.sort();
+    match &candidates[..] {
+        [] => Ok(revision.into()),
+        [id] => Ok(format!("{id}{}", &revision[name.len()..]).into()),
+        [..] => Err(cure::ambiguous(revision, &candidates)),
+    }
+}
+
+/// Refuses tags of tags of tags without end: those of a damaged repository can
+/// stand for themselves, and gix follows them for ever.
+fn refuse_endless_tags(repository: &gix::Repository, revision: &str) -> Result<(), Error> {
+    let endless = |mut reference: gix::Reference<'_>| {
+        let id = reference.follow_to_object().ok()?.detach();
+        let name = || reference.name().shorten().to_string();
+        is_endless(repository, id).then(name)
+    };
+    let found = if revision.starts_with(":/") {
+        // All that can be reached from anywhere is looked through.
+        let references = repository.references().ok();
+        let all = references.as_ref().and_then(|references| references.all().ok());
+        all.and_then(|all| all.filter_map(Result::ok).find_map(endless))
+    } else {
+        let name = cure::base_name(revision);
+        let id = full_id(repository, name).filter(|id| is_endless(repository, *id));
+        let reference = || endless(repository.try_find_reference(name).ok()??);
+        id.map(|id| id.to_string()).or_else(reference)
+    };
+    match found {
+        Some(name) => Err(cure::endless_tag(&name)),
+        None => Ok(()),
+    }
+}
+
+fn is_endless(repository: &gix::Repository, start: gix::ObjectId) -> bool {
+    let target = |id: &gix::ObjectId| {
+        let object = repository.try_find_object(*id).ok()??;
+        object.try_to_tag_ref_iter()?.target_id().ok()
+    };
+    std::iter::successors(Some(start), target).nth(Repository::MAX_TAGS + 1).is_some()
+}
+
+/// The id that `revision` is, if it is one with all its digits: git takes
+/// such a name for an id and for nothing else.
+fn full_id(repository: &gix::Repository, revision: &str) -> Option<gix::ObjectId> {
+    let id = gix::ObjectId::from_hex(revision.as_bytes()).ok()?;
+    (id.kind() == repository.object_hash()).then_some(id)
+}
+
+/// Whether the walk from the two commits to their common ancestors comes to
+/// one whose parents a shallow clone lacks.
+///
+/// What is behind the common ancestors found does not count: nothing there
+/// can be better than they are.
+fn ends_early(
+    repository: &gix::Repository,
+    tips: [gix::ObjectId; 2],
+    bases: &[gix::ObjectId],
+) -> gix::Result<bool> {
+    let boundary = repository.shallow_commits()?;
+    let walk = repository.rev_walk(tips).with_hidden(bases.iter().copied()).all()?;
+    for commit in walk {
+        let commit = commit?;
+        if boundary.as_ref().is_some_and(|boundary| boundary.contains(&commit.id)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What the `HEAD` of a remote names, such as `refs/remotes/origin/main`.
+fn head_of(repository: &gix::Repository, remote: &str) -> Result<Option<String>, Error> {
+    let head = reference(repository, &format!("refs/remotes/{remote}/HEAD"))?;
+    Ok(head.and_then(|head| Some(head.target().try_name()?.as_bstr().to_string())))
+}
+
+/// The reference of this name; none if there is none. Damage is not taken for that, since
+/// another branch would then be compared.
+fn reference<'r>(
+    repository: &'r gix::Repository,
+    name: &str,
+) -> Result<Option<gix::Reference<'r>>, Error> {
+    if gix::refs::FullName::try_from(name).is_err() {
+        return Ok(None);
+    }
+    repository.try_find_reference(name).map_err(|cause| {
+        let message = format!("the reference `{name}` cannot be read");
+        let help = cure::missing_objects_help(repository);
+        Error::new(ErrorKind::Git, message).caused_by(cause).with_help(help)
+    })
+}

@@ -1,0 +1,328 @@
+//! What git has stored: the files of a commit or of the index.
+//!
+//! An object that is damaged or not here is never taken for a file that is
+//! not there, nor for an empty one: reading it says that it is damaged.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use gix::bstr::{BStr, BString, ByteSlice};
+use gix::objs::tree::EntryKind as Mode;
+
+use super::listing::files_below;
+use super::{Repository, content_id, cure};
+use crate::error::{Error, ErrorKind};
+use crate::nested::all_files;
+use crate::tree::{NO_SUCH_FILE, broken_link, path_of, read_plain, submodule_behind};
+use crate::{ContentId, Entry, EntryKind, Nested, ReadError, RepoPath, Source, Tree};
+
+/// The files of one commit or of the index. Symbolic links are followed inside
+/// of it; nothing outside can be reached. Contents are those that git stored:
+/// no line ending is converted, no large-file pointer resolved.
+pub struct StoredTree {
+    repository: Repository,
+    origin: StoredOrigin,
+    entries: Vec<Entry>,
+    paths: Paths,
+    /// Handles that wait for the next reader: each reading thread takes one,
+    /// and with it the packs it has unpacked.
+    handles: Mutex<Vec<gix::Repository>>,
+}
+
+/// Where a stored tree was read from.
+pub(super) enum StoredOrigin {
+    Commit(gix::ObjectId),
+    Index,
+}
+
+/// What stands at each path of a stored tree, folders included.
+pub(super) type Paths = BTreeMap<BString, (Mode, gix::ObjectId)>;
+
+impl StoredTree {
+    /// Files and folders that one may have. Folders are stored once, however often
+    /// they are named: a few can stand for more files than any disk holds.
+    pub const MAX_PATHS: usize = 2_000_000;
+
+    /// The id of the commit, in hexadecimal digits; none for the index.
+    pub fn commit_id(&self) -> Option<String> {
+        match self.origin {
+            StoredOrigin::Commit(id) => Some(id.to_string()),
+            StoredOrigin::Index => None,
+        }
+    }
+
+    /// Id of the content as a whole, which is that of the commit; none for the index.
+    pub(crate) fn content(&self) -> Option<ContentId> {
+        match self.origin {
+            StoredOrigin::Commit(id) => Some(content_id(id)),
+            StoredOrigin::Index => None,
+        }
+    }
+
+    /// Whether both hold the same files with the same contents and modes.
+    pub fn holds_the_same_as(&self, other: &StoredTree) -> bool {
+        self.stored_files().eq(other.stored_files())
+    }
+
+    /// Whether there is anything at this path.
+    pub(super) fn holds(&self, path: &BStr) -> bool {
+        self.paths.contains_key(path)
+    }
+
+    fn stored_files(&self) -> impl Iterator<Item = (&BString, &(Mode, gix::ObjectId))> {
+        self.paths.iter().filter(|(_, (mode, _))| *mode != Mode::Tree)
+    }
+
+    pub(super) fn new(repository: Repository, origin: StoredOrigin, paths: Paths) -> Self {
+        let handles = Mutex::default();
+        let mut tree = Self { repository, origin, entries: Vec::new(), paths, handles };
+        let mut entries: Vec<Entry> = tree
+            .paths
+            .iter()
+            .filter_map(|(path, (mode, id))| tree.entry(path, *mode, *id))
+            .collect();
+        // `BString`s sort as `str`s do, but for what replacement characters moved
+        entries.sort_by(|one, other| one.path.cmp(&other.path));
+        tree.entries = entries;
+        tree
+    }
+
+    fn entry(&self, path: &[u8], mode: Mode, id: gix::ObjectId) -> Option<Entry> {
+        let (path, utf8) = path_of(path);
+        let (kind, content) = match mode {
+            Mode::Tree => return None,
+            Mode::Commit => (EntryKind::Submodule, Some(content_id(id))),
+            Mode::Blob | Mode::BlobExecutable => (EntryKind::File, Some(content_id(id))),
+            Mode::Link => match self.resolve(&path) {
+                Ok(StoredTarget::Folder | StoredTarget::Submodule) => return None,
+                Ok(StoredTarget::File(id)) => (EntryKind::File, Some(content_id(id))),
+                Err(_) => (EntryKind::File, Some(self.broken_link(&path, id))),
+            },
+        };
+        let (kind, content) = if utf8 { (kind, content) } else { (EntryKind::NotUtf8, None) };
+        Some(Entry { path, kind, content, is_link: matches!(mode, Mode::Link) })
+    }
+
+    fn broken_link(&self, path: &RepoPath, id: gix::ObjectId) -> ContentId {
+        let target = self.blob(id, MAX_LINK_BYTES).unwrap_or_default();
+        let submodule = submodule_behind(path, &target, |path| match self.nested(path) {
+            Nested::Submodule(commit) => Some(commit),
+            Nested::Untracked => None,
+        });
+        broken_link(content_id(id), submodule)
+    }
+
+    /// What `path` names, its symbolic links followed.
+    fn resolve(&self, path: &RepoPath) -> Result<StoredTarget, ReadError> {
+        self.follow(path).map(|(_, target)| target)
+    }
+
+    /// Where `path` leads to in the end, and what is there.
+    fn follow(&self, path: &RepoPath) -> Result<(BString, StoredTarget), ReadError> {
+        let mut ahead: Vec<BString> = parts_in_reverse(path.as_str().into());
+        let mut here = BString::default();
+        let mut links = 0;
+        while let Some(part) = ahead.pop() {
+            if part == ".." {
+                here = parent(here).ok_or_else(|| ReadError::new(LEADS_OUT))?;
+                continue;
+            }
+            let folder = here.len();
+            if folder > 0 {
+                here.push(b'/');
+            }
+            here.extend_from_slice(&part);
+            match self.paths.get(&here) {
+                Some((Mode::Link, _)) if links == MAX_LINKS => {
+                    return Err(ReadError::new(TOO_MANY_LINKS));
+                }
+                Some((Mode::Link, id)) => {
+                    links += 1;
+                    let target = self.link_target(*id)?;
+                    here.truncate(folder);
+                    ahead.extend(parts_in_reverse(target.as_bstr()));
+                }
+                Some((Mode::Tree, _)) => {}
+                Some((mode, id)) if ahead.is_empty() => {
+                    return Ok((here, StoredTarget::of(*mode, *id)));
+                }
+                None | Some(_) if links > 0 => return Err(ReadError::new(LEADS_NOWHERE)),
+                None | Some(_) => return Err(ReadError::new(NO_SUCH_FILE)),
+            }
+        }
+        Ok((here, StoredTarget::Folder))
+    }
+
+    fn link_target(&self, id: gix::ObjectId) -> Result<BString, ReadError> {
+        let target: BString = self.blob(id, MAX_LINK_BYTES)?.into();
+        if target.starts_with(b"/") { Err(ReadError::new(LEADS_OUT)) } else { Ok(target) }
+    }
+
+    fn blob(&self, id: gix::ObjectId, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let repository = self.handle();
+        let bytes = match repository.try_find_header(id) {
+            Ok(Some(header)) if header.size() > limit => Err(ReadError::TooLarge(header.size())),
+            Ok(Some(_)) => match repository.find_blob(id) {
+                Ok(mut blob) => Ok(blob.take_data()),
+                Err(_) => Err(damaged(&repository, id)),
+            },
+            Ok(None) => Err(ReadError::Damaged {
+                reason: format!("git object {id} is not in this clone"),
+                help: cure::missing_objects_help(&repository),
+            }),
+            Err(_) => Err(damaged(&repository, id)),
+        };
+        self.hand_back(repository);
+        bytes
+    }
+
+    /// The bytes of an object of the index as the working tree has them, if they
+    /// are the same: to read and to hash a file costs less than to unpack an
+    /// object, and nearly all files are as they were added.
+    fn copy(&self, path: &RepoPath, id: gix::ObjectId) -> Option<Vec<u8>> {
+        let root = match self.origin {
+            StoredOrigin::Index => self.repository.work_tree_root()?,
+            StoredOrigin::Commit(_) => return None,
+        };
+        let bytes = read_plain(root, path)?;
+        (self.repository.content_of(&bytes)? == content_id(id)).then_some(bytes)
+    }
+
+    fn handle(&self) -> gix::Repository {
+        let waiting = self.handles.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        waiting.unwrap_or_else(|| self.repository.shared.to_thread_local())
+    }
+
+    fn hand_back(&self, handle: gix::Repository) {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+    }
+}
+
+impl Tree for StoredTree {
+    fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
+        // a folder's entries follow its own path, but siblings such as
+        // `folder-2` may stand between them: `-` sorts before `/`
+        let inside = self.entries.iter().filter(|entry| entry.is_in(folder));
+        Ok(inside.cloned().collect())
+    }
+
+    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
+        if let Some((Mode::Blob | Mode::BlobExecutable, id)) =
+            self.paths.get(path.as_str().as_bytes().as_bstr())
+        {
+            let copy = self.copy(path, *id);
+            return copy.map_or_else(|| self.blob(*id, Source::MAX_BYTES), Ok);
+        }
+        match self.resolve(path)? {
+            StoredTarget::File(id) => self.blob(id, Source::MAX_BYTES),
+            StoredTarget::Folder => Err(ReadError::new("a folder, not a file")),
+            StoredTarget::Submodule => Err(ReadError::new("a submodule, not a file")),
+        }
+    }
+
+    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        let (path, utf8) = path_of(&self.follow(path).ok()?.0);
+        utf8.then_some(path)
+    }
+
+    fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
+        self.repository.content_of(bytes)
+    }
+
+    fn nested(&self, path: &RepoPath) -> Nested {
+        match self.paths.get(path.as_str().as_bytes().as_bstr()) {
+            Some((Mode::Commit, id)) => Nested::Submodule(content_id(*id)),
+            Some(_) | None => Nested::Untracked,
+        }
+    }
+
+    fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
+        let Nested::Submodule(commit) = self.nested(path) else { return None };
+        // where it is checked out, the commit is probably there too
+        let nested = self.repository.nested(path)?;
+        all_files(&nested.commit(&commit.to_string()).ok()?)
+    }
+
+    fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
+        let repository = self.handle();
+        let missing = if cure::is_partial(&repository) {
+            let resolved = files.iter().filter_map(|path| self.resolve(path).ok());
+            resolved.filter(|target| target.is_missing_from(&repository)).count()
+        } else {
+            0
+        };
+        self.hand_back(repository);
+        if missing == 0 {
+            return Ok(());
+        }
+        let (all, whose) = (
+            files.len(),
+            match self.origin {
+                StoredOrigin::Commit(id) => format!("commit {}", id.to_hex_with_len(12)),
+                StoredOrigin::Index => "the index".to_owned(),
+            },
+        );
+        let message = format!("{missing} of {all} files of {whose} are not in this partial clone");
+        Err(Error::new(ErrorKind::Git, message).with_help(cure::PARTIAL_HELP))
+    }
+}
+
+/// What a path of a stored tree names in the end.
+#[derive(Clone, Copy)]
+enum StoredTarget {
+    File(gix::ObjectId),
+    Folder,
+    Submodule,
+}
+
+impl StoredTarget {
+    fn of(mode: Mode, id: gix::ObjectId) -> Self {
+        match mode {
+            Mode::Blob | Mode::BlobExecutable | Mode::Link => Self::File(id),
+            Mode::Tree => Self::Folder,
+            Mode::Commit => Self::Submodule,
+        }
+    }
+
+    fn is_missing_from(self, repository: &gix::Repository) -> bool {
+        match self {
+            Self::File(id) => !repository.has_object(id),
+            Self::Folder | Self::Submodule => false,
+        }
+    }
+}
+
+const LEADS_OUT: &str = "a symbolic link that leads out of the repository";
+const LEADS_NOWHERE: &str = "a symbolic link to nothing";
+const TOO_MANY_LINKS: &str = "too many symbolic links on the way to it";
+
+/// As many as Linux follows.
+const MAX_LINKS: usize = 40;
+/// As long as a path can be on Linux.
+const MAX_LINK_BYTES: u64 = 4096;
+
+fn parts_in_reverse(path: &BStr) -> Vec<BString> {
+    let parts = path.rsplit(|byte| *byte == b'/');
+    parts.filter(|part| !part.is_empty() && *part != b".").map(BString::from).collect()
+}
+
+/// The folder that `path` is in; the root is in none.
+fn parent(mut path: BString) -> Option<BString> {
+    if path.is_empty() {
+        return None;
+    }
+    let end = path.rfind_byte(b'/').unwrap_or(0);
+    path.truncate(end);
+    Some(path)
+}
+
+fn damaged(repository: &gix::Repository, id: gix::ObjectId) -> ReadError {
+    let help = cure::missing_objects_help(repository);
+    ReadError::Damaged { reason: format!("git object {id} is damaged"), help }
+}
+
+/// What stands at each path of a commit.
+pub(super) fn paths_of(repository: &gix::Repository, commit: gix::ObjectId) -> gix::Result<Paths> {
+    let tree = repository.find_commit(commit)?.tree_id()?.detach();
+    files_below(repository, tree, &mut |_, _| true)
+}

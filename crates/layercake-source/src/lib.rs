@@ -1,0 +1,80 @@
+//! Which bytes, from where: files of a tree, their texts, places in them.
+//!
+//! A [`FileId`] stands for one path *and* one content. Nothing here knows
+//! YAML or Deckhand, and nothing here prints.
+//!
+//! ```
+//! use layercake_source::{FileId, LineIndex, Span};
+//!
+//! let text = "name: keystone\nport: 5000\n";
+//! let span = Span::new(FileId::default(), 21, 25);
+//! assert_eq!(&text[span.range()], "5000");
+//!
+//! let position = LineIndex::new(text).position(text, span.start);
+//! assert_eq!((position.line.get(), position.column.get()), (2, 7));
+//! ```
+//!
+//! # Features
+//!
+//! - `files`: trees of files (a folder, a commit, the index, memory), git, and writing. Without it
+//!   there are spans alone, for libraries that are given their text.
+//!
+//! # Modules
+//!
+//! Lowest first; a module uses only those before it and those of its own item.
+//!
+//! - [`error`]: why layercake cannot do its work
+//! - [`near`]: which of some names is nearly another, for "did you mean"
+//! - `span`: places in texts, as bytes and as lines
+//! - `key`: names of documents
+//! - `path`: paths inside repositories
+//! - `used`: further repositories, as reports show them
+//! - `text`: files decoded, and the map from ids to them
+//! - `tree`, `nested`, `git`: files of a folder, of a commit, of the index, and of what is in them
+//! - `interrupt`: files that a signal leaves half written are removed
+//! - `write`: files written as a whole or not at all
+
+#[cfg(feature = "files")]
+pub mod error;
+#[cfg(feature = "files")]
+mod git;
+#[cfg(feature = "files")]
+mod interrupt;
+mod key;
+pub mod near;
+#[cfg(feature = "files")]
+mod nested;
+#[cfg(feature = "files")]
+mod path;
+mod span;
+#[cfg(feature = "files")]
+mod text;
+#[cfg(feature = "files")]
+mod tree;
+#[cfg(feature = "files")]
+mod used;
+#[cfg(feature = "files")]
+mod write;
+
+#[cfg(feature = "files")]
+pub use git::{NewCommit, Repository, StagedSides, StoredTree, is_same_address};
+pub use key::{DocKey, Triple};
+#[cfg(feature = "files")]
+pub use nested::Nested;
+#[cfg(feature = "files")]
+pub use path::RepoPath;
+pub use span::{FileId, LineIndex, NumberedInput, Position, Span, Spanned, offset};
+#[cfg(feature = "files")]
+pub use text::{Encoding, Source, SourceMap, TextFault};
+#[cfg(feature = "files")]
+pub use tree::{
+    ContentId, Entry, EntryKind, Excluding, Labelled, ListedFiles, MemoryTree, Overlay, ReadError,
+    Tree, WorkTree, bytes_at, names_in, text_at,
+};
+#[cfg(feature = "files")]
+pub use used::{Commit, History, RevisionChoice, UsedRepository, UsedRevision};
+#[cfg(feature = "files")]
+pub use write::{
+    create_empty_folder, create_folder, create_new_folder, real_place, refuse_git, stays_inside,
+    write_file, write_files, write_own_file,
+};

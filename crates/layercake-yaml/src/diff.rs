@@ -1,0 +1,951 @@
+//! What differs between two values, place by place.
+//!
+//! One walk over both tells every [`Difference`] and is told, for each, which
+//! side to take: so the same walk that finds what somebody edited can also
+//! make the value with only some of the edits. Order of keys, spans and
+//! whatever else is no value make no difference.
+//!
+//! Items of lists are matched by identity where they have one: a `name`, an
+//! `id`, or another key that the caller knows ([`ListKeys`]); other items by
+//! equality. An item put in front of others is one difference, not as many as
+//! there are items, and so is another order of items that have an identity
+//! ([`DifferenceKind::Order`]). A secret is compared whole, so that not even the keys
+//! inside it show, and is no identity.
+//!
+//! Values are shared, and a small text can stand for millions of them. So the
+//! places that are listed are bounded ([`MAX_DIFFERENCES`]), and shared values are
+//! compared and counted once (`Pairs`).
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::hash::BuildHasher as _;
+use std::sync::{Arc, LazyLock};
+
+use globset::GlobMatcher;
+use layercake_source::Span;
+
+use super::PlaceQuery;
+use super::path::{Item, Location, Piece};
+use super::{Key, Mapping, Node, Size, Value, emit};
+
+/// A place at which two values differ; on at least one side there is one.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// What differs there.
+    pub kind: DifferenceKind,
+    /// What is there on the base side.
+    pub base: Option<DiffPlace>,
+    /// What is there on the head side.
+    pub head: Option<DiffPlace>,
+    /// Items of lists on the way there that are known by a key.
+    pub items: Vec<Item>,
+    /// How many places differ in there that are not listed one by one; zero where all are.
+    pub unlisted: u64,
+}
+
+/// What differs at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DifferenceKind {
+    /// The value, which may be there on one side only.
+    Value,
+    /// The order of the items that a list has on both sides. The nodes of the sides are the
+    /// values at `key` by which these items are known, in their order; what else differs in
+    /// the list are differences of their own.
+    Order {
+        /// The key by which the items are known.
+        key: Arc<str>,
+        /// Indexes of these items in the list of the base and of the head.
+        indexes: [Vec<usize>; 2],
+    },
+}
+
+/// Maximum number of places that are listed between two values. Where more differ, each
+/// mapping or list has an equal share of those of the one around it, and one with more
+/// than its share is a single difference.
+pub const MAX_DIFFERENCES: u64 = 10_000;
+
+/// A node, and where it is on its side.
+#[derive(Clone, Debug)]
+pub struct DiffPlace {
+    /// Where; indexes count on this side.
+    pub location: Location,
+    /// The key it stands at, where that is on one side only.
+    pub key: Option<Span>,
+    /// What is there.
+    pub node: Node,
+}
+
+impl Difference {
+    /// Where it is: on the head side, or on the base side where the head has
+    /// nothing there.
+    pub fn location(&self) -> &Location {
+        let place = self.head.as_ref().or(self.base.as_ref());
+        &place.expect("a difference has a side").location
+    }
+
+    /// Whether one of the sides is secret, so that neither may be shown.
+    pub fn is_secret(&self) -> bool {
+        self.base.iter().chain(&self.head).any(|place| place.node.secret)
+    }
+}
+
+/// The keys by which items of lists are known.
+#[derive(Clone, Debug)]
+pub struct ListKeys {
+    keys: Vec<String>,
+    /// Those of some lists of some documents.
+    special: Vec<SpecialKey>,
+    /// Those of the document at hand, which stand above all others.
+    here: Vec<SpecialKey>,
+    /// Whether the values that are compared are whole documents, with data in them.
+    has_envelope: bool,
+}
+
+/// The key by which items of some lists are known.
+#[derive(Clone, Debug)]
+pub struct SpecialKey {
+    /// The schemas of the documents.
+    pub schema: GlobMatcher,
+    /// The lists in their data.
+    pub path: PlaceQuery,
+    /// The key.
+    pub key: String,
+}
+
+impl Default for ListKeys {
+    fn default() -> Self {
+        Self::with([])
+    }
+}
+
+impl ListKeys {
+    /// `name`, `id`, and before them these.
+    pub fn with<'a>(further: impl IntoIterator<Item = &'a str>) -> Self {
+        let keys = further.into_iter().chain(["name", "id"]);
+        let keys = keys.map(str::to_owned).collect();
+        Self { keys, special: Vec::new(), here: Vec::new(), has_envelope: false }
+    }
+
+    /// These, and in some lists others before them.
+    #[must_use]
+    pub fn with_special(mut self, special: Vec<SpecialKey>) -> Self {
+        self.special = special;
+        self
+    }
+
+    /// Those that hold for the data of documents of `schema`.
+    #[must_use]
+    pub fn of_schema(&self, schema: &str) -> Cow<'_, Self> {
+        let here: Vec<SpecialKey> =
+            self.special.iter().filter(|key| key.schema.is_match(schema)).cloned().collect();
+        if here.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let keys = self.keys.clone();
+        Cow::Owned(Self { keys, special: Vec::new(), here, has_envelope: false })
+    }
+
+    /// Those that hold for whole documents of `schema`.
+    #[must_use]
+    pub fn of_document(&self, schema: &str) -> Cow<'_, Self> {
+        match self.of_schema(schema) {
+            Cow::Owned(keys) => Cow::Owned(Self { has_envelope: true, ..keys }),
+            all @ Cow::Borrowed(_) => all,
+        }
+    }
+
+    /// The keys of the list at `place`, those first that are tried first.
+    fn at<'k, 'p>(&'k self, place: &'p Location) -> impl Iterator<Item = &'k str> + use<'k, 'p> {
+        let envelope = usize::from(self.has_envelope);
+        let is_data = place.0.first().is_some_and(|piece| piece.as_text() == Some("data"));
+        let leads_there = move |key: &&SpecialKey| match envelope {
+            0 => key.path.leads_to(place),
+            _ => is_data && key.path.leads_to(&Location(place.0[envelope..].to_vec())),
+        };
+        let here = self.here.iter().filter(leads_there);
+        here.map(|key| &*key.key).chain(self.keys.iter().map(String::as_str))
+    }
+}
+
+/// Which side of a difference is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiffSide {
+    /// As it was.
+    Base,
+    /// As it is.
+    Head,
+}
+
+/// All places at which `base` and `head` differ, in the order of the head,
+/// what is only in the base before what follows it there.
+pub fn differences(base: &Node, head: &Node, keys: &ListKeys) -> Vec<Difference> {
+    differences_within(base, head, keys, MAX_DIFFERENCES)
+}
+
+/// As [`differences`], with a maximum number that is listed.
+pub fn differences_within(base: &Node, head: &Node, keys: &ListKeys, most: u64) -> Vec<Difference> {
+    let mut found = Vec::new();
+    let mut take = |difference| {
+        found.push(difference);
+        DiffSide::Base
+    };
+    DiffWalk::new(keys, &mut take).all(base, head, most);
+    found
+}
+
+/// `base` with the sides that `take` chooses; it is asked for every
+/// difference once, in the order of [`differences`]. What is equal on both
+/// sides is taken from the base.
+pub fn combine(
+    base: &Node,
+    head: &Node,
+    keys: &ListKeys,
+    mut take: impl FnMut(Difference) -> DiffSide,
+) -> Node {
+    DiffWalk::new(keys, &mut take).all(base, head, MAX_DIFFERENCES)
+}
+
+/// Whether two nodes are the same value. Unlike `==`, a float that is no
+/// number is what it is.
+pub fn same(left: &Node, right: &Node) -> bool {
+    Pairs::default().same(left, right)
+}
+
+/// A hash of what may be shown of a value: of values that are the [same] it is equal, of others
+/// nearly never. It is another one in each run.
+pub fn shown_hash(node: &Node) -> u64 {
+    Hashes { hides_secrets: true, ..Hashes::default() }.of(node)
+}
+
+/// Hashes of the values in a node that are not secret, each with its place, in order: values that
+/// are the [same] at the same keys have equal ones. Items of a list are at one place. Of more
+/// values than `most` only so many are looked at.
+pub fn shown_values(node: &Node, most: usize) -> Vec<u64> {
+    let hasher = &*HASHER;
+    let mut hashes = Hashes::default();
+    let (mut found, mut open) = (Vec::new(), vec![(0, node)]);
+    while let Some((place, node)) = open.pop().filter(|_| found.len() < most) {
+        match &node.value {
+            _ if node.secret => {}
+            Value::Mapping(entries) if !entries.is_empty() => {
+                let of = |(key, node)| (hasher.hash_one((place, key)), node);
+                open.extend(entries.iter().map(of));
+            }
+            Value::Sequence(items) if !items.is_empty() => {
+                open.extend(items.iter().map(|item| (hasher.hash_one(place), item)));
+            }
+            _ => found.push(hasher.hash_one((place, hashes.of(node)))),
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Whether two mappings are the [same], in whatever order their entries are.
+pub fn same_entries(left: &Arc<Mapping>, right: &Arc<Mapping>) -> bool {
+    Pairs::default().same_entries(left, right)
+}
+
+/// What is known of pairs of mappings and of lists, by their addresses: shared values are
+/// walked once, however often they occur. The values outlive this.
+#[derive(Default)]
+struct Pairs {
+    /// How many pairs of collections were compared.
+    compared: usize,
+    same: NodePairMap<bool>,
+    /// How many places differ.
+    places: NodePairMap<u64>,
+}
+
+type NodePairMap<V> = HashMap<(usize, usize), V, foldhash::fast::RandomState>;
+
+impl Pairs {
+    /// Pairs that are compared before any is remembered: most values are small, and not
+    /// compared twice.
+    const MAX_FORGOTTEN: usize = 1_000;
+
+    fn same(&mut self, left: &Node, right: &Node) -> bool {
+        match (&left.value, &right.value) {
+            (Value::Mapping(left), Value::Mapping(right)) => self.same_entries(left, right),
+            (Value::Sequence(left), Value::Sequence(right)) => {
+                Arc::ptr_eq(left, right)
+                    || left.len() == right.len()
+                        && self.once(addresses(left, right), |pairs| {
+                            let mut items = left.iter().zip(right.iter());
+                            items.all(|(left, right)| pairs.same(left, right))
+                        })
+            }
+            (Value::Float(left), Value::Float(right)) => left.to_bits() == right.to_bits(),
+            (Value::Set(_), Value::Set(_)) => left.value.equals_in_python(&right.value),
+            (left, right) => left == right,
+        }
+    }
+
+    fn same_entries(&mut self, left: &Arc<Mapping>, right: &Arc<Mapping>) -> bool {
+        Arc::ptr_eq(left, right)
+            || left.len() == right.len()
+                && self.once(addresses(left, right), |pairs| {
+                    left.iter().all(|(key, node)| {
+                        right.get(key).is_some_and(|other| pairs.same(node, other))
+                    })
+                })
+    }
+
+    /// Result of `compare` for a pair, remembered.
+    fn once(&mut self, pair: (usize, usize), compare: impl FnOnce(&mut Self) -> bool) -> bool {
+        self.compared += 1;
+        if self.compared <= Self::MAX_FORGOTTEN {
+            return compare(self);
+        }
+        if let Some(known) = self.same.get(&pair) {
+            return *known;
+        }
+        let is_same = compare(self);
+        self.same.insert(pair, is_same);
+        is_same
+    }
+}
+
+fn addresses<T>(left: &Arc<T>, right: &Arc<T>) -> (usize, usize) {
+    (Arc::as_ptr(left).addr(), Arc::as_ptr(right).addr())
+}
+
+/// How many differences a walk may list.
+#[derive(Clone, Copy)]
+enum PlaceLimit {
+    /// As many as there are, which are few.
+    Any,
+    /// At most this number of places.
+    Places(u64),
+}
+
+struct DiffWalk<'a> {
+    keys: &'a ListKeys,
+    take: &'a mut dyn FnMut(Difference) -> DiffSide,
+    base: Location,
+    head: Location,
+    /// The items around that are known by a key: index of the piece, key, and its value.
+    items: Vec<(usize, &'a str, &'a Node)>,
+    pairs: Pairs,
+}
+
+impl<'a> DiffWalk<'a> {
+    fn new(keys: &'a ListKeys, take: &'a mut dyn FnMut(Difference) -> DiffSide) -> Self {
+        let (base, head) = (Location::root(), Location::root());
+        Self { keys, take, base, head, items: Vec::new(), pairs: Pairs::default() }
+    }
+
+    fn all(&mut self, base: &'a Node, head: &'a Node, most: u64) -> Node {
+        let nodes = Size::of(base).nodes() + Size::of(head).nodes();
+        let room = if nodes <= most { PlaceLimit::Any } else { PlaceLimit::Places(most) };
+        self.nodes(base, head, room)
+    }
+
+    fn nodes(&mut self, base: &'a Node, head: &'a Node, room: PlaceLimit) -> Node {
+        if self.pairs.same(base, head) {
+            return base.clone();
+        }
+        if base.secret || head.secret {
+            return self.whole(base, head, 0);
+        }
+        let room = match room {
+            PlaceLimit::Any => PlaceLimit::Any,
+            PlaceLimit::Places(room) => match self.places(base, head) {
+                places if places <= room => PlaceLimit::Any,
+                places => match room / self.places_beside(base, head).max(1) {
+                    0 => return self.whole(base, head, places),
+                    each => PlaceLimit::Places(each),
+                },
+            },
+        };
+        let value = match (&base.value, &head.value) {
+            (Value::Mapping(below), Value::Mapping(above)) => {
+                Value::Mapping(Arc::new(self.mappings(below, above, room)))
+            }
+            (Value::Sequence(below), Value::Sequence(above)) => {
+                match Alignment::of(below, above, self.keys.at(&self.base), &mut self.pairs) {
+                    Some(alignment) => {
+                        let takes_base_order =
+                            alignment.reordering.as_ref().is_some_and(|reordering| {
+                                self.order(base, head, reordering) == DiffSide::Base
+                            });
+                        let items = self.lists(below, above, &alignment, room);
+                        Value::from(alignment.arranged(items, takes_base_order))
+                    }
+                    None => return self.whole(base, head, 0),
+                }
+            }
+            _ => return self.whole(base, head, 0),
+        };
+        Node { value, ..base.clone() }
+    }
+
+    /// How many places differ between two values that are not the same.
+    fn places(&mut self, base: &Node, head: &Node) -> u64 {
+        let Some(pair) = addresses_of(base, head).filter(|_| !base.secret && !head.secret) else {
+            return 1;
+        };
+        if let Some(known) = self.pairs.places.get(&pair) {
+            return *known;
+        }
+        let mut places: u64 = 0;
+        self.each_different(base, head, |walk, pair| {
+            let inside = pair.map_or(1, |(base, head)| walk.places(base, head));
+            places = places.saturating_add(inside);
+        });
+        self.pairs.places.insert(pair, places);
+        places
+    }
+
+    /// How many of the places directly inside two values differ, or differ in there.
+    fn places_beside(&mut self, base: &Node, head: &Node) -> u64 {
+        let mut count = 0;
+        self.each_different(base, head, |_, _| count += 1);
+        count
+    }
+
+    /// Calls `look` for all that differs directly inside two values: with both sides
+    /// where there are two.
+    fn each_different(
+        &mut self,
+        base: &Node,
+        head: &Node,
+        mut look: impl FnMut(&mut Self, Option<(&Node, &Node)>),
+    ) {
+        match (&base.value, &head.value) {
+            (Value::Mapping(below), Value::Mapping(above)) => {
+                for (key, node) in below.iter() {
+                    match above.get(key) {
+                        Some(other) if self.pairs.same(node, other) => {}
+                        Some(other) => look(self, Some((node, other))),
+                        None => look(self, None),
+                    }
+                }
+                let added = above.keys().filter(|key| below.get(*key).is_none()).count();
+                (0..added).for_each(|_| look(self, None));
+            }
+            (Value::Sequence(below), Value::Sequence(above)) => {
+                let keys = self.keys.at(&self.base);
+                let Some(alignment) = Alignment::of(below, above, keys, &mut self.pairs) else {
+                    return look(self, None);
+                };
+                if alignment.reordering.is_some() {
+                    look(self, None);
+                }
+                for pair in &alignment.pairs {
+                    match pair.base.zip(pair.head) {
+                        Some((at_base, at_head)) => {
+                            let (node, other) = (&below[at_base], &above[at_head]);
+                            if !self.pairs.same(node, other) {
+                                look(self, Some((node, other)));
+                            }
+                        }
+                        None => look(self, None),
+                    }
+                }
+            }
+            _ => look(self, None),
+        }
+    }
+
+    fn whole(&mut self, base: &Node, head: &Node, unlisted: u64) -> Node {
+        let (at_base, at_head) = (self.base_place(base, None), self.head_place(head, None));
+        let sides = (Some(at_base), Some(at_head));
+        match self.ask(DifferenceKind::Value, sides, unlisted) {
+            DiffSide::Base => base.clone(),
+            DiffSide::Head => head.clone(),
+        }
+    }
+
+    fn only_base(&mut self, node: &Node, key: Option<Span>) -> Option<Node> {
+        let place = self.base_place(node, key);
+        match self.ask(DifferenceKind::Value, (Some(place), None), 0) {
+            DiffSide::Base => Some(node.clone()),
+            DiffSide::Head => None,
+        }
+    }
+
+    fn only_head(&mut self, node: &Node, key: Option<Span>) -> Option<Node> {
+        let place = self.head_place(node, key);
+        match self.ask(DifferenceKind::Value, (None, Some(place)), 0) {
+            DiffSide::Base => None,
+            DiffSide::Head => Some(node.clone()),
+        }
+    }
+
+    /// The side whose order a list takes.
+    fn order(&mut self, base: &Node, head: &Node, reordering: &Reordering<'_>) -> DiffSide {
+        let Reordering { key, indexes, .. } = reordering;
+        let [base, head] = [(base, &indexes[0]), (head, &indexes[1])].map(|(list, indexes)| {
+            let items = list.as_sequence().unwrap_or_default();
+            let names = indexes.iter().filter_map(|at| items[*at].get(key)).cloned();
+            Node::new(Value::from(names.collect::<Vec<_>>()), list.span)
+        });
+        let sides = (Some(self.base_place(&base, None)), Some(self.head_place(&head, None)));
+        let kind = DifferenceKind::Order { key: (*key).into(), indexes: indexes.clone() };
+        self.ask(kind, sides, 0)
+    }
+
+    /// The side that is taken of a difference at the place at hand.
+    fn ask(
+        &mut self,
+        kind: DifferenceKind,
+        (base, head): (Option<DiffPlace>, Option<DiffPlace>),
+        unlisted: u64,
+    ) -> DiffSide {
+        /// Maximum length in bytes of the name of an item: longer ones would fill reports.
+        const MAX_NAME_BYTES: usize = 100;
+        let items = self.items.iter().filter_map(|(at, key, name)| {
+            let is_short = name.as_str().is_none_or(|text| text.len() <= MAX_NAME_BYTES);
+            is_short.then(|| Item { at: *at, key: (*key).into(), name: (*name).clone() })
+        });
+        let items = items.collect();
+        (self.take)(Difference { kind, base, head, items, unlisted })
+    }
+
+    fn base_place(&self, node: &Node, key: Option<Span>) -> DiffPlace {
+        DiffPlace { location: self.base.clone(), key, node: node.clone() }
+    }
+
+    fn head_place(&self, node: &Node, key: Option<Span>) -> DiffPlace {
+        DiffPlace { location: self.head.clone(), key, node: node.clone() }
+    }
+
+    fn mappings(&mut self, base: &'a Mapping, head: &'a Mapping, room: PlaceLimit) -> Mapping {
+        let mut combined = Mapping::new();
+        for (key, node) in base.iter() {
+            let kept = self.inside(Some(&Piece::Key(key.clone())), None, |walk| {
+                match head.get_entry(key) {
+                    None => walk.only_base(node, Some(key.span)),
+                    Some((same_key, other)) => {
+                        // To Python `1` and `true` are one key.
+                        walk.head.0.push(Piece::Key(same_key.clone()));
+                        let node = walk.nodes(node, other, room);
+                        walk.head.0.pop();
+                        Some(node)
+                    }
+                }
+            });
+            combined.extend_with(key, kept);
+        }
+        for (key, node) in head.iter().filter(|(key, _)| base.get(*key).is_none()) {
+            let put = self.inside(None, Some(&Piece::Key(key.clone())), |walk| {
+                walk.only_head(node, Some(key.span))
+            });
+            combined.extend_with(key, put);
+        }
+        combined
+    }
+
+    /// For each pair of an alignment the item that is taken of it, if one is.
+    fn lists(
+        &mut self,
+        base: &'a [Node],
+        head: &'a [Node],
+        alignment: &Alignment<'a>,
+        room: PlaceLimit,
+    ) -> Vec<Option<Node>> {
+        let mut taken = Vec::with_capacity(alignment.pairs.len());
+        for pair in &alignment.pairs {
+            let (at_base, at_head) = (pair.base.map(Piece::Index), pair.head.map(Piece::Index));
+            let known = alignment.key.and_then(|key| {
+                let item = pair.head.map(|at| &head[at]).or(pair.base.map(|at| &base[at]));
+                Some((self.base.0.len(), key, item?.get(key)?))
+            });
+            self.items.extend(known);
+            taken.push(self.inside(at_base.as_ref(), at_head.as_ref(), |walk| {
+                match (pair.base, pair.head) {
+                    (Some(below), Some(above)) => {
+                        Some(walk.nodes(&base[below], &head[above], room))
+                    }
+                    (Some(below), None) => walk.only_base(&base[below], None),
+                    (None, Some(above)) => walk.only_head(&head[above], None),
+                    (None, None) => None,
+                }
+            }));
+            self.items.truncate(self.items.len() - usize::from(known.is_some()));
+        }
+        taken
+    }
+
+    /// `look`, one step further inside on the sides for which a step is given.
+    fn inside<T>(
+        &mut self,
+        base: Option<&Piece>,
+        head: Option<&Piece>,
+        look: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        self.base.0.extend(base.cloned());
+        self.head.0.extend(head.cloned());
+        let seen = look(self);
+        self.base.0.truncate(self.base.0.len() - usize::from(base.is_some()));
+        self.head.0.truncate(self.head.0.len() - usize::from(head.is_some()));
+        seen
+    }
+}
+
+/// The addresses of two mappings, or of two lists.
+fn addresses_of(base: &Node, head: &Node) -> Option<(usize, usize)> {
+    match (&base.value, &head.value) {
+        (Value::Mapping(base), Value::Mapping(head)) => Some(addresses(base, head)),
+        (Value::Sequence(base), Value::Sequence(head)) => Some(addresses(base, head)),
+        _ => None,
+    }
+}
+
+impl Mapping {
+    fn extend_with(&mut self, key: &Key, node: Option<Node>) {
+        if let Some(node) = node {
+            self.insert(key.clone(), node);
+        }
+    }
+}
+
+/// Which items of two lists belong together.
+struct Alignment<'k> {
+    /// In the order to tell them in, which is that of the head.
+    pairs: Vec<ItemPair>,
+    /// The key by which the items are known, if they are.
+    key: Option<&'k str>,
+    /// How the items that both lists have change their order, if they do.
+    reordering: Option<Reordering<'k>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct ItemPair {
+    base: Option<usize>,
+    head: Option<usize>,
+}
+
+/// Another order of items that are known by a key.
+struct Reordering<'k> {
+    key: &'k str,
+    /// Indexes of the items that both lists have, in the base and in the head.
+    indexes: [Vec<usize>; 2],
+    /// For each pair its place in the order of the base.
+    in_base: Vec<usize>,
+}
+
+impl<'k> Alignment<'k> {
+    /// None where an item is secret: then the lists differ as a whole.
+    fn of(
+        base: &[Node],
+        head: &[Node],
+        mut keys: impl Iterator<Item = &'k str>,
+        known: &mut Pairs,
+    ) -> Option<Self> {
+        let hidden = |items: &[Node]| items.iter().any(|item| item.secret);
+        if hidden(base) || hidden(head) {
+            // Which of the items changed would be told otherwise.
+            return None;
+        }
+        let known_by = keys.find_map(|key| Some((key, by_identity(base, head, key)?)));
+        let Some((key, anchors)) = known_by else {
+            let pairs = between(&by_equality(base, head, known), base, head, Gap::InTurn);
+            return Some(Self { pairs, key: None, reordering: None });
+        };
+        if anchors.windows(2).all(|pair| pair[0].1 < pair[1].1) {
+            let pairs = between(&anchors, base, head, Gap::Apart);
+            return Some(Self { pairs, key: Some(key), reordering: None });
+        }
+        let (pairs, reordering) = reordered(anchors, base.len(), head.len(), key);
+        Some(Self { pairs, key: Some(key), reordering: Some(reordering) })
+    }
+
+    /// What was taken of the pairs as the items of one list.
+    fn arranged(&self, taken: Vec<Option<Node>>, takes_base_order: bool) -> Vec<Node> {
+        match self.reordering.as_ref().filter(|_| takes_base_order) {
+            None => taken.into_iter().flatten().collect(),
+            Some(Reordering { in_base, .. }) => {
+                let mut placed: Vec<_> = in_base.iter().zip(taken).collect();
+                placed.sort_unstable_by_key(|(place, _)| **place);
+                placed.into_iter().filter_map(|(_, item)| item).collect()
+            }
+        }
+    }
+}
+
+/// The pairs in the order of the anchors, which is the same in both lists; the items between
+/// anchors are told in turn.
+fn between(anchors: &[(usize, usize)], base: &[Node], head: &[Node], gap: Gap) -> Vec<ItemPair> {
+    let mut pairs = Vec::with_capacity(base.len().max(head.len()));
+    let (mut at_base, mut at_head) = (0, 0);
+    let end = (base.len(), head.len());
+    for &(below, above) in anchors.iter().chain([&end]) {
+        while at_base < below && at_head < above && gap.pairs(&base[at_base], &head[at_head]) {
+            pairs.push(ItemPair { base: Some(at_base), head: Some(at_head) });
+            at_base += 1;
+            at_head += 1;
+        }
+        pairs.extend((at_base..below).map(|at| ItemPair { base: Some(at), head: None }));
+        pairs.extend((at_head..above).map(|at| ItemPair { base: None, head: Some(at) }));
+        if (below, above) != end {
+            pairs.push(ItemPair { base: Some(below), head: Some(above) });
+        }
+        (at_base, at_head) = (below + 1, above + 1);
+    }
+    pairs
+}
+
+/// The pairs in the order of the head, of lists of these lengths whose anchors, sorted by the
+/// base, are in another order there.
+fn reordered(
+    anchors: Vec<(usize, usize)>,
+    base: usize,
+    head: usize,
+    key: &str,
+) -> (Vec<ItemPair>, Reordering<'_>) {
+    let swapped: Vec<(usize, usize)> = anchors.iter().map(|(base, head)| (*head, *base)).collect();
+    let pairs: Vec<ItemPair> =
+        woven(&anchors, base, head).map(|(base, head)| ItemPair { base, head }).collect();
+    let in_base = woven(&swapped, head, base).map(|(head, base)| ItemPair { base, head });
+    let places: HashMap<ItemPair, usize, foldhash::fast::RandomState> =
+        in_base.enumerate().map(|(place, pair)| (pair, place)).collect();
+    let in_base = pairs.iter().map(|pair| places[pair]).collect();
+    let (of_base, mut of_head): (Vec<usize>, Vec<usize>) = anchors.into_iter().unzip();
+    of_head.sort_unstable();
+    (pairs, Reordering { key, indexes: [of_base, of_head], in_base })
+}
+
+/// Indexes of the items of two lists in the order of the second; an item that only the first
+/// has is behind the item of both lists that it is behind in the first.
+fn woven(
+    anchors: &[(usize, usize)],
+    first: usize,
+    second: usize,
+) -> impl Iterator<Item = (Option<usize>, Option<usize>)> {
+    let (mut to_second, mut to_first) = (vec![None; first], vec![None; second]);
+    for (of_first, of_second) in anchors {
+        to_second[*of_first] = Some(*of_second);
+        to_first[*of_second] = Some(*of_first);
+    }
+    let mut behind: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+    let mut last = None;
+    for (at, counterpart) in to_second.into_iter().enumerate() {
+        match counterpart {
+            Some(_) => last = counterpart,
+            None => behind.entry(last).or_default().push(at),
+        }
+    }
+    let places = std::iter::once(None).chain((0..second).map(Some));
+    places.flat_map(move |place| {
+        let own = place.map(|at| (to_first[at], place));
+        let followers = behind.remove(&place).unwrap_or_default();
+        own.into_iter().chain(followers.into_iter().map(|at| (Some(at), None)))
+    })
+}
+
+/// What becomes of items that nothing says belong together.
+#[derive(Clone, Copy)]
+enum Gap {
+    /// Their identities differ: one went, another came.
+    Apart,
+    /// An item became the one that stands in its place, if they are alike.
+    InTurn,
+}
+
+impl Gap {
+    fn pairs(self, base: &Node, head: &Node) -> bool {
+        match self {
+            Gap::Apart => false,
+            Gap::InTurn => {
+                std::mem::discriminant(&base.value) == std::mem::discriminant(&head.value)
+            }
+        }
+    }
+}
+
+/// The items of the same `key`, where all items of both lists are mappings
+/// with one of their own that is not secret.
+fn by_identity(base: &[Node], head: &[Node], key: &str) -> Option<Vec<(usize, usize)>> {
+    let places = identities(head, key)?;
+    let known = identities(base, key)?;
+    let mut anchors: Vec<(usize, usize)> =
+        known.iter().filter_map(|(name, below)| Some((*below, *places.get(name)?))).collect();
+    anchors.sort_unstable();
+    Some(anchors)
+}
+
+/// The value of a key by which an item is known.
+#[derive(PartialEq, Eq, Hash)]
+enum ItemIdentity<'a> {
+    Text(&'a str),
+    Number(i64),
+}
+
+impl<'a> ItemIdentity<'a> {
+    fn of(name: &'a Node) -> Option<Self> {
+        match &name.value {
+            _ if name.secret => None,
+            Value::String(text) => Some(Self::Text(text)),
+            Value::Int(number) => Some(Self::Number(*number)),
+            _ => None,
+        }
+    }
+}
+
+fn identities<'a>(items: &'a [Node], key: &str) -> Option<HashMap<ItemIdentity<'a>, usize>> {
+    let mut places = HashMap::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        if places.insert(ItemIdentity::of(item.get(key)?)?, at).is_some() {
+            return None;
+        }
+    }
+    Some(places)
+}
+
+/// The longest row of equal items that stand in both lists in this order.
+/// Lists too long to compare all items with all are taken as they stand, but
+/// for what is equal at both ends.
+fn by_equality(base: &[Node], head: &[Node], known: &mut Pairs) -> Vec<(usize, usize)> {
+    const MAX_COMPARISONS: usize = 250_000;
+    let pairs = base.iter().zip(head);
+    let front = pairs.take_while(|(left, right)| known.same(left, right)).count();
+    let (below, above) = (&base[front..], &head[front..]);
+    let ends = below.iter().rev().zip(above.iter().rev());
+    let back = ends.take_while(|(left, right)| known.same(left, right)).count();
+    let (below, above) = (&below[..below.len() - back], &above[..above.len() - back]);
+    let mut anchors: Vec<(usize, usize)> = (0..front).map(|at| (at, at)).collect();
+    if below.len().saturating_mul(above.len()) <= MAX_COMPARISONS {
+        let common = longest_common_either_way(below, above, known);
+        anchors.extend(common.into_iter().map(|(left, right)| (front + left, front + right)));
+    }
+    let (base_end, head_end) = (base.len() - back, head.len() - back);
+    anchors.extend((0..back).map(|at| (base_end + at, head_end + at)));
+    anchors
+}
+
+/// Of several longest rows the same one is found when the sides are swapped.
+fn longest_common_either_way(
+    base: &[Node],
+    head: &[Node],
+    known: &mut Pairs,
+) -> Vec<(usize, usize)> {
+    /// Maximum number of values that are written out to tell the sides apart; what has more
+    /// is full of copies, and its row may be another one when the sides are swapped.
+    const MAX_NODES: u64 = 20_000;
+    let text = |items: &[Node]| -> Vec<String> {
+        let options = emit::EmitOptions { show_secrets: true, origin: None };
+        items.iter().map(|item| emit::to_yaml(item, &options)).collect()
+    };
+    let nodes: u64 = base.iter().chain(head).map(|item| Size::of(item).nodes()).sum();
+    let swapped = match base.len().cmp(&head.len()) {
+        Ordering::Less => false,
+        Ordering::Equal => !base.is_empty() && nodes <= MAX_NODES && text(base) > text(head),
+        Ordering::Greater => true,
+    };
+    let [of_base, of_head] = numbered(base, head, known);
+    if swapped {
+        longest_common(&of_head, &of_base)
+            .into_iter()
+            .map(|(above, below)| (below, above))
+            .collect()
+    } else {
+        longest_common(&of_base, &of_head)
+    }
+}
+
+/// A number for each item of two lists: equal items have the same one.
+fn numbered(base: &[Node], head: &[Node], known: &mut Pairs) -> [Vec<usize>; 2] {
+    let mut firsts: HashMap<u64, Vec<(usize, &Node)>, foldhash::fast::RandomState> =
+        HashMap::default();
+    let mut count = 0;
+    let mut hashes = Hashes::default();
+    [base, head].map(|items| {
+        let number = |item| {
+            let alike = firsts.entry(hashes.of(item)).or_default();
+            if let Some((number, _)) = alike.iter().find(|(_, first)| known.same(first, item)) {
+                return *number;
+            }
+            alike.push((count, item));
+            count += 1;
+            count - 1
+        };
+        items.iter().map(number).collect()
+    })
+}
+
+/// Hashes of values: those of values that are the [same] are equal.
+#[derive(Default)]
+struct Hashes {
+    /// By the address of the mapping or list; shared ones are hashed once.
+    known: HashMap<usize, u64, foldhash::fast::RandomState>,
+    /// Whether all secrets have the same hash.
+    hides_secrets: bool,
+}
+
+/// Seeded, so that no text can be written to have the hash of another.
+static HASHER: LazyLock<foldhash::fast::RandomState> = LazyLock::new(Default::default);
+
+impl Hashes {
+    fn of(&mut self, node: &Node) -> u64 {
+        if node.secret && self.hides_secrets {
+            return 0;
+        }
+        let Some(address) = node.value.address() else { return self.fresh(&node.value) };
+        if let Some(known) = self.known.get(&address) {
+            return *known;
+        }
+        let hash = self.fresh(&node.value);
+        self.known.insert(address, hash);
+        hash
+    }
+
+    fn fresh(&mut self, value: &Value) -> u64 {
+        let hasher = &*HASHER;
+        match value {
+            Value::Mapping(mapping) => {
+                // In any order of the entries.
+                let entries =
+                    mapping.iter().map(|(key, node)| hasher.hash_one((key, self.of(node))));
+                hasher.hash_one((1, entries.fold(0, u64::wrapping_add)))
+            }
+            Value::Sequence(items) => {
+                let items: Vec<u64> = items.iter().map(|item| self.of(item)).collect();
+                hasher.hash_one((2, items))
+            }
+            Value::String(text) => hasher.hash_one((3, &**text)),
+            Value::Int(int) => hasher.hash_one((4, int)),
+            Value::Float(float) => hasher.hash_one((5, float.to_bits())),
+            Value::Bool(bool) => hasher.hash_one((6, bool)),
+            Value::BigInt(digits) => hasher.hash_one((7, digits)),
+            Value::Binary(bytes) => hasher.hash_one((8, bytes)),
+            Value::Date(date) => hasher.hash_one((9, date)),
+            Value::Timestamp(time) => hasher.hash_one((10, time)),
+            Value::Set(keys) => hasher.hash_one((11, keys.len())),
+            Value::Pairs(pairs) => hasher.hash_one((12, pairs.len())),
+            Value::Null => 0,
+        }
+    }
+}
+
+fn longest_common(base: &[usize], head: &[usize]) -> Vec<(usize, usize)> {
+    let width = head.len() + 1;
+    // For each pair of rests of the lists, how many items they have in common.
+    let mut common = vec![0_u32; (base.len() + 1) * width];
+    for (below, left) in base.iter().enumerate().rev() {
+        for (above, right) in head.iter().enumerate().rev() {
+            let here = below * width + above;
+            common[here] = if left == right {
+                common[here + width + 1] + 1
+            } else {
+                common[here + width].max(common[here + 1])
+            };
+        }
+    }
+    let mut row = Vec::new();
+    let (mut below, mut above) = (0, 0);
+    while below < base.len() && above < head.len() {
+        let here = below * width + above;
+        if base[below] == head[above] {
+            row.push((below, above));
+            (below, above) = (below + 1, above + 1);
+        } else if common[here + width] >= common[here + 1] {
+            below += 1;
+        } else {
+            above += 1;
+        }
+    }
+    row
+}

@@ -1,0 +1,128 @@
+//! The second opinion: libyaml's own, where ours is known to differ.
+//!
+//! granit-parser reads YAML 1.2, which allows a little more than the libyaml
+//! that Deckhand reads with. libyaml itself, translated, is at hand as
+//! `serde_yaml`, but asking it about every file would cost as much again as
+//! reading. So it is asked about a document only where the reader met something
+//! odd, or there are [odd characters](has_odd_characters); a test over mutated
+//! texts holds that condition true.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use layercake_source::{FileId, Span, offset};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::read::{DocumentExtent, ReadDocuments};
+use super::{YamlProblem, YamlProblemKind};
+
+/// Takes out of `read` the documents that libyaml refuses, with a problem for
+/// each, but for what it refuses in words that `passes` lets pass. `text` begins
+/// at byte `base` of the file.
+pub(super) fn review(
+    file: FileId,
+    base: u32,
+    text: &str,
+    passes: fn(&str) -> bool,
+    read: &mut ReadDocuments,
+) {
+    let problems = &mut read.parsed.problems;
+    let before = problems.len();
+    let mut is_refused = |range: &Range<usize>| {
+        let refusal = refusal(&text[range.clone()]).filter(|(_, message)| !passes(message));
+        let Some((at, message)) = refusal else { return false };
+        let span = Span::point(file, base + offset(range.start + at));
+        problems.push(YamlProblem { span, kind: YamlProblemKind::RefusedByLibyaml(message) });
+        true
+    };
+    if read.extents.is_empty() && before == 0 {
+        is_refused(&(0..text.len()));
+    }
+    let mut extents = read.extents.iter();
+    read.parsed.documents.retain(|_| {
+        let DocumentExtent { range, is_odd } =
+            extents.next().expect("each document has its extent");
+        let may_differ = *is_odd || has_odd_characters(&text[range.clone()]);
+        !(may_differ && is_refused(range))
+    });
+    if problems.len() > before {
+        problems.sort_by_key(|problem| problem.span);
+    }
+}
+
+/// Where and why libyaml refuses a text, if it does.
+fn refusal(text: &str) -> Option<(usize, String)> {
+    let narrow = narrow(text);
+    for document in serde_yaml::Deserializer::from_str(&narrow) {
+        let Err(error) = IgnoredAny::deserialize(document) else { continue };
+        let message = error.to_string();
+        // A bound of `serde_yaml`, which libyaml does not have; the document
+        // as such was read before it was met.
+        if message.starts_with("recursion limit exceeded") {
+            continue;
+        }
+        let stop = error.location().map_or(0, |location| location.index());
+        return Some((widened(text, stop), message));
+    }
+    None
+}
+
+/// A text in which each character of several bytes is one byte long, unless it
+/// is odd. libyaml counts characters, its translation bytes: to it a key of
+/// 1,024 bytes would be too long. `^` stands for them, as the one character of
+/// ASCII that means as little to YAML: no indicator, and in no name and no tag.
+fn narrow(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return text.into();
+    }
+    text.chars().map(|character| if is_wide(character) { '^' } else { character }).collect()
+}
+
+/// The byte of a text that is byte `at` of it when it is [`narrow`].
+fn widened(text: &str, at: usize) -> usize {
+    let mut passed = 0;
+    let found = text.char_indices().find(|(_, character)| {
+        let is_behind = passed >= at;
+        passed += if is_wide(*character) { 1 } else { character.len_utf8() };
+        is_behind
+    });
+    found.map_or(text.len(), |(at, _)| at)
+}
+
+fn is_wide(character: char) -> bool {
+    let mut bytes = [0; 4];
+    let bytes = character.encode_utf8(&mut bytes).as_bytes();
+    bytes.len() > 1 && !is_odd_character(bytes, 0)
+}
+
+/// Whether there are characters that libyaml refuses, or that are white space
+/// or a directive to one reader only.
+fn has_odd_characters(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    // Without branches inside, whole vectors of bytes are looked at at once.
+    #[expect(clippy::needless_bitwise_bool, reason = "`||` would be a branch")]
+    let may_be_odd = |byte: &u8| {
+        let is_control = (*byte < 0x20) & (*byte != b'\n') | (*byte == 0x7F);
+        is_control | (*byte == b'%') | (*byte >= 0x80)
+    };
+    bytes.chunks(128).enumerate().any(|(chunk, part)| {
+        part.iter().fold(false, |any, byte| any | may_be_odd(byte))
+            && (0..part.len()).any(|at| is_odd_character(bytes, chunk * 128 + at))
+    })
+}
+
+fn is_odd_character(bytes: &[u8], at: usize) -> bool {
+    match bytes[at] {
+        b'\n' | b'\r' => false,
+        0..=0x1F | 0x7F => true,
+        b'%' => at == 0 || matches!(bytes[at - 1], b'\n' | b'\r'),
+        // Control characters.
+        0xC2 => bytes[at + 1] < 0xA0,
+        // U+2028 and U+2029, which are line breaks to YAML 1.1.
+        0xE2 => matches!(bytes[at + 1..], [0x80, 0xA8 | 0xA9, ..]),
+        // The byte order mark, U+FFFE and U+FFFF.
+        0xEF => matches!(bytes[at + 1..], [0xBB, 0xBF, ..] | [0xBF, 0xBE | 0xBF, ..]),
+        _ => false,
+    }
+}

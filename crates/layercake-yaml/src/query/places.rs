@@ -1,0 +1,137 @@
+//! Paths of RFC 9535 that are compared with places: whether one leads to a place
+//! is told from the place alone, so that nothing has to be searched. What asks
+//! for more than that (filters, indexes from the end) is refused.
+
+use std::fmt;
+use std::sync::Arc;
+
+use jsonpath_rust::parser::model::{Segment, Selector as Parsed};
+use jsonpath_rust::parser::parse_json_path;
+
+use super::InvalidQuery;
+use crate::path::{Location, Piece};
+use crate::{Key, Value};
+
+/// A path that leads to any number of places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaceQuery {
+    text: Arc<str>,
+    steps: Vec<QueryStep>,
+}
+
+/// One segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct QueryStep {
+    /// Whether it may lead any number of levels down first.
+    is_deep: bool,
+    selectors: Vec<QuerySelector>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum QuerySelector {
+    Name(Arc<str>),
+    Any,
+    Index(usize),
+    /// Every so many from one index to another, which is not in it.
+    Slice {
+        from: usize,
+        to: Option<usize>,
+        step: usize,
+    },
+}
+
+impl PlaceQuery {
+    /// Reads a path.
+    ///
+    /// # Errors
+    /// Where `text` is none, or asks for more than a place.
+    pub fn parse(text: &str) -> Result<Self, InvalidQuery> {
+        let invalid = |reason: String| InvalidQuery { reason };
+        let parsed = parse_json_path(text).map_err(|error| invalid(error.to_string()))?;
+        let steps = parsed.segments.iter().map(QueryStep::of).collect::<Result<_, _>>();
+        let steps = steps.map_err(invalid)?;
+        Ok(Self { text: text.into(), steps })
+    }
+
+    /// Whether it leads to this place.
+    pub fn leads_to(&self, place: &Location) -> bool {
+        let reached = place.0.iter().fold(vec![0], |at, piece| self.advance(&at, piece));
+        reached.contains(&self.steps.len())
+    }
+
+    /// How many steps may have been taken one level further down, where so
+    /// many may have been before.
+    fn advance(&self, at: &[usize], piece: &Piece) -> Vec<usize> {
+        let mut next = Vec::new();
+        for &taken in at {
+            let Some(step) = self.steps.get(taken) else { continue };
+            if step.is_deep && !next.contains(&taken) {
+                next.push(taken);
+            }
+            let takes = step.selectors.iter().any(|selector| selector.takes(piece));
+            if takes && !next.contains(&(taken + 1)) {
+                next.push(taken + 1);
+            }
+        }
+        next
+    }
+}
+
+impl fmt::Display for PlaceQuery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl QueryStep {
+    fn of(segment: &Segment) -> Result<Self, String> {
+        let (is_deep, segment) = match segment {
+            Segment::Descendant(inner) => (true, &**inner),
+            Segment::Selector(_) | Segment::Selectors(_) => (false, segment),
+        };
+        let selectors = match segment {
+            Segment::Selector(selector) => vec![QuerySelector::of(selector)?],
+            Segment::Selectors(selectors) => {
+                selectors.iter().map(QuerySelector::of).collect::<Result<_, _>>()?
+            }
+            Segment::Descendant(_) => return Err("it descends twice in one step".to_owned()),
+        };
+        Ok(Self { is_deep, selectors })
+    }
+}
+
+impl QuerySelector {
+    fn of(selector: &Parsed) -> Result<Self, String> {
+        let from_start = |index: i64| {
+            usize::try_from(index).map_err(|_| "it counts from the end of a list".to_owned())
+        };
+        Ok(match selector {
+            Parsed::Name(name) => QuerySelector::Name(name.as_str().into()),
+            Parsed::Wildcard => QuerySelector::Any,
+            Parsed::Index(index) => QuerySelector::Index(from_start(*index)?),
+            Parsed::Slice(from, to, step) => QuerySelector::Slice {
+                from: from_start(from.unwrap_or(0))?,
+                to: to.map(from_start).transpose()?,
+                step: from_start(step.unwrap_or(1))?,
+            },
+            Parsed::Filter(_) => return Err("it has a filter, which is not supported".to_owned()),
+        })
+    }
+
+    fn takes(&self, piece: &Piece) -> bool {
+        match (self, piece) {
+            (QuerySelector::Any, Piece::Key(_) | Piece::Index(_)) => true,
+            (QuerySelector::Name(name), Piece::Key(Key { value, .. })) => {
+                matches!(value, Value::String(text) if **text == **name)
+            }
+            (QuerySelector::Index(wanted), Piece::Index(index)) => wanted == index,
+            (QuerySelector::Slice { from, to, step }, Piece::Index(index)) => {
+                let is_between = index >= from && to.is_none_or(|to| *index < to);
+                // RFC 9535, 2.3.4.2.2: a step of zero selects nothing.
+                is_between && *step > 0 && (index - from) % step == 0
+            }
+            (QuerySelector::Name(_), Piece::Index(_))
+            | (QuerySelector::Index(_) | QuerySelector::Slice { .. }, Piece::Key(_)) => false,
+        }
+    }
+}

@@ -1,0 +1,1280 @@
+//! From the events of granit-parser to documents.
+//!
+//! granit-parser reads YAML 1.2 and knows no types; what makes this PyYAML's
+//! safe loader is here: tags, merge keys, sets, duplicate keys and anchors as
+//! `composer.py` and `constructor.py` have them. Nothing outside this file
+//! knows granit-parser.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Tag};
+use layercake_source::{FileId, Span, offset};
+
+use super::collection::settled;
+use super::quoted;
+use super::scalar::{self, Plain, ScalarFault, ScalarTag};
+use super::spelling::{self, Respelling};
+use super::{
+    Comment, Key, Loader, Mapping, Node, Parsed, SharedCollection, Size, Value, YamlDocument,
+    YamlLimit, YamlProblem, YamlProblemKind,
+};
+
+/// What reading gives: [`Parsed`], and more about each of its documents.
+pub(super) struct ReadDocuments {
+    pub parsed: Parsed,
+    /// As many as there are documents, in the same order.
+    pub extents: Vec<DocumentExtent>,
+    /// What has to be written in another way to be read as libyaml reads it.
+    pub respellings: Vec<Respelling>,
+}
+
+/// What a document is to the second opinion.
+pub(super) struct DocumentExtent {
+    /// The text that belongs to it alone, from the end of the one before,
+    /// directives included.
+    pub range: Range<usize>,
+    /// Whether it holds something that YAML 1.1 and 1.2 do not agree on.
+    pub is_odd: bool,
+}
+
+/// Reads `text`, which begins at byte `base` of the file and has no byte
+/// order mark.
+pub(super) fn read(file: FileId, base: u32, text: &str, loader: Loader) -> ReadDocuments {
+    let mut reader = YamlReader::new(file, base, text, loader);
+    let mut parser = Parser::new_from_str_with_options(text, options(text));
+    while let Some(event) = parser.next_event() {
+        let error = match event {
+            Ok((event, span)) => {
+                reader.event(event, span);
+                continue;
+            }
+            Err(error) => error,
+        };
+        reader.abandon(&error);
+        // Where nothing more can be read the parser ends, comments aside.
+        if parser.proceed_next_document().is_err() {
+            break;
+        }
+    }
+    reader.finish()
+}
+
+/// Something that is written in a text, indicators and white space aside.
+pub(super) struct WrittenToken {
+    pub range: Range<usize>,
+    pub kind: WrittenKind,
+}
+
+/// The kinds of [`WrittenToken`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum WrittenKind {
+    /// A comment, or a text in quotes or below `|` or `>`.
+    Enclosed,
+    /// A text without quotes in a block.
+    Plain,
+    /// A text without quotes inside of `[]` or `{}`.
+    PlainInFlow,
+}
+
+/// What is written in `text`, as far as it can be read, in no order.
+pub(super) fn written(text: &str) -> Vec<WrittenToken> {
+    let mut written = Vec::new();
+    // Whether each collection around is in a flow collection, or is one.
+    let mut flows: Vec<bool> = Vec::new();
+    for event in Parser::new_from_str_with_options(text, options(text)) {
+        let Ok((event, marks)) = event else { break };
+        let range = marks.byte_range().expect("events of a text have byte offsets");
+        let in_flow = flows.last().is_some_and(|is_flow| *is_flow);
+        let kind = match event {
+            Event::Comment(..) => WrittenKind::Enclosed,
+            Event::Scalar(_, ScalarStyle::Plain, ..) if in_flow => WrittenKind::PlainInFlow,
+            Event::Scalar(_, ScalarStyle::Plain, ..) => WrittenKind::Plain,
+            Event::Scalar(..) => WrittenKind::Enclosed,
+            Event::SequenceStart(..) | Event::MappingStart(..) => {
+                flows.push(in_flow || !range.is_empty());
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                flows.pop();
+                continue;
+            }
+            _ => continue,
+        };
+        written.push(WrittenToken { range, kind });
+    }
+    written
+}
+
+fn options(text: &str) -> Options {
+    let mut options = Options::default();
+    options.emit_unresolved_aliases = true;
+    options.emit_anchor_events = true;
+    options.max_buffered_comment_events = usize::MAX;
+    options.flow_nesting_limit = YamlLimit::DEPTH;
+    options.block_nesting_limit = YamlLimit::DEPTH;
+    options.block_scalar_eof_without_line_feed = true;
+    // A byte order mark is text, and one that begins a line is nothing to libyaml:
+    // that has to be a fault, or it would be the beginning of a key.
+    options.bom_inside_document_as_content =
+        !text.match_indices('\u{feff}').any(|(at, _)| text[..at].ends_with(['\n', '\r']));
+    options
+}
+
+/// What ends a line to YAML 1.1, beside what does to YAML 1.2 and U+0085, which has
+/// become one of these.
+const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
+
+struct YamlReader<'text> {
+    file: FileId,
+    base: u32,
+    text: &'text str,
+    loader: Loader,
+    /// The names that aliases may have, as soon as they matter.
+    aliases: OnceCell<HashSet<&'text str>>,
+    /// Where the last event but a comment ended.
+    cursor: usize,
+    /// Where the last document ended.
+    boundary: usize,
+    /// Whether there was a document.
+    started: bool,
+    /// Whether there are characters that end a line to libyaml alone.
+    has_separators: bool,
+    draft: Option<DocumentDraft>,
+    /// How many entries `<<` has brought into mappings.
+    merged: u64,
+    /// What finished collections have left behind.
+    rooms: Rooms,
+    read: ReadDocuments,
+}
+
+/// Memory that collections grew in and have moved out of, for the next ones.
+#[derive(Default)]
+struct Rooms {
+    lists: Vec<Vec<Node>>,
+    mappings: Vec<Vec<(Key, Node)>>,
+}
+
+/// A document that is being read.
+struct DocumentDraft {
+    start: usize,
+    /// One past its last token so far.
+    end: usize,
+    root: Option<Node>,
+    frames: Vec<Frame>,
+    anchors: HashMap<usize, Anchored, foldhash::fast::RandomState>,
+    names: HashMap<String, Span, foldhash::fast::RandomState>,
+    shared: Vec<SharedCollection>,
+    /// How many nodes there are, aliases written out.
+    nodes: u64,
+    state: DraftState,
+    is_odd: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum DraftState {
+    Sound,
+    /// Something in it cannot be; the rest is read for its problems.
+    Broken,
+    /// Beyond a limit; the rest is passed over.
+    Skipped,
+}
+
+/// A collection that is being read.
+struct Frame {
+    start: usize,
+    anchor: usize,
+    /// Nodes of the document before this one.
+    nodes_before: u64,
+    /// Collections inside collections, this one included.
+    height: usize,
+    is_flow: bool,
+    contents: Contents,
+}
+
+enum Contents {
+    Sequence(Vec<Node>),
+    Mapping(MappingDraft),
+    Set(MappingDraft),
+    /// The list that `!!omap` and `!!pairs` stand before.
+    Pairs(Vec<(Node, Node)>),
+    /// A mapping in that list: one key, one value.
+    Pair(Vec<Node>),
+    /// A mapping under the tag of a scalar, which is the value of its key `=`.
+    Scalar(DefaultValue),
+}
+
+impl DefaultValue {
+    fn new(tag: ScalarTag) -> Self {
+        Self { tag, entries: MappingDraft::default(), is_next: false, read: None }
+    }
+}
+
+/// What is read of a mapping for the sake of its key `=`.
+struct DefaultValue {
+    tag: ScalarTag,
+    entries: MappingDraft,
+    /// Whether the value of `=` comes next.
+    is_next: bool,
+    /// That value, once it was read.
+    read: Option<OfDefault>,
+}
+
+/// The value of a key `=`.
+enum OfDefault {
+    /// A text.
+    Text(String),
+    /// A mapping or list, which is no value of a scalar.
+    Collection,
+}
+
+/// A mapping's entries so far.
+#[derive(Default)]
+struct MappingDraft {
+    own: Mapping,
+    /// The key whose value comes next.
+    key: Option<PendingKey>,
+    /// What `<<` brings, in the order in which it counts, the last most.
+    merged: Vec<Arc<Mapping>>,
+    /// Of keys written more than once: the last span, and the first. Boxed,
+    /// because hardly any mapping has them.
+    repeated: Option<Box<RepeatedKeys>>,
+}
+
+type RepeatedKeys = HashMap<Span, Span, foldhash::fast::RandomState>;
+
+enum PendingKey {
+    Key(Key),
+    Merge,
+    /// No key can be made of it; the problem is told.
+    Bad,
+}
+
+/// What an anchor stands for.
+struct Anchored {
+    node: Node,
+    nodes: u64,
+    height: usize,
+}
+
+/// What a tag says about its node.
+enum TagMeaning<'tag> {
+    /// No tag, or none that says anything.
+    Untagged,
+    /// `!`: libyaml resolves the text as if it had no quotes.
+    Plain,
+    Scalar(ScalarTag),
+    Sequence,
+    Mapping,
+    Set,
+    Pairs,
+    /// `!!merge` and `!!value`, which are what `<<` and `=` resolve to.
+    Merge,
+    Default,
+    Unknown(&'tag Tag),
+}
+
+impl<'text> YamlReader<'text> {
+    fn new(file: FileId, base: u32, text: &'text str, loader: Loader) -> Self {
+        let read = ReadDocuments {
+            parsed: Parsed::default(),
+            extents: Vec::new(),
+            respellings: Vec::new(),
+        };
+        // Fast path: ASCII has none of them.
+        let has_separators =
+            !text.is_ascii() && SEPARATORS.iter().any(|separator| text.contains(*separator));
+        let (cursor, boundary, started) = (0, 0, false);
+        Self {
+            file,
+            base,
+            text,
+            loader,
+            aliases: OnceCell::new(),
+            cursor,
+            boundary,
+            started,
+            has_separators,
+            draft: None,
+            merged: 0,
+            rooms: Rooms::default(),
+            read,
+        }
+    }
+
+    fn finish(mut self) -> ReadDocuments {
+        self.read.parsed.problems.sort_by_key(|problem| problem.span);
+        // What follows the last document belongs to it, unless it is broken.
+        if self.boundary != usize::MAX
+            && let Some(last) = self.read.extents.last_mut()
+            && last.range.end == self.boundary
+        {
+            last.range.end = self.text.len();
+        }
+        self.read
+    }
+
+    fn event(&mut self, event: Event<'_>, marks: granit_parser::Span) {
+        let range = marks.byte_range().expect("events of a text have byte offsets");
+        match event {
+            Event::StreamStart | Event::StreamEnd => {}
+            Event::Comment(..) => {
+                self.check_separators(range.clone());
+                let span = self.span(range);
+                self.read.parsed.comments.push(Comment { span });
+                // A comment may be told before the block scalar above it.
+                return;
+            }
+            // Without `---` the place is that of the first token, yet to come.
+            Event::DocumentStart(false, _) => {
+                return self.start_document(range.start..range.start, false);
+            }
+            Event::DocumentStart(true, _) => self.start_document(range.clone(), true),
+            Event::DocumentEnd => self.end_document(range.clone()),
+            Event::Anchor(_, name) => self.name_anchor(&name, range.clone()),
+            Event::Scalar(text, style, anchor, tag) => {
+                self.tag(&marks);
+                self.scalar(text, style, anchor, tag.as_deref(), range.clone());
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                self.tag(&marks);
+                let contents = Contents::Sequence(self.rooms.lists.pop().unwrap_or_default());
+                self.start_collection(contents, anchor, tag.as_deref(), &range);
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                self.tag(&marks);
+                let room = self.rooms.mappings.pop().unwrap_or_default();
+                let contents = Contents::Mapping(MappingDraft::in_room(room));
+                self.start_collection(contents, anchor, tag.as_deref(), &range);
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end_collection(range.clone()),
+            Event::Alias(id) => self.alias(id, range.clone()),
+            Event::UnresolvedAlias(name) => {
+                let span = self.touch(range.clone());
+                self.problem(span, YamlProblemKind::UndefinedAlias(name.as_ref().into()));
+                self.push(Node::new(Value::Null, span), 0);
+            }
+            // The enum may grow; what it has today is above.
+            _ => {}
+        }
+        self.cursor = self.cursor.max(range.end);
+    }
+
+    fn span(&self, range: Range<usize>) -> Span {
+        Span::new(self.file, self.base + offset(range.start), self.base + offset(range.end))
+    }
+
+    /// The span of a token of the document, which now reaches at least there.
+    fn touch(&mut self, range: Range<usize>) -> Span {
+        if let Some(draft) = &mut self.draft {
+            draft.end = draft.end.max(range.end);
+        }
+        self.span(range)
+    }
+
+    fn mark_odd(&mut self, is_odd: bool) {
+        if let Some(draft) = &mut self.draft {
+            draft.is_odd |= is_odd;
+        }
+    }
+
+    /// Notes a problem that costs the document.
+    fn problem(&mut self, span: Span, kind: YamlProblemKind) {
+        if let Some(draft) = &mut self.draft {
+            if draft.state == DraftState::Skipped {
+                return;
+            }
+            draft.state = match kind {
+                YamlProblemKind::OverLimit(
+                    YamlLimit::Depth | YamlLimit::Nodes | YamlLimit::Merged,
+                ) => DraftState::Skipped,
+                _ => DraftState::Broken,
+            };
+        }
+        self.read.parsed.problems.push(YamlProblem { span, kind });
+    }
+
+    /// A syntax error: what was read of the document is of no use.
+    fn abandon(&mut self, error: &ScanError) {
+        let at = error.marker().byte_offset().unwrap_or(self.cursor).min(self.text.len());
+        let in_flow = self.is_in_flow();
+        let respelling = spelling::of_error(error, self.text, at, in_flow, self.loader);
+        self.read.respellings.extend(respelling);
+        let kind = match error.kind() {
+            granit_parser::ErrorKind::RecursionLimitExceeded => {
+                YamlProblemKind::OverLimit(YamlLimit::Depth)
+            }
+            kind => YamlProblemKind::Syntax(kind.to_string()),
+        };
+        let span = self.span(at..at);
+        self.problem(span, kind);
+        self.draft = None;
+        self.boundary = usize::MAX;
+    }
+
+    fn start_document(&mut self, range: Range<usize>, is_explicit: bool) {
+        // After a syntax error nobody knows where the broken document ended.
+        if self.boundary == usize::MAX {
+            self.boundary = range.start;
+            let unread = self.cursor.min(range.start)..range.start;
+            self.cursor = end_of_nothing(self.text, unread).unwrap_or(self.cursor);
+        }
+        let gap = self.boundary.min(range.start)..range.start;
+        let end = end_of_nothing(self.text, gap);
+        let is_odd = !self.started && end.is_some();
+        if self.started
+            && let Some(end) = end
+        {
+            self.boundary = end;
+        }
+        self.draft = Some(DocumentDraft {
+            start: range.start,
+            end: range.end,
+            root: None,
+            frames: Vec::new(),
+            anchors: HashMap::default(),
+            names: HashMap::default(),
+            shared: Vec::new(),
+            nodes: 0,
+            state: DraftState::Sound,
+            is_odd,
+        });
+        // Only the first document may stand without `---`, even after `...`.
+        // A byte order mark counts as content there.
+        let has_mark = self.text[self.boundary.min(range.start)..].starts_with('\u{FEFF}');
+        if self.started && (!is_explicit || has_mark) {
+            let why = "did not find expected <document start>".to_owned();
+            self.problem(
+                self.span(range.start..range.start),
+                YamlProblemKind::RefusedByLibyaml(why),
+            );
+        }
+        self.started = true;
+    }
+
+    fn end_document(&mut self, range: Range<usize>) {
+        let start = self.boundary.min(range.end);
+        // White space goes with what it follows: a tab may end a line.
+        let rest = &self.text[range.end..];
+        self.boundary = self.text.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
+        let Some(draft) = self.draft.take() else { return };
+        if draft.state != DraftState::Sound {
+            return;
+        }
+        let mut span = self.span(draft.start..draft.end);
+        let root = draft.root.unwrap_or_else(|| Node::new(Value::Null, span));
+        // The first token may be the header of a block scalar.
+        span.start = span.start.min(root.span.start);
+        self.read.parsed.documents.push(YamlDocument { root, span, shared: draft.shared });
+        let range = start..self.boundary;
+        self.read.extents.push(DocumentExtent { range, is_odd: draft.is_odd });
+    }
+
+    /// Line separators are text to YAML 1.2; to libyaml they end a line, and with
+    /// it a comment, or a scalar without quotes.
+    fn check_separators(&mut self, range: Range<usize>) {
+        if !self.has_separators {
+            return;
+        }
+        let text = &self.text[range.clone()];
+        let mut found = text.char_indices();
+        if let Some((at, separator)) = found.find(|(_, letter)| SEPARATORS.contains(letter)) {
+            let at = range.start + at;
+            let code = u32::from(separator);
+            let why =
+                format!("U+{code:04X} ends a line, and is to stand in quotes as \\u{code:04X}");
+            let span = self.span(at..at + separator.len_utf8());
+            self.problem(span, YamlProblemKind::RefusedByLibyaml(why));
+        }
+    }
+
+    /// Names are more to YAML 1.2, and end where more may follow. Where libyaml
+    /// does not refuse such a one it reads part of it as something else.
+    fn check_name(&mut self, name: &str, range: Range<usize>) {
+        let accepts = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        let next = self.text[range.end..].chars().next();
+        let ends = |next: char| next.is_whitespace() || "?:,]}%@`".contains(next);
+        if !name.bytes().all(accepts) || !next.is_none_or(ends) {
+            let span = self.span(range);
+            let why = "did not find expected alphabetic or numeric character";
+            self.problem(span, YamlProblemKind::RefusedByLibyaml(why.to_owned()));
+        }
+    }
+
+    /// Passes over a node's tag, which stands before the node.
+    fn tag(&mut self, marks: &granit_parser::Span) {
+        let Some(range) = marks.tag_span().and_then(|span| span.byte_range()) else { return };
+        let accepts = |byte: u8| byte.is_ascii_alphanumeric() || b"!_-./:<>".contains(&byte);
+        let stands_alone = !self.text[range.end..].starts_with(|next: char| !next.is_whitespace());
+        self.mark_odd(!stands_alone || !self.text[range.clone()].bytes().all(accepts));
+        self.cursor = self.cursor.max(range.end);
+    }
+
+    fn name_anchor(&mut self, name: &str, range: Range<usize>) {
+        let text = self.text;
+        let respelling = spelling::of_anchor(&text[range.clone()], range.start, || {
+            self.aliases.get_or_init(|| spelling::alias_names(text))
+        });
+        self.read.respellings.extend(respelling);
+        self.check_name(name, range.clone());
+        let span = self.span(range);
+        let Some(draft) = &mut self.draft else { return };
+        match draft.names.get(name) {
+            Some(first) => {
+                let first = *first;
+                self.problem(span, YamlProblemKind::DuplicateAnchor { first });
+            }
+            None => {
+                draft.names.insert(name.to_owned(), span);
+            }
+        }
+    }
+
+    fn scalar(
+        &mut self,
+        text: Cow<'_, str>,
+        style: ScalarStyle,
+        anchor: usize,
+        tag: Option<&Tag>,
+        range: Range<usize>,
+    ) {
+        // An absent plain scalar comes as `~`, with nothing in its range.
+        let absent = style == ScalarStyle::Plain && range.is_empty();
+        let text = if absent { Cow::Borrowed("") } else { text };
+        let range = match style {
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                self.check_block_at_margin(&text, &range);
+                self.block_scalar_range(range)
+            }
+            _ if absent => self.absent_place(range.start),
+            _ => range,
+        };
+        let is_quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
+        let mut text = text;
+        if is_quoted {
+            self.check_surrogates(range.clone(), style);
+            let written = &self.text[range.clone()];
+            if self.has_separators && written.contains(SEPARATORS) {
+                text = quoted::value(written).map_or(text, Cow::Owned);
+            }
+        } else {
+            self.check_separators(range.clone());
+        }
+        let mut span = self.touch(range);
+        let meaning = match meaning(tag) {
+            // Where libyaml finds nothing it cannot take quotes away.
+            TagMeaning::Plain if absent => TagMeaning::Scalar(ScalarTag::String),
+            meaning => meaning,
+        };
+        let is_plain = style == ScalarStyle::Plain;
+        self.mark_odd_scalar(absent, style);
+        let is_marked = is_plain && self.is_marked_key(&text);
+        if is_marked {
+            self.mark_odd(true);
+            span.start += 1;
+            text = Cow::Owned(text[1..].to_owned());
+        } else if is_plain && text.starts_with(['?', ':']) && self.is_in_flow() {
+            let why = "`?` and `:` are indicators in a flow collection, whatever follows";
+            self.problem(span, YamlProblemKind::RefusedByLibyaml(why.to_owned()));
+        }
+        if self.is_key_next() && self.merge_or_default_key(&meaning, is_plain, &text, span, anchor)
+        {
+            return;
+        }
+        if let Some(value) = self.default_value() {
+            value.read = Some(OfDefault::Text(text.into_owned()));
+            return;
+        }
+        let value = self.scalar_value(&meaning, is_plain, &text, span);
+        let node = Node::new(value, span);
+        if anchor != 0
+            && let Some(draft) = &mut self.draft
+        {
+            draft.anchors.insert(anchor, Anchored { node: node.clone(), nodes: 1, height: 0 });
+        }
+        self.count(1, span);
+        if is_marked && !self.is_key_next() {
+            return self.push_key_alone(node);
+        }
+        self.push(node, 0);
+    }
+
+    /// A question mark without a blank after it, before a key in a flow collection: an indicator
+    /// to libyaml and PyYAML, and text to YAML 1.2. Other texts after it are refused.
+    fn is_marked_key(&self, text: &str) -> bool {
+        let Some(key) = text.strip_prefix('?') else { return false };
+        let begins_text = match key.chars().next() {
+            None => false,
+            Some('-') => key[1..].starts_with(|next: char| !next.is_whitespace()),
+            Some(first) => !first.is_whitespace() && !"?:,[]{}#&*!|>'\"%@`".contains(first),
+        };
+        let frame = self.draft.as_ref().and_then(|draft| draft.frames.last());
+        let may_be_key = frame.is_some_and(|frame| match &frame.contents {
+            Contents::Mapping(entries) | Contents::Set(entries) => entries.key.is_none(),
+            Contents::Sequence(_) => true,
+            Contents::Pairs(_) | Contents::Pair(_) | Contents::Scalar(_) => false,
+        });
+        begins_text && may_be_key && self.is_in_flow()
+    }
+
+    /// Puts a mapping into a list, of a key and nothing.
+    fn push_key_alone(&mut self, key: Node) {
+        let span = key.span;
+        let nothing = Node::new(Value::Null, Span::point(span.file, span.end));
+        match MappingDraft::of_pair((&key, &nothing)) {
+            Ok(mapping) => {
+                self.count(2, span);
+                self.push(Node::new(Value::Mapping(Arc::new(mapping)), span), 1);
+            }
+            Err(problem) => self.problem(problem.span, problem.kind),
+        }
+    }
+
+    /// The key `=` whose value comes next, in a mapping under the tag of a scalar.
+    fn default_value(&mut self) -> Option<&mut DefaultValue> {
+        match &mut self.draft.as_mut()?.frames.last_mut()?.contents {
+            Contents::Scalar(value) if value.is_next => {
+                value.is_next = false;
+                value.entries.key = None;
+                Some(value)
+            }
+            _ => None,
+        }
+    }
+
+    /// Escapes of surrogates, of which YAML 1.2 makes one character.
+    fn check_surrogates(&mut self, range: Range<usize>, style: ScalarStyle) {
+        if style != ScalarStyle::DoubleQuoted {
+            return;
+        }
+        let Some(escape) = surrogate_escape(&self.text[range.clone()]) else { return };
+        let span = self.span(range.start + escape.start..range.start + escape.end);
+        match self.loader {
+            Loader::Libyaml => {
+                let why = "found invalid Unicode character escape code".to_owned();
+                self.problem(span, YamlProblemKind::RefusedByLibyaml(why));
+            }
+            Loader::Python => {
+                self.read
+                    .parsed
+                    .problems
+                    .push(YamlProblem { span, kind: YamlProblemKind::Surrogate });
+            }
+        }
+    }
+
+    /// A whole document may be a block scalar without indent to YAML 1.2; to
+    /// libyaml that is an empty one, and something else after it.
+    fn check_block_at_margin(&mut self, text: &str, range: &Range<usize>) {
+        let is_root = self.draft.as_ref().is_some_and(|draft| draft.frames.is_empty());
+        let is_at_margin = self.text[..range.start].ends_with(['\n', '\r']);
+        if is_root && is_at_margin && !text.trim_matches('\n').is_empty() {
+            let why = "did not find expected <document start>".to_owned();
+            let span = self.span(range.start..range.start);
+            self.problem(span, YamlProblemKind::RefusedByLibyaml(why));
+        }
+    }
+
+    fn is_in_flow(&self) -> bool {
+        let frames = self.draft.as_ref().map_or(&[][..], |draft| &draft.frames);
+        // A single pair has no brackets of its own, and stands in a list that has.
+        frames.iter().rev().take(2).any(|frame| frame.is_flow)
+    }
+
+    /// A key that is not there, and a block scalar that is a whole document:
+    /// libyaml looks at the indent of both in its own way.
+    fn mark_odd_scalar(&mut self, absent: bool, style: ScalarStyle) {
+        let Some(draft) = &mut self.draft else { return };
+        draft.is_odd |= match draft.frames.last().map(|frame| &frame.contents) {
+            None => matches!(style, ScalarStyle::Literal | ScalarStyle::Folded),
+            Some(Contents::Mapping(entries) | Contents::Set(entries)) => {
+                absent && entries.key.is_none()
+            }
+            Some(Contents::Pair(nodes)) => absent && nodes.is_empty(),
+            Some(Contents::Scalar(_)) => true,
+            Some(Contents::Sequence(_) | Contents::Pairs(_)) => false,
+        };
+    }
+
+    /// The value of a scalar; null where there is none, and the problem told.
+    fn scalar_value(
+        &mut self,
+        meaning: &TagMeaning,
+        is_plain: bool,
+        text: &str,
+        span: Span,
+    ) -> Value {
+        let result = match meaning {
+            TagMeaning::Untagged if !is_plain => Ok(Plain::Value(Value::String(text.into()))),
+            TagMeaning::Untagged | TagMeaning::Plain => scalar::plain(text),
+            TagMeaning::Scalar(tag) => scalar::tagged(*tag, text).map(Plain::Value),
+            TagMeaning::Merge => Ok(Plain::Merge),
+            TagMeaning::Default => Ok(Plain::Default),
+            TagMeaning::Sequence | TagMeaning::Mapping | TagMeaning::Set | TagMeaning::Pairs => {
+                Err(ScalarFault::Invalid("a scalar under the tag of a collection"))
+            }
+            TagMeaning::Unknown(tag) => {
+                self.problem(span, YamlProblemKind::UnknownTag(tag.original().into()));
+                return Value::Null;
+            }
+        };
+        let fault = match result {
+            Ok(Plain::Value(value)) => return value,
+            Ok(Plain::Merge) => ScalarFault::Invalid("`<<` that is not a key"),
+            Ok(Plain::Default) => ScalarFault::Invalid("`=` that is not a key"),
+            Err(fault) => fault,
+        };
+        let kind = match fault {
+            ScalarFault::Invalid(why) => YamlProblemKind::InvalidScalar(why.to_owned()),
+            ScalarFault::TooManyDigits => YamlProblemKind::OverLimit(YamlLimit::Digits),
+        };
+        self.problem(span, kind);
+        Value::Null
+    }
+
+    /// `<<` and `=` as keys of a mapping, as `flatten_mapping` treats them.
+    fn merge_or_default_key(
+        &mut self,
+        meaning: &TagMeaning,
+        is_plain: bool,
+        text: &str,
+        span: Span,
+        anchor: usize,
+    ) -> bool {
+        let resolves = is_plain && matches!(meaning, TagMeaning::Untagged)
+            || matches!(meaning, TagMeaning::Plain);
+        let key = match (meaning, text) {
+            (TagMeaning::Merge, _) => PendingKey::Merge,
+            (_, "<<") if resolves => PendingKey::Merge,
+            (TagMeaning::Default, _) => PendingKey::Key(Key::string(text, span)),
+            (_, "=") if resolves => PendingKey::Key(Key::string(text, span)),
+            _ => return false,
+        };
+        if anchor != 0
+            && let Some(draft) = &mut self.draft
+        {
+            let node = Node::new(Value::String(text.into()), span);
+            draft.anchors.insert(anchor, Anchored { node, nodes: 1, height: 0 });
+        }
+        self.count(1, span);
+        let is_default = !matches!(key, PendingKey::Merge);
+        let frame = self.draft.as_mut().and_then(|draft| draft.frames.last_mut());
+        if let Some(Frame { contents: Contents::Scalar(value), .. }) = frame {
+            value.is_next = is_default && value.read.is_none();
+        }
+        if let Some(entries) = self.entries() {
+            entries.key = Some(key);
+        }
+        true
+    }
+
+    fn entries(&mut self) -> Option<&mut MappingDraft> {
+        match &mut self.draft.as_mut()?.frames.last_mut()?.contents {
+            Contents::Mapping(entries)
+            | Contents::Set(entries)
+            | Contents::Scalar(DefaultValue { entries, .. }) => Some(entries),
+            Contents::Sequence(_) | Contents::Pairs(_) | Contents::Pair(_) => None,
+        }
+    }
+
+    fn is_key_next(&mut self) -> bool {
+        self.entries().is_some_and(|entries| entries.key.is_none())
+    }
+
+    /// The place of what is not there: behind the tag, and behind the colon,
+    /// where granit-parser says before it.
+    fn absent_place(&mut self, at: usize) -> Range<usize> {
+        let mut at = at.max(self.cursor);
+        let rest = self.text[at..].trim_start();
+        if !self.is_key_next() && rest.starts_with(':') {
+            at = self.text.len() - rest.len() + 1;
+        }
+        // A line break is one place, of however many bytes.
+        if at > 0 && self.text.as_bytes()[at - 1..].starts_with(b"\r\n") {
+            at -= 1;
+        }
+        at..at
+    }
+
+    /// The range of a block scalar from its header to the end of its last
+    /// line; granit-parser gives what is below the header.
+    fn block_scalar_range(&self, content: Range<usize>) -> Range<usize> {
+        let start = self.block_header(content.start);
+        let header = self.text[start..].lines().next().unwrap_or("");
+        let keeps = header.bytes().take(3).any(|byte| byte == b'+');
+        let mut text = &self.text[..content.end];
+        // What follows on the last line is the indent of the next token.
+        if content.end < self.text.len() {
+            text = text.trim_end_matches([' ', '\t']);
+        }
+        if keeps {
+            let is_blank = |line: &&str| line.ends_with('\n') && line.trim().is_empty();
+            let blank = self.text[text.len()..].split_inclusive('\n').take_while(is_blank);
+            return start..text.len() + blank.map(str::len).sum::<usize>();
+        }
+        let end = text[start..].trim_end_matches(['\n', '\r']).len() + start;
+        let line_break = match &text.as_bytes()[end..] {
+            [] => 0,
+            [b'\r', b'\n', ..] => 2,
+            _ => 1,
+        };
+        start..end + line_break
+    }
+
+    /// Where `|` or `>` stands, between the last event and the content.
+    fn block_header(&self, content: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let mut at = self.cursor.min(content);
+        while at < content {
+            let skip_to: &[u8] = match bytes[at] {
+                b'|' | b'>' => return at,
+                b'&' | b'!' => b" \t\r\n",
+                b'#' => b"\r\n",
+                _ => {
+                    at += 1;
+                    continue;
+                }
+            };
+            let rest = &bytes[at..content];
+            at += rest.iter().position(|byte| skip_to.contains(byte)).unwrap_or(rest.len());
+        }
+        content
+    }
+
+    fn start_collection(
+        &mut self,
+        contents: Contents,
+        anchor: usize,
+        tag: Option<&Tag>,
+        range: &Range<usize>,
+    ) {
+        let span = self.touch(range.clone());
+        let contents = self.tagged_contents(contents, meaning(tag), span);
+        let Some(draft) = &mut self.draft else { return };
+        let nodes_before = draft.nodes;
+        let (start, is_flow) = (range.start, !range.is_empty());
+        draft.frames.push(Frame { start, anchor, nodes_before, height: 1, is_flow, contents });
+        let too_deep = draft.frames.len() > YamlLimit::DEPTH;
+        self.count(1, span);
+        if too_deep {
+            self.problem(span, YamlProblemKind::OverLimit(YamlLimit::Depth));
+        }
+    }
+
+    /// What the collection holds by its tag, and by its place.
+    fn tagged_contents(&mut self, plain: Contents, meaning: TagMeaning, span: Span) -> Contents {
+        let in_pairs = self.draft.as_ref().and_then(|draft| draft.frames.last());
+        let in_pairs = in_pairs.is_some_and(|frame| matches!(frame.contents, Contents::Pairs(_)));
+        if in_pairs && matches!(plain, Contents::Mapping(_)) {
+            return Contents::Pair(Vec::new());
+        }
+        let outer = self.draft.as_ref().and_then(|draft| draft.frames.last());
+        if let Some(Frame { contents: Contents::Scalar(outer), .. }) = outer
+            && outer.is_next
+            && matches!((&plain, &meaning), (Contents::Mapping(_), TagMeaning::Untagged))
+        {
+            return Contents::Scalar(DefaultValue::new(outer.tag));
+        }
+        let why = match (&plain, meaning) {
+            (_, TagMeaning::Untagged | TagMeaning::Plain)
+            | (Contents::Sequence(_), TagMeaning::Sequence)
+            | (Contents::Mapping(_), TagMeaning::Mapping) => return plain,
+            (Contents::Mapping(_), TagMeaning::Set) => {
+                return Contents::Set(MappingDraft::default());
+            }
+            // As `SafeConstructor.construct_scalar`; of a timestamp it is not asked.
+            (Contents::Mapping(_), TagMeaning::Scalar(tag)) if tag != ScalarTag::Timestamp => {
+                return Contents::Scalar(DefaultValue::new(tag));
+            }
+            (Contents::Sequence(_), TagMeaning::Pairs) => return Contents::Pairs(Vec::new()),
+            (_, TagMeaning::Unknown(tag)) => {
+                self.problem(span, YamlProblemKind::UnknownTag(tag.original().into()));
+                return plain;
+            }
+            (_, TagMeaning::Merge | TagMeaning::Default | TagMeaning::Scalar(_)) => {
+                "a collection under the tag of a scalar"
+            }
+            (_, TagMeaning::Sequence | TagMeaning::Pairs) => {
+                "the tag of a list before something else"
+            }
+            (_, TagMeaning::Mapping | TagMeaning::Set) => {
+                "the tag of a mapping before something else"
+            }
+        };
+        self.problem(span, YamlProblemKind::InvalidScalar(why.to_owned()));
+        plain
+    }
+
+    fn end_collection(&mut self, range: Range<usize>) {
+        let Some(frame) = self.draft.as_mut().and_then(|draft| draft.frames.pop()) else { return };
+        // A block collection ends where the next token stands: its own last
+        // token ended earlier. The end of a flow collection is a token.
+        self.touch(if range.is_empty() { 0..0 } else { range });
+        let text = self.text;
+        let Some(draft) = &mut self.draft else { return };
+        if frame.is_flow && !draft.frames.last().is_some_and(|outer| outer.is_flow) {
+            draft.is_odd |= is_odd_flow(&text[frame.start..draft.end]);
+        }
+        let Some(draft) = &self.draft else { return };
+        let span = self.span(frame.start..draft.end.max(frame.start));
+        let nodes = draft.nodes - frame.nodes_before;
+        let value = match frame.contents {
+            Contents::Sequence(mut items) => {
+                let list = settled(&mut items);
+                self.rooms.lists.push(items);
+                Value::from(list)
+            }
+            Contents::Mapping(entries) => {
+                let (mapping, room) = entries.finish().settle();
+                self.rooms.mappings.push(room);
+                Value::Mapping(Arc::new(mapping))
+            }
+            Contents::Set(entries) => Value::Set(entries.finish().keys().cloned().collect()),
+            Contents::Scalar(value) => {
+                let Some(OfDefault::Text(text)) = value.read else {
+                    let why = "a collection under the tag of a scalar";
+                    return self.problem(span, YamlProblemKind::InvalidScalar(why.to_owned()));
+                };
+                if self.default_value().is_some_and(|outer| {
+                    outer.read = Some(OfDefault::Text(text.clone()));
+                    true
+                }) {
+                    return;
+                }
+                self.scalar_value(&TagMeaning::Scalar(value.tag), false, &text, span)
+            }
+            Contents::Pairs(pairs) => Value::Pairs(pairs.into()),
+            Contents::Pair(entry) => {
+                let Ok([key, value]) = <[Node; 2]>::try_from(entry) else {
+                    let why = "a pair that is not a mapping of one entry";
+                    return self.problem(span, YamlProblemKind::InvalidScalar(why.to_owned()));
+                };
+                if frame.anchor != 0 {
+                    self.anchor_pair(frame.anchor, (&key, &value), span, nodes, frame.height);
+                }
+                return self.push_entry(key, value, frame.height);
+            }
+        };
+        if let Some(value) = self.default_value() {
+            value.read = Some(OfDefault::Collection);
+            return;
+        }
+        let node = Node::new(value, span);
+        // All of it is still at hand.
+        Size::of(&node);
+        if frame.anchor != 0
+            && let Some(draft) = &mut self.draft
+        {
+            let anchored = Anchored { node: node.clone(), nodes, height: frame.height };
+            draft.anchors.insert(frame.anchor, anchored);
+        }
+        self.push(node, frame.height);
+    }
+
+    /// What an alias of a pair stands for: the mapping that the pair is written as.
+    fn anchor_pair(
+        &mut self,
+        anchor: usize,
+        pair: (&Node, &Node),
+        span: Span,
+        nodes: u64,
+        height: usize,
+    ) {
+        let mapping = match MappingDraft::of_pair(pair) {
+            Ok(mapping) => mapping,
+            Err(problem) => return self.problem(problem.span, problem.kind),
+        };
+        let node = Node::new(Value::Mapping(Arc::new(mapping)), span);
+        if let Some(draft) = &mut self.draft {
+            draft.anchors.insert(anchor, Anchored { node, nodes, height });
+        }
+    }
+
+    /// As `construct_yaml_pairs`: a list of mappings of one entry each.
+    fn push_entry(&mut self, key: Node, value: Node, entry_height: usize) {
+        let frame = self.draft.as_mut().and_then(|draft| draft.frames.last_mut());
+        if let Some(Frame { contents: Contents::Pairs(pairs), height, .. }) = frame {
+            *height = (*height).max(entry_height + 1);
+            pairs.push((key, value));
+        }
+    }
+
+    fn alias(&mut self, id: usize, range: Range<usize>) {
+        let name = &self.text[range.start + 1..range.end];
+        self.check_name(name, range.clone());
+        let span = self.touch(range);
+        let Some(draft) = &mut self.draft else { return };
+        let Some(anchored) = draft.anchors.get(&id) else {
+            self.problem(span, YamlProblemKind::RecursiveAlias);
+            return self.push(Node::new(Value::Null, span), 0);
+        };
+        let Anchored { node, nodes, height } = anchored;
+        let (node, nodes, height) = (node.clone(), *nodes, *height);
+        let depth = draft.frames.len() + height;
+        if height > 0 {
+            draft.shared.push(SharedCollection { collection: node.span, alias: span });
+        }
+        if depth > YamlLimit::DEPTH {
+            self.problem(span, YamlProblemKind::OverLimit(YamlLimit::Depth));
+        }
+        self.count(nodes, span);
+        self.push(node, height);
+    }
+
+    /// Counts nodes against the limit.
+    fn count(&mut self, nodes: u64, span: Span) {
+        let Some(draft) = &mut self.draft else { return };
+        draft.nodes = draft.nodes.saturating_add(nodes);
+        if draft.nodes > YamlLimit::NODES {
+            self.problem(span, YamlProblemKind::OverLimit(YamlLimit::Nodes));
+        }
+    }
+
+    /// Puts a finished node where it belongs.
+    fn push(&mut self, node: Node, height: usize) {
+        let Some(draft) = &mut self.draft else { return };
+        if draft.state == DraftState::Skipped {
+            return;
+        }
+        let Some(frame) = draft.frames.last_mut() else {
+            draft.root = Some(node);
+            return;
+        };
+        frame.height = frame.height.max(height + 1);
+        if let Contents::Mapping(entries) | Contents::Set(entries) = &frame.contents
+            && matches!(entries.key, Some(PendingKey::Merge))
+        {
+            self.merged = self.merged.saturating_add(entries_in(&node));
+            if self.merged > YamlLimit::merged(self.text.len()) {
+                return self.problem(node.span, YamlProblemKind::OverLimit(YamlLimit::Merged));
+            }
+        }
+        let problem = match &mut frame.contents {
+            Contents::Sequence(items) => {
+                items.push(node);
+                None
+            }
+            Contents::Mapping(entries)
+            | Contents::Set(entries)
+            | Contents::Scalar(DefaultValue { entries, .. }) => entries.push(node),
+            Contents::Pairs(pairs) => push_pair(pairs, node),
+            Contents::Pair(nodes) => {
+                nodes.push(node);
+                None
+            }
+        };
+        match problem {
+            None => {}
+            // The one problem that costs nothing: the last value counts.
+            Some(problem @ YamlProblem { kind: YamlProblemKind::DuplicateKey { .. }, .. }) => {
+                self.read.parsed.problems.push(problem);
+            }
+            Some(problem) => self.problem(problem.span, problem.kind),
+        }
+    }
+}
+
+/// The first escape of a surrogate in a text in double quotes.
+fn surrogate_escape(written: &str) -> Option<Range<usize>> {
+    let mut at = 0;
+    while let Some(found) = written[at..].find('\\') {
+        let start = at + found;
+        let digits = match written.as_bytes().get(start + 1) {
+            Some(b'u') => 4,
+            Some(b'U') => 8,
+            _ => 0,
+        };
+        let end = start + 2 + digits;
+        let code = written.get(start + 2..end).and_then(|it| u32::from_str_radix(it, 16).ok());
+        if code.is_some_and(|code| (0xD800..0xE000).contains(&code)) {
+            return Some(start..end);
+        }
+        // What is escaped may be a backslash, or longer than a byte.
+        at = start + 1 + written[start + 1..].chars().next().map_or(0, char::len_utf8);
+    }
+    None
+}
+
+/// How many entries `<<` brings where this stands behind it.
+fn entries_in(node: &Node) -> u64 {
+    let of_one = |node: &Node| node.as_mapping().map_or(0, Mapping::len) as u64;
+    of_one(node) + node.as_sequence().unwrap_or_default().iter().map(of_one).sum::<u64>()
+}
+
+/// A node in the list of `!!pairs` that is no mapping of its own: an alias.
+fn push_pair(pairs: &mut Vec<(Node, Node)>, node: Node) -> Option<YamlProblem> {
+    let mut entries = node.as_mapping().into_iter().flat_map(Mapping::iter);
+    match (entries.next(), entries.next()) {
+        (Some((key, value)), None) => {
+            pairs.push((Node::new(key.value.clone(), key.span), value.clone()));
+            None
+        }
+        _ => {
+            let why = "a pair that is not a mapping of one entry";
+            Some(YamlProblem {
+                span: node.span,
+                kind: YamlProblemKind::InvalidScalar(why.to_owned()),
+            })
+        }
+    }
+}
+
+impl MappingDraft {
+    fn in_room(room: Vec<(Key, Node)>) -> Self {
+        Self { own: Mapping::in_room(room), ..Self::default() }
+    }
+
+    /// The mapping that a pair is written as.
+    fn of_pair((key, value): (&Node, &Node)) -> Result<Mapping, YamlProblem> {
+        let mut entries = Self::default();
+        let problem = entries.push(key.clone()).or_else(|| entries.push(value.clone()));
+        problem.map_or(Ok(entries.own), Err)
+    }
+
+    /// Takes the next key or value.
+    fn push(&mut self, node: Node) -> Option<YamlProblem> {
+        let span = node.span;
+        match self.key.take() {
+            None => match node.value {
+                Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => {
+                    self.key = Some(PendingKey::Bad);
+                    Some(YamlProblem { span, kind: YamlProblemKind::UnhashableKey })
+                }
+                value => {
+                    self.key = Some(PendingKey::Key(Key { value, span }));
+                    None
+                }
+            },
+            Some(PendingKey::Key(key)) => self.insert(key, node),
+            Some(PendingKey::Merge) => self.merge(&node),
+            Some(PendingKey::Bad) => None,
+        }
+    }
+
+    /// The last value counts, in the first one's place; whoever wrote the
+    /// value wrote its key.
+    fn insert(&mut self, key: Key, node: Node) -> Option<YamlProblem> {
+        let span = key.span;
+        let (replaced, _) = self.own.put(key, node)?;
+        let repeated = self.repeated.get_or_insert_default();
+        let first = repeated.get(&replaced).copied().unwrap_or(replaced);
+        repeated.insert(span, first);
+        Some(YamlProblem { span, kind: YamlProblemKind::DuplicateKey { first } })
+    }
+
+    /// As `flatten_mapping`: a mapping, or a list of mappings whose earlier
+    /// ones count more.
+    fn merge(&mut self, node: &Node) -> Option<YamlProblem> {
+        let invalid = |span| Some(YamlProblem { span, kind: YamlProblemKind::InvalidMerge });
+        match &node.value {
+            Value::Sequence(items) => {
+                for item in items.iter().rev() {
+                    match merge_source(&item.value) {
+                        Some(mapping) => self.merged.push(mapping),
+                        None => return invalid(item.span),
+                    }
+                }
+                None
+            }
+            // A list to the composer, whatever its tag makes of it.
+            Value::Pairs(pairs) => {
+                for (key, value) in pairs.iter().rev() {
+                    match Self::of_pair((key, value)) {
+                        Ok(mapping) => self.merged.push(Arc::new(mapping)),
+                        Err(problem) => return Some(problem),
+                    }
+                }
+                None
+            }
+            value => match merge_source(value) {
+                Some(mapping) => {
+                    self.merged.push(mapping);
+                    None
+                }
+                None => invalid(node.span),
+            },
+        }
+    }
+
+    /// What is merged comes first, what stands here counts more.
+    fn finish(mut self) -> Mapping {
+        if self.merged.is_empty() {
+            return self.own;
+        }
+        let mut entries = Mapping::new();
+        for mapping in &self.merged {
+            for (key, node) in mapping.iter() {
+                entries.put(key.clone(), node.clone());
+            }
+        }
+        for (key, node) in std::mem::take(&mut self.own) {
+            entries.put(key, node);
+        }
+        entries
+    }
+}
+
+/// The mapping that a value after `<<` is to the composer, to which a set is
+/// a mapping too.
+fn merge_source(value: &Value) -> Option<Arc<Mapping>> {
+    match value {
+        Value::Mapping(mapping) => Some(Arc::clone(mapping)),
+        Value::Set(keys) => {
+            let entries = keys.iter().map(|key| (key.clone(), Node::new(Value::Null, key.span)));
+            Some(Arc::new(entries.collect()))
+        }
+        _ => None,
+    }
+}
+
+/// Where the last `...` is over between two documents, if there is one: after a
+/// document libyaml passes over it, before the first it does not.
+fn end_of_nothing(text: &str, gap: Range<usize>) -> Option<usize> {
+    const END: &str = "...";
+    let starts_line = |at: &usize| *at == 0 || text[..*at].ends_with(['\n', '\r']);
+    let ends = text[gap.clone()].rmatch_indices(END).map(|(at, _)| gap.start + at);
+    ends.into_iter().find(starts_line).map(|at| at + END.len())
+}
+
+/// Whether a flow collection holds a key over two lines, or a colon or a
+/// question mark that is text to one and an indicator to the other.
+fn is_odd_flow(text: &str) -> bool {
+    text.contains(['\n', '\r'])
+        || text.as_bytes().windows(3).any(|around| {
+            let begins = b" ,[{:".contains(&around[0]);
+            match around[1] {
+                b':' => begins || b",?[]{}".contains(&around[2]),
+                b'?' => begins,
+                _ => false,
+            }
+        })
+}
+
+fn meaning(tag: Option<&Tag>) -> TagMeaning<'_> {
+    let Some(tag) = tag else { return TagMeaning::Untagged };
+    if matches!(tag.parts(), ("", "!") | ("!", "")) {
+        return TagMeaning::Plain;
+    }
+    let Some(name) = tag.suffix_in_namespace("tag:yaml.org,2002:") else {
+        return TagMeaning::Unknown(tag);
+    };
+    match name.as_ref() {
+        "null" => TagMeaning::Scalar(ScalarTag::Null),
+        "bool" => TagMeaning::Scalar(ScalarTag::Bool),
+        "int" => TagMeaning::Scalar(ScalarTag::Int),
+        "float" => TagMeaning::Scalar(ScalarTag::Float),
+        "binary" => TagMeaning::Scalar(ScalarTag::Binary),
+        "timestamp" => TagMeaning::Scalar(ScalarTag::Timestamp),
+        "str" => TagMeaning::Scalar(ScalarTag::String),
+        "seq" => TagMeaning::Sequence,
+        "map" => TagMeaning::Mapping,
+        "set" => TagMeaning::Set,
+        "omap" | "pairs" => TagMeaning::Pairs,
+        "merge" => TagMeaning::Merge,
+        "value" => TagMeaning::Default,
+        _ => TagMeaning::Unknown(tag),
+    }
+}
