@@ -125,7 +125,7 @@ impl Text {
     }
 
     /// Whether two places overlap.
-    pub fn is_met(cover: Span, span: Span) -> bool {
+    pub(crate) fn is_met(cover: Span, span: Span) -> bool {
         cover.file == span.file && cover.start <= span.end && span.start <= cover.end && {
             // Neighbours meet only where one of them is a place without
             // extent.

@@ -137,7 +137,7 @@ impl Instructions {
     }
 
     /// Whether one writes at an index of a list.
-    pub fn have_indexes(&self) -> bool {
+    pub(crate) fn have_indexes(&self) -> bool {
         self.have_indexes
     }
 }
@@ -280,7 +280,7 @@ impl Steps {
     }
 
     /// Whether nothing is done.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }
 }
@@ -372,11 +372,11 @@ pub struct Part {
 
 /// The order in which documents can be made.
 #[derive(Debug, Default)]
-pub struct Waves {
+pub(crate) struct Waves {
     /// Sets of documents; each set needs only those before it.
-    pub waves: Vec<Vec<DocId>>,
+    pub(crate) waves: Vec<Vec<DocId>>,
     /// Cycles: each member needs the next, the last needs the first.
-    pub cycles: Vec<Vec<Edge>>,
+    pub(crate) cycles: Vec<Vec<Edge>>,
 }
 
 /// One document's need of another, as an edge of a cycle.
@@ -412,7 +412,7 @@ impl Graph {
     }
 
     /// Which documents are made of these, themselves included; by id.
-    pub fn dependents(&self, docs: Vec<DocId>) -> Vec<bool> {
+    pub(crate) fn dependents(&self, docs: Vec<DocId>) -> Vec<bool> {
         let users = self.users();
         self.reached(docs, |doc, open| open.extend(users.of(doc)))
     }
@@ -431,7 +431,7 @@ impl Graph {
 
     /// The order of making (Kahn's algorithm, by generations). Documents of a
     /// cycle, and those that need them, are in no wave.
-    pub fn waves(&self) -> Waves {
+    pub(crate) fn waves(&self) -> Waves {
         let mut open = self.open_needs();
         let users = self.users();
         let mut waves = Vec::new();

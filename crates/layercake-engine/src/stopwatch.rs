@@ -28,7 +28,7 @@ macro_rules! stages {
 
         impl Stage {
             /// All of them, in the order of a run.
-            pub const ALL: [Stage; [$($word),+].len()] = [$(Stage::$stage),+];
+            const ALL: [Stage; [$($word),+].len()] = [$(Stage::$stage),+];
 
             /// The word reports use.
             pub fn as_str(self) -> &'static str {

@@ -167,7 +167,7 @@ pub struct ContentId {
 impl ContentId {
     /// The id with these bytes, of which there are 20 or 32: a hash of the
     /// content, such as git's.
-    pub fn new(bytes: &[u8]) -> Self {
+    pub(crate) fn new(bytes: &[u8]) -> Self {
         let mut id = [0; 32];
         id[..bytes.len()].copy_from_slice(bytes);
         let length = u8::try_from(bytes.len()).expect("git's ids have 20 or 32 bytes");

@@ -59,7 +59,7 @@ pub enum RevisionChoice {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 pub struct History {
     /// Those that the second has and the first has not, the latest first; at most
-    /// [`History::MAX_COMMITS`].
+    /// `History::MAX_COMMITS`.
     pub commits: Vec<Commit>,
     /// Number of all of them.
     pub added: usize,
@@ -71,9 +71,9 @@ pub struct History {
 
 impl History {
     /// Maximum number of commits that are listed.
-    pub const MAX_COMMITS: usize = 20;
+    pub(crate) const MAX_COMMITS: usize = 20;
     /// Maximum number of characters of a subject.
-    pub const MAX_SUBJECT: usize = 200;
+    pub(crate) const MAX_SUBJECT: usize = 200;
 }
 
 /// A commit as `git log --oneline` shows it.

@@ -183,10 +183,10 @@ impl YamlLimit {
     /// written out.
     pub const BYTES: u64 = 256 << 20;
     /// `<<` may bring so many entries into the mappings of one text, and
-    /// [`YamlLimit::MERGED_PER_BYTE`] more for each byte. They are copies, not shared.
+    /// `YamlLimit::MERGED_PER_BYTE` more for each byte. They are copies, not shared.
     pub const MERGED: u64 = 10_000;
     /// See [`YamlLimit::MERGED`].
-    pub const MERGED_PER_BYTE: u64 = 2;
+    const MERGED_PER_BYTE: u64 = 2;
 
     /// How many entries `<<` may bring into the mappings of a text of so many bytes.
     fn merged(bytes: usize) -> u64 {

@@ -25,20 +25,20 @@ use super::{
 
 /// What reading gives: [`Parsed`], and more about each of its documents.
 pub(super) struct ReadDocuments {
-    pub parsed: Parsed,
+    pub(crate) parsed: Parsed,
     /// As many as there are documents, in the same order.
-    pub extents: Vec<DocumentExtent>,
+    pub(crate) extents: Vec<DocumentExtent>,
     /// What has to be written in another way to be read as libyaml reads it.
-    pub respellings: Vec<Respelling>,
+    pub(crate) respellings: Vec<Respelling>,
 }
 
 /// What a document is to the second opinion.
 pub(super) struct DocumentExtent {
     /// The text that belongs to it alone, from the end of the one before,
     /// directives included.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// Whether it holds something that YAML 1.1 and 1.2 do not agree on.
-    pub is_odd: bool,
+    pub(crate) is_odd: bool,
 }
 
 /// Reads `text`, which begins at byte `base` of the file and has no byte
@@ -65,8 +65,8 @@ pub(super) fn read(file: FileId, base: u32, text: &str, loader: Loader) -> ReadD
 
 /// Something that is written in a text, indicators and white space aside.
 pub(super) struct WrittenToken {
-    pub range: Range<usize>,
-    pub kind: WrittenKind,
+    pub(crate) range: Range<usize>,
+    pub(crate) kind: WrittenKind,
 }
 
 /// The kinds of [`WrittenToken`].

@@ -42,7 +42,7 @@ pub struct Side<'a> {
     /// The recipes.
     pub graph: &'a Graph,
     /// What they render to.
-    pub rendered: &'a Rendered,
+    rendered: &'a Rendered,
     /// Each document as it is written, by its id.
     written: Vec<&'a Whole>,
     replay: Replay<'a>,
@@ -118,13 +118,13 @@ pub struct Limits {
     /// Outputs that changed.
     pub outputs: usize,
     /// Places at which all of them differ.
-    pub differences: usize,
+    differences: usize,
     /// Edits that changed an output, each with its route, for all outputs.
-    pub causes: usize,
+    causes: usize,
     /// Lines that stop edits.
-    pub shields: usize,
+    shields: usize,
     /// Places to which all edits are followed, to see what stops them.
-    pub places: usize,
+    places: usize,
 }
 
 impl Limits {
@@ -137,7 +137,7 @@ impl Limits {
     /// Maximum number of lines that stop edits and are listed of one site.
     pub const SHIELDS: usize = 10_000;
     /// Maximum number of places to which the edits of one site are followed.
-    pub const PLACES: usize = 200_000;
+    const PLACES: usize = 200_000;
     /// In how many sites each can have so much, but for outputs.
     const SITES: usize = 10;
 
@@ -159,7 +159,7 @@ impl Limits {
     }
 
     /// How many causes may be listed of each of so many outputs.
-    pub fn causes_of_each(self, outputs: usize) -> usize {
+    fn causes_of_each(self, outputs: usize) -> usize {
         (self.causes / outputs.max(1)).max(3)
     }
 }
@@ -465,10 +465,10 @@ pub struct Cause {
 
 impl Cause {
     /// Minimum number of edits that may be named beside one.
-    pub const MIN_JOINT: usize = 100;
+    const MIN_JOINT: usize = 100;
     /// Maximum number of edits of files that cannot be read which are named as causes of each
     /// output; what others reach is not known.
-    pub const MAX_UNREAD: usize = 20;
+    const MAX_UNREAD: usize = 20;
     /// Maximum number of names where edits need each other, for all of them together: a
     /// thousand would else be a million names.
     pub const MAX_NAMES: usize = 100_000;
@@ -521,20 +521,6 @@ pub enum Via {
 }
 
 impl Via {
-    /// All of them.
-    pub const ALL: [Via; 10] = [
-        Via::Edited,
-        Via::Inherited,
-        Via::Substituted,
-        Via::Merged,
-        Via::Replaced,
-        Via::Retargeted,
-        Via::Unparented,
-        Via::Added,
-        Via::Removed,
-        Via::Policy,
-    ];
-
     /// The word reports use.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -92,10 +92,6 @@ pub enum Why {
 }
 
 impl Why {
-    /// All of them.
-    pub const ALL: [Why; 6] =
-        [Why::SetAgain, Why::Deleted, Why::SubstitutedOver, Why::Kept, Why::LeftOut, Why::NotTaken];
-
     /// In words, to go before a place.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -142,13 +138,6 @@ pub struct SiteChanges {
     pub shields: Vec<(EditId, Shield)>,
     /// How sure the causes are, by edit.
     pub proofs: BTreeMap<EditId, Proof>,
-}
-
-impl EditReach {
-    /// Whether it is known to change no output.
-    pub fn is_inert(&self) -> bool {
-        self.proof.is_none() && !self.edit.kind.is_unknown()
-    }
 }
 
 impl SiteChanges {
@@ -384,11 +373,6 @@ impl Comparison {
     /// How many outputs have this status.
     pub fn count(&self, status: Status) -> usize {
         self.outputs.iter().filter(|change| change.status == status).count()
-    }
-
-    /// How many edits changed nothing.
-    pub fn inert(&self) -> usize {
-        self.edits.iter().filter(|reach| reach.is_inert()).count()
     }
 
     /// How many differences no edit explains.

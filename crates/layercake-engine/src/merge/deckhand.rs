@@ -24,7 +24,7 @@ pub enum Semantics {
 impl Semantics {
     /// How a list is written at an index (`deckhand.md` 10.5): the code takes
     /// elements from its front.
-    pub fn list_write(self) -> ListWrite {
+    pub(crate) fn list_write(self) -> ListWrite {
         match self {
             Semantics::Documented => ListWrite::Whole,
             Semantics::Deckhand => ListWrite::Popped,
@@ -111,12 +111,12 @@ impl ActionPath {
 
     /// Whether Deckhand's code reads the root at this path and writes nothing there. It merges
     /// two mappings in place all the same.
-    pub fn is_unwritten_root(&self) -> bool {
+    pub(crate) fn is_unwritten_root(&self) -> bool {
         matches!(self.deckhand, DeckhandPath::UnwrittenRoot)
     }
 
     /// Whether the path has an index in it.
-    pub fn has_index(&self) -> bool {
+    pub(crate) fn has_index(&self) -> bool {
         self.documented.text().contains('[')
     }
 
@@ -179,9 +179,9 @@ fn error_in(text: &str, error: PathError) -> PathError {
 #[derive(Debug, Default)]
 pub struct Applied {
     /// The places written or removed, as in [`path::PathWrite::locations`](layercake_yaml::path::PathWrite::locations).
-    pub locations: Vec<Arc<Location>>,
+    pub(crate) locations: Vec<Arc<Location>>,
     /// Where the two meanings of `semantics.md` part for this action.
-    pub difference: Option<Difference>,
+    pub(crate) difference: Option<Difference>,
 }
 
 /// A row of `semantics.md` in which an action gives two results.
@@ -249,7 +249,7 @@ pub fn apply(
 
 /// How many entries of mappings and lists of `base` an action has to copy: those on the way to
 /// its place, and those that it merges with `over`. A path of patterns counts for nothing.
-pub fn count_copied(method: Method, path: &Path, base: &Node, over: &Node) -> u64 {
+pub(crate) fn count_copied(method: Method, path: &Path, base: &Node, over: &Node) -> u64 {
     let (mut count, mut here) = (0, Some(base));
     for segment in path.segments().into_iter().flatten() {
         let Some(node) = here else { return count };
@@ -315,7 +315,7 @@ pub fn extended_list(path: &Path, semantics: Semantics) -> Option<Path> {
 
 /// Whether a merge at `path`, as documented, extends a list by entries that
 /// `over` has (D01): at an index that it has not, Deckhand's code fails.
-pub fn extends_list(path: &Path, over: &Node) -> bool {
+pub(crate) fn extends_list(path: &Path, over: &Node) -> bool {
     list_of_index(path).is_some_and(|list| present(&list, over).is_ok())
 }
 
@@ -402,7 +402,7 @@ fn write(
 
 /// Whether the code would take elements from the front of `value` instead of
 /// storing it (10.5): a list written at an index or at every element.
-pub fn pops(path: &Path, value: &Node) -> bool {
+pub(crate) fn pops(path: &Path, value: &Node) -> bool {
     value.as_sequence().is_some() && path.ends_in_elements()
 }
 

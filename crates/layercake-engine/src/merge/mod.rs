@@ -43,7 +43,7 @@ pub enum Notice {
 
 impl Failure {
     /// The text at fault.
-    pub fn at(&self) -> Span {
+    pub(crate) fn at(&self) -> Span {
         match self {
             Failure::CloudInit(failure) => failure.at,
             Failure::JsonPatch(failure) => failure.at,

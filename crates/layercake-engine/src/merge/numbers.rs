@@ -54,7 +54,7 @@ impl Numbered {
 
     /// Numbers the nodes that a stroke changed, and those that hold them. `after` is the result of
     /// the stroke; nodes that it left alone keep their spans.
-    pub fn of_changed(node: &Node, after: &Node) -> Self {
+    pub(crate) fn of_changed(node: &Node, after: &Node) -> Self {
         let mut numbered = Self::none(node, NumberedInput::Before);
         numbered.node = numbered.changed(node, after, None);
         numbered
@@ -126,7 +126,7 @@ impl Numbered {
     }
 
     /// Number of entries for which it uses memory.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.places.len() + self.unnumbered
     }
 
@@ -196,7 +196,7 @@ impl Numbers {
     }
 
     /// Number of entries for which the data before the stroke and after it use memory, about.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         // The result shares what the stroke left alone, and has the rest of the inputs.
         self.before.size().saturating_mul(2)
     }
@@ -243,14 +243,14 @@ impl Numbers {
 
     /// Whether [`Numbers::went`] finds all places: each place of the inputs has its own number, and
     /// the result is small enough for an index.
-    pub fn are_exact(&self) -> bool {
+    pub(crate) fn are_exact(&self) -> bool {
         let inputs = [Some(&self.before), self.own.as_deref(), self.source.as_deref()];
         inputs.into_iter().flatten().all(|input| input.shared.is_none())
             && Size::of(&self.after).nodes() <= MAX_INDEXED as u64
     }
 
     /// Whether the value at a place of the result is an unchanged value of an input.
-    pub fn is_moved_whole(&self, location: &Location) -> bool {
+    pub(crate) fn is_moved_whole(&self, location: &Location) -> bool {
         let addresses = location.get(&self.after).and_then(|after| {
             let input = self.input(after.span.numbered_input()?)?;
             let from = self.place(input, after.span.start, location).get(&input.node)?;

@@ -93,7 +93,12 @@ pub fn flow(replay: &Replay<'_>, doc: DocId, location: &Location) -> Flow {
 }
 
 /// As [`flow`], followed to about so many places.
-pub fn flow_within(replay: &Replay<'_>, doc: DocId, location: &Location, most: usize) -> Flow {
+pub(crate) fn flow_within(
+    replay: &Replay<'_>,
+    doc: DocId,
+    location: &Location,
+    most: usize,
+) -> Flow {
     let Some(node) = location.get(&replay.graph().recipe(doc).data) else {
         return Flow::default();
     };

@@ -103,7 +103,7 @@ pub struct Leaves {
     /// Where they are, in document order.
     pub locations: Vec<Location>,
     /// Whether there are more than these.
-    pub more: bool,
+    pub(crate) more: bool,
 }
 
 impl<'a> Replay<'a> {
@@ -141,7 +141,11 @@ impl<'a> Replay<'a> {
 
     /// As [`Replay::trace`], of several places, as far as all ways together have
     /// [`Replay::MAX_HOPS_TOGETHER`].
-    pub fn trace_all(&self, doc: DocId, locations: impl Iterator<Item = Location>) -> Vec<Hop> {
+    pub(crate) fn trace_all(
+        &self,
+        doc: DocId,
+        locations: impl Iterator<Item = Location>,
+    ) -> Vec<Hop> {
         let mut hops = 0;
         let mut ways = Vec::new();
         for location in locations {

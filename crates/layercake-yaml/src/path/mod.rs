@@ -33,8 +33,7 @@ use super::{Key, Node, Origin, Value};
 
 use create::New;
 pub use error::{PathError, PathErrorKind, WalkError};
-pub use location::{Item, Location, Piece, children, first_inside, inside};
-pub use location::{at, child, hashes};
+pub use location::{Item, Location, Piece, at, child, children, first_inside, hashes, inside};
 use parse::PathExpression;
 
 /// A path may have this many names, indexes and other pieces.

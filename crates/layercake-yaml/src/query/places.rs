@@ -54,7 +54,7 @@ impl PlaceQuery {
     }
 
     /// Whether it leads to this place.
-    pub fn leads_to(&self, place: &Location) -> bool {
+    pub(crate) fn leads_to(&self, place: &Location) -> bool {
         let reached = place.0.iter().fold(vec![0], |at, piece| self.advance(&at, piece));
         reached.contains(&self.steps.len())
     }

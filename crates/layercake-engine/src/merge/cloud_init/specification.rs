@@ -42,7 +42,7 @@ pub struct Request {
     /// The text that asks for it, options included.
     pub at: Span,
     /// Whether that text is secret.
-    pub secret: bool,
+    secret: bool,
 }
 
 /// The merge classes that cloud-init has (5).
@@ -292,9 +292,9 @@ pub(super) struct Asked(Vec<Item>);
 
 #[derive(Clone, Debug, PartialEq)]
 struct Item {
-    name: Spanned<Name>,
+    pub name: Spanned<Name>,
     options: Options,
-    at: Span,
+    pub at: Span,
     secret: bool,
 }
 

@@ -138,7 +138,7 @@ impl Member {
 
 impl Patch {
     /// The names of the operations that there are.
-    pub const OPERATIONS: [&'static str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
+    const OPERATIONS: [&'static str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
 
     /// Reads a patch: `text` is a part as cloud-init has it, with or without
     /// the line that marks it, and `span` is where it stands.

@@ -19,8 +19,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use fancy_regex::{Regex, RegexBuilder};
 
+use template::TemplateError;
+pub use template::TemplateErrorKind;
 use template::{Piece, Template};
-pub use template::{TemplateError, TemplateErrorKind};
 pub use text::{float_repr, python_text};
 
 /// A replaced text may be this long, in bytes.
@@ -113,7 +114,7 @@ impl Effort {
     }
 
     /// Whether searches that succeeded with `other` succeed with this.
-    pub fn covers(&self, other: &Self) -> bool {
+    pub(crate) fn covers(&self, other: &Self) -> bool {
         self.backtracks >= other.backtracks && self.looks >= other.looks
     }
 
@@ -225,7 +226,7 @@ impl Pattern {
     }
 
     /// Whether it can be applied.
-    pub fn is_usable(&self) -> bool {
+    pub(crate) fn is_usable(&self) -> bool {
         !matches!(self.inner.matcher, Matcher::Unusable)
     }
 

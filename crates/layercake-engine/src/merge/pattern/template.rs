@@ -27,7 +27,7 @@ pub struct TemplateError {
     pub kind: TemplateErrorKind,
 }
 
-/// The kinds of [`TemplateError`].
+/// The kinds of `TemplateError`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TemplateErrorKind {
     /// A backslash at the end.
