@@ -70,6 +70,14 @@ impl Strategy {
         }
     }
 
+    /// Whether it may move a value of the base to another place of the base.
+    pub(crate) fn moves_within(&self) -> bool {
+        match self {
+            Strategy::CloudInit(_) => false,
+            Strategy::JsonPatch(_) => true,
+        }
+    }
+
     /// What [`Strategy::lay`] does with `over`, as a participle with the merge
     /// classes that do it, e.g. `merged by dict(replace)+list()+str()`. Nothing
     /// that is secret is told.

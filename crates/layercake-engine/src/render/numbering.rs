@@ -10,7 +10,6 @@ use layercake_yaml::Node;
 use super::stroke::Author;
 use super::{Making, Rendered};
 use crate::graph::{DocId, Graph, Op};
-use crate::merge::Strategy;
 use crate::merge::numbers::{Numbered, Numbers};
 
 type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
@@ -114,7 +113,7 @@ impl<'a> Numbering<'a> {
                 let destination = destination.map(|index| &substitution.writing.to[index]);
                 destination.is_none_or(|destination| destination.part.is_some())
             }
-            Op::Lay(lay) => matches!(lay.strategy, Strategy::JsonPatch(_)),
+            Op::Lay(lay) => lay.strategy.moves_within(),
         }
     }
 }
