@@ -42,7 +42,7 @@ impl Level {
     }
 
     /// Severity of a finding at this level; none where it is off.
-    pub fn severity(self) -> Option<Severity> {
+    pub(crate) fn severity(self) -> Option<Severity> {
         match self {
             Level::Off => None,
             Level::Note => Some(Severity::Note),
@@ -129,7 +129,7 @@ impl Rule {
     }
 
     /// The level where nothing else is configured.
-    pub fn level(&self) -> Level {
+    pub(crate) fn level(&self) -> Level {
         if self.is_default() { self.severity.into() } else { Level::Off }
     }
 }
@@ -152,18 +152,18 @@ impl Label {
 
 /// Something that is not there, from which several findings of a rule can follow.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Absent {
+pub(crate) struct Absent {
     /// Kind of the thing: a schema. Things of two kinds can have one name.
-    pub kind: String,
+    pub(crate) kind: String,
     /// The fault, as a headline: "`pod-scale-profile` is not there".
-    pub message: String,
+    pub(crate) message: String,
     /// Text that says what needs it, in each finding.
     pub(crate) needed_by: NeededBy,
 }
 
 /// The part of a repository that needs an [`Absent`] thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NeededBy {
+pub(crate) enum NeededBy {
     /// A substitution, as its source.
     Substitution,
     /// A document, as its parent.
@@ -174,7 +174,7 @@ pub enum NeededBy {
 
 impl Absent {
     /// The headline of `count` findings in `documents` documents; at least two findings.
-    pub fn describe(&self, count: usize, documents: usize) -> String {
+    pub(crate) fn describe(&self, count: usize, documents: usize) -> String {
         let documents = match documents {
             1 => "1 document".to_owned(),
             _ => format!("{documents} documents"),
@@ -192,9 +192,9 @@ impl Absent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
     /// Whether it can do harm.
-    pub safety: Safety,
+    pub(crate) safety: Safety,
     /// Its effect, in the imperative, e.g. "remove the second substitution".
-    pub message: String,
+    pub(crate) message: String,
     /// The stretches to replace; they do not overlap.
     pub edits: Vec<TextEdit>,
 }
@@ -212,16 +212,8 @@ pub enum Safety {
 }
 
 impl Safety {
-    /// The word reports use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Safety::Safe => "safe",
-            Safety::Unsafe => "unsafe",
-        }
-    }
-
     /// The flags of `lint` that apply such a fix.
-    pub fn flags(self) -> &'static str {
+    pub(crate) fn flags(self) -> &'static str {
         match self {
             Safety::Safe => "--fix",
             Safety::Unsafe => "--fix --unsafe-fixes",
@@ -240,7 +232,7 @@ pub struct TextEdit {
 
 /// Reason why a finding is not reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Suppression {
+pub(crate) enum Suppression {
     /// A comment says so.
     Comment {
         /// The comment.
@@ -257,14 +249,14 @@ pub enum Suppression {
 
 impl Suppression {
     /// Place of the comment or of the line of the baseline.
-    pub fn at(&self) -> Span {
+    pub(crate) fn at(&self) -> Span {
         match self {
             Suppression::Comment { at, .. } | Suppression::Baseline { at } => *at,
         }
     }
 
     /// The reason that is given; empty where none is.
-    pub fn reason(&self) -> &str {
+    pub(crate) fn reason(&self) -> &str {
         match self {
             Suppression::Comment { reason, .. } => reason,
             Suppression::Baseline { .. } => "",
@@ -272,7 +264,7 @@ impl Suppression {
     }
 
     /// The word reports use.
-    pub fn as_str(&self) -> &'static str {
+    pub(crate) fn as_str(&self) -> &'static str {
         match self {
             Suppression::Comment { .. } => "comment",
             Suppression::Baseline { .. } => "baseline",
@@ -301,13 +293,13 @@ pub struct Diagnostic {
     /// Subject in the faulty document or file: a path, a name; never a value. It distinguishes
     /// findings of one rule in one document although their lines move. Empty where there is nothing
     /// to distinguish.
-    pub subject: String,
+    pub(crate) subject: String,
     /// The absent thing that it follows from, if it is known.
-    pub absent: Option<Absent>,
+    pub(crate) absent: Option<Absent>,
     /// Change that certainly removes the fault, if there is one.
     pub fix: Option<Fix>,
     /// Reason why it is not reported, if it is not.
-    pub suppressed: Option<Suppression>,
+    pub(crate) suppressed: Option<Suppression>,
     /// The documents concerned, the faulty one first.
     pub documents: Vec<DocKey>,
     /// The sites in which it was found, sorted; empty for faults of a file
@@ -315,15 +307,15 @@ pub struct Diagnostic {
     pub sites: Vec<Arc<str>>,
     /// The primary place of the finding that this one follows from. It is listed where each
     /// finding is.
-    pub because_of: Option<Span>,
+    pub(crate) because_of: Option<Span>,
     /// Number of findings: more than one if it represents those that a report does not list, none
     /// if it follows from another one.
-    pub count: usize,
+    pub(crate) count: usize,
 }
 
 impl Diagnostic {
     /// Number of findings, including those that some of them represent.
-    pub fn total<'a>(findings: impl IntoIterator<Item = &'a Self>) -> usize {
+    pub(crate) fn total<'a>(findings: impl IntoIterator<Item = &'a Self>) -> usize {
         findings.into_iter().map(|finding| finding.count).sum()
     }
 
@@ -370,7 +362,7 @@ impl Diagnostic {
         self
     }
 
-    /// The finding with what it is about; see [`Diagnostic::subject`].
+    /// The finding with what it is about; see `Diagnostic::subject`.
     #[must_use]
     pub fn about(mut self, subject: impl Into<String>) -> Self {
         self.subject = subject.into();
@@ -379,7 +371,7 @@ impl Diagnostic {
 
     /// The finding with what it follows from; see [`Absent`].
     #[must_use]
-    pub fn absent(mut self, kind: &str, message: String, needed_by: NeededBy) -> Self {
+    pub(crate) fn absent(mut self, kind: &str, message: String, needed_by: NeededBy) -> Self {
         let (kind, message) = (kind.to_owned(), one_line(message));
         self.absent = Some(Absent { kind, message, needed_by });
         self
@@ -397,11 +389,6 @@ impl Diagnostic {
     pub(crate) fn unsafe_fix(mut self, message: impl Into<String>, edits: Vec<TextEdit>) -> Self {
         self.fix = Some(Fix { safety: Safety::Unsafe, message: message.into(), edits });
         self
-    }
-
-    /// Whether a report lists it: one that follows from another only where `each` is listed.
-    pub fn is_listed(&self, each: bool) -> bool {
-        each || self.because_of.is_none()
     }
 
     /// The finding with one more document concerned.

@@ -15,42 +15,42 @@ use crate::yaml::Comment;
 
 /// The comments of a file that suppress findings.
 #[derive(Debug, Default)]
-pub struct Comments {
+pub(crate) struct Comments {
     /// The valid comments, in the order of the text.
-    pub ignores: Vec<Ignore>,
+    pub(crate) ignores: Vec<Ignore>,
     /// The comments that look like one and are not valid, in the order of the text.
     pub(crate) malformed: Vec<(Span, Malformed)>,
 }
 
 /// One comment that says what is not to be reported.
 #[derive(Clone, Debug)]
-pub struct Ignore {
+pub(crate) struct Ignore {
     /// The comment, from its `#` to the end of its reason.
-    pub span: Span,
+    pub(crate) span: Span,
     /// The word and the text between its brackets, for comparisons of two versions of a file.
-    pub words: String,
+    pub(crate) words: String,
     /// The rules it names, as it names them.
-    pub names: Vec<RuleName>,
+    pub(crate) names: Vec<RuleName>,
     /// The reason; empty where it gives none.
-    pub reason: String,
+    pub(crate) reason: String,
     /// The places that it covers.
-    pub extent: IgnoreExtent,
+    pub(crate) extent: IgnoreExtent,
 }
 
 /// One name between the brackets.
 #[derive(Clone, Debug)]
-pub struct RuleName {
+pub(crate) struct RuleName {
     /// The name as it is written.
-    pub text: String,
+    pub(crate) text: String,
     /// Where.
-    pub span: Span,
+    pub(crate) span: Span,
     /// The rules it names; none where there is no such rule.
-    pub rules: Vec<&'static Rule>,
+    pub(crate) rules: Vec<&'static Rule>,
 }
 
 /// Places that an [`Ignore`] covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum IgnoreExtent {
+pub(crate) enum IgnoreExtent {
     /// To everything on, or beginning at, certain lines.
     Lines {
         /// The line of the comment, from zero: whatever goes over it.
@@ -66,7 +66,7 @@ pub enum IgnoreExtent {
 
 impl IgnoreExtent {
     /// Extents of one kind have the order of their comments.
-    pub fn kind(&self) -> u8 {
+    pub(crate) fn kind(&self) -> u8 {
         match self {
             IgnoreExtent::File => 0,
             IgnoreExtent::Document(_) => 1,
@@ -103,7 +103,7 @@ const WORDS: [&str; 3] = ["ignore", "ignore-document", "ignore-file"];
 
 /// Reads the comments of a file; `rules` gives the rules that a name means. `comments` are those of
 /// the whole file.
-pub fn read(
+pub(crate) fn read(
     file: FileId,
     source: &Source,
     comments: &[Comment],
@@ -132,7 +132,7 @@ pub fn read(
 
 impl Comments {
     /// Hides the text of comments inside `secrets`: all but the names of rules.
-    pub fn hide(&mut self, secrets: &[Span]) {
+    pub(crate) fn hide(&mut self, secrets: &[Span]) {
         let mut secrets: Vec<Span> = secrets.to_vec();
         secrets.sort_unstable();
         // The farthest end of all secrets up to each: what one of them contains ends before it.
@@ -164,7 +164,11 @@ impl Comments {
 /// The `extents` that cover a place of `label`, as ranges of indices. They are those of comments in
 /// the file of the label, which is `source`: by [`IgnoreExtent::kind`], and those of one kind in
 /// the order of the text.
-pub fn reaching(extents: &[&IgnoreExtent], label: &Label, source: &Source) -> [Range<usize>; 4] {
+pub(crate) fn reaching(
+    extents: &[&IgnoreExtent],
+    label: &Label,
+    source: &Source,
+) -> [Range<usize>; 4] {
     let span = label.span;
     let first = source.lines().line_of(span.start);
     let last = source.lines().line_of(span.end.max(span.start + 1) - 1).max(first);

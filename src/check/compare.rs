@@ -62,9 +62,9 @@ impl Settings {
     pub const RENDERINGS: usize = 400;
     /// Maximum number of documents of all these renderings of a site, which has at least
     /// [`Settings::MIN_RENDERINGS`].
-    pub const RENDERED_DOCUMENTS: usize = 250_000;
+    pub(crate) const RENDERED_DOCUMENTS: usize = 250_000;
     /// See [`Settings::RENDERED_DOCUMENTS`].
-    pub const MIN_RENDERINGS: usize = 20;
+    pub(crate) const MIN_RENDERINGS: usize = 20;
 
     fn attribution_of(&self, documents: usize) -> Attribution {
         match self.attribution {

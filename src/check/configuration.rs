@@ -52,24 +52,24 @@ pub struct Configuration {
 #[derive(Clone, Debug)]
 pub struct GivenHeader {
     /// The file.
-    pub path: RepoPath,
+    pub(crate) path: RepoPath,
     /// What stands for a file where the header is shown.
-    pub given_as: RepoPath,
+    pub(crate) given_as: RepoPath,
     /// Its name.
-    pub name: Arc<str>,
+    pub(crate) name: Arc<str>,
     /// Its value.
-    pub value: Arc<str>,
+    pub(crate) value: Arc<str>,
 }
 
 /// Substitution sources that are known to be missing.
 #[derive(Clone, Debug)]
 pub struct KnownMissing {
     /// In which sites; in all where it is not said.
-    pub sites: Option<GlobMatcher>,
+    pub(crate) sites: Option<GlobMatcher>,
     /// What their `SCHEMA/NAME` matches.
-    pub sources: GlobMatcher,
+    pub(crate) sources: GlobMatcher,
     /// Where the configuration file says so.
-    pub at: Span,
+    pub(crate) at: Span,
 }
 
 /// A glob of the configuration file that is to match something.
@@ -78,11 +78,11 @@ pub struct Entry {
     /// Kind of name that it must match: a path or a site.
     pub(crate) of: UnusedKind,
     /// The glob.
-    pub glob: GlobMatcher,
+    pub(crate) glob: GlobMatcher,
     /// The glob as it is written.
-    pub written: Arc<str>,
+    pub(crate) written: Arc<str>,
     /// Where it stands in the configuration file.
-    pub at: Span,
+    pub(crate) at: Span,
 }
 
 impl Configuration {
@@ -92,7 +92,7 @@ impl Configuration {
     }
 
     /// Whether a site is one of those that there are.
-    pub fn has_site(&self, site: &str) -> bool {
+    pub(crate) fn has_site(&self, site: &str) -> bool {
         self.sites.as_ref().is_none_or(|sites| sites.is_match(site))
     }
 

@@ -52,7 +52,7 @@ pub(super) struct Files<'t> {
 }
 
 /// Names of sites.
-pub type SiteNames = BTreeSet<Arc<str>>;
+pub(crate) type SiteNames = BTreeSet<Arc<str>>;
 
 /// Sites whose files a run reads. Of other sites it reads only the definitions, which say what sites
 /// and types there are.
@@ -101,7 +101,7 @@ impl<'p> SitesRead<'p> {
 /// that site, in a type's folder the sites of the type. None where these are or may be all sites:
 /// a file is global or in no layer, it is a definition, which relates its site to others, or a
 /// definition cannot be used.
-pub fn sites_reading<'f>(
+pub(crate) fn sites_reading<'f>(
     files: impl IntoIterator<Item = &'f RepoPath>,
     sides: &[(&dyn Tree, &Layout)],
 ) -> Option<SiteNames> {
@@ -452,7 +452,7 @@ impl<'t> Files<'t> {
 }
 
 /// The first document of a file, such as a site definition; none where it cannot be read.
-pub fn first_document(tree: &dyn Tree, path: &RepoPath) -> Option<Node> {
+pub(crate) fn first_document(tree: &dyn Tree, path: &RepoPath) -> Option<Node> {
     let source = Source::new(path.clone(), Ok(tree.read(path).ok()?));
     let mut parsed = parse_guarded(FileId::default(), &source);
     (!parsed.documents.is_empty()).then(|| parsed.documents.swap_remove(0).root)

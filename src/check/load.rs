@@ -665,7 +665,7 @@ fn hide(files: &mut [LoadedFile], file: FileId, sources: &SourceMap) {
 ///
 /// # Errors
 /// Where it cannot be read: what it accepts is not known then.
-pub fn baseline(tree: &dyn Tree, path: &RepoPath) -> Result<Option<Baseline>, Error> {
+pub(crate) fn baseline(tree: &dyn Tree, path: &RepoPath) -> Result<Option<Baseline>, Error> {
     let file = BaselineFile::at(tree, path);
     file.map(|file| file.read(&mut SourceMap::new())).transpose()
 }

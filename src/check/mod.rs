@@ -6,7 +6,7 @@
 //! from there (`per_site`), so that not all sites are in memory at
 //! once.
 
-mod compare;
+pub mod compare;
 mod configuration;
 mod edited;
 mod file;
@@ -25,15 +25,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::GlobSet;
 
-pub use self::compare::{BothSides, Compared, ComparedWith, Settings};
-pub use self::configuration::{Configuration, Entry, GivenHeader, KnownMissing};
+pub(crate) use self::compare::ComparedWith;
+pub use self::compare::{BothSides, Compared, Settings};
+pub use self::configuration::Configuration;
+pub(crate) use self::configuration::{Entry, GivenHeader, KnownMissing};
 use self::file::{AsRead, LoadedFile};
 use self::files::{Files, FilesSoFar, SitesRead};
-pub use self::files::{SiteNames, first_document, sites_reading};
-pub use self::load::baseline;
+pub(crate) use self::files::{SiteNames, first_document, sites_reading};
+pub(crate) use self::load::baseline;
 pub use self::run::{compare, compare_with};
+pub(crate) use self::session::NameAndType;
+pub use self::session::Session;
 use self::session::run;
-pub use self::session::{NameAndType, Session};
 use crate::diagnostic::Diagnostic;
 use crate::ending::give_back;
 use crate::error::Error;
@@ -75,13 +78,13 @@ impl<'a> Scope<'a> {
 /// A further repository at one revision.
 pub struct Further {
     /// The name under which it was given: several revisions of it have the same.
-    pub name: Arc<str>,
+    pub(crate) name: Arc<str>,
     /// Its files; its `global/`, `type/` and `site/` are at the root.
-    pub tree: Labelled<Box<dyn Tree + Send>>,
+    pub(crate) tree: Labelled<Box<dyn Tree + Send>>,
     /// The commit that it is at, in full; none where files on disk are read.
-    pub commit: Option<Arc<str>>,
+    pub(crate) commit: Option<Arc<str>>,
     /// The template of links to its lines.
-    pub links: Option<Arc<str>>,
+    pub(crate) links: Option<Arc<str>>,
 }
 
 /// What is to be done.
@@ -171,14 +174,14 @@ pub enum AcceptedBy {
 /// The side that a run compares with.
 pub struct Base<'a> {
     /// Where its files are.
-    pub tree: &'a dyn Tree,
+    pub(crate) tree: &'a dyn Tree,
     /// How they lie; none where it is no site repository.
-    pub layout: Option<&'a Layout>,
+    pub(crate) layout: Option<&'a Layout>,
     /// Which further repositories each of its sites is made of.
-    pub uses: &'a Uses,
+    pub(crate) uses: &'a Uses,
     /// The sites that are compared, where the files of the others were left out but for their
     /// definitions; all where it is not said.
-    pub reached: Option<&'a SiteNames>,
+    pub(crate) reached: Option<&'a SiteNames>,
 }
 
 impl<'a> Base<'a> {
@@ -283,7 +286,7 @@ impl Plan<'_> {
     }
 
     /// Whether `file` is among those to which the run is limited.
-    pub fn concerns(&self, path: &RepoPath) -> bool {
+    pub(crate) fn concerns(&self, path: &RepoPath) -> bool {
         triage::concerns(&self.options.only, path)
     }
 }
@@ -304,7 +307,7 @@ pub struct RenderedSite<'a> {
 
 impl RenderedSite<'_> {
     /// Those of `docs` that were not asked for before.
-    pub fn unasked(&self, docs: impl IntoIterator<Item = DocId>) -> Vec<DocId> {
+    pub(crate) fn unasked(&self, docs: impl IntoIterator<Item = DocId>) -> Vec<DocId> {
         docs.into_iter().filter(|doc| !self.rendered.is_wanted(*doc)).collect()
     }
 }
@@ -318,7 +321,7 @@ pub enum Work {
     Merge,
     /// Renders sites. No rule runs, and no baseline is read.
     Render,
-    /// Renders the documents that the caller [needs](Answer::Needs). Nothing is judged.
+    /// Renders the documents that the caller needs (`Answer::Needs`). Nothing is judged.
     Answer,
     /// Relates the documents of each site to each other; none gets data.
     Relate,
@@ -336,7 +339,7 @@ impl Work {
 
 /// What a caller takes from a site of which only some documents are rendered.
 #[derive(Debug)]
-pub enum Answer<T> {
+pub(crate) enum Answer<T> {
     /// This.
     Is(T),
     /// Nothing yet: these documents have to be rendered for that, too.
@@ -447,7 +450,7 @@ impl<T> TakenBySite<T> {
 /// rendered site what the caller wants of it.
 ///
 /// # Errors
-/// As [`work_on_sites`].
+/// As `work_on_sites`.
 pub fn check<T: Send>(
     plan: &Plan<'_>,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
@@ -461,7 +464,7 @@ pub fn check<T: Send>(
 /// # Errors
 /// Where there is no such site, or a tree that cannot be listed. Faults of
 /// documents are findings.
-pub fn work_on_sites<T: Send>(
+pub(crate) fn work_on_sites<T: Send>(
     plan: &Plan<'_>,
     work: Work,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
@@ -490,7 +493,7 @@ pub struct ParseTotals {
 ///
 /// # Errors
 /// As [`check`].
-pub fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
+pub(crate) fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
     let documents = AtomicUsize::new(0);
     let keep = |_: &SourceMap, _: AsRead<'_>, parsed: Parsed| {
         documents.fetch_add(parsed.documents.len(), Relaxed);

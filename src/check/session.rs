@@ -26,7 +26,7 @@ use crate::stopwatch::{Stage, did, lap, split};
 use crate::triage::Findings;
 
 /// A site's name and type; none for a set without layout.
-pub type NameAndType = (Option<Arc<str>>, Option<Arc<str>>);
+pub(crate) type NameAndType = (Option<Arc<str>>, Option<Arc<str>>);
 
 /// Files that were read, and may be asked several times.
 ///
@@ -78,7 +78,7 @@ impl<'p> Session<'p> {
     ///
     /// # Errors
     /// As [`check`](super::check).
-    pub fn new(plan: &'p Plan<'p>, sites: Option<SiteNames>) -> Result<Self, Error> {
+    pub(crate) fn new(plan: &'p Plan<'p>, sites: Option<SiteNames>) -> Result<Self, Error> {
         let sites = sites.filter(|_| plan.is_by_site());
         let reads = (Work::Answer, Self::sites_read(plan, sites.as_ref()));
         Self::of(plan, Loaded::for_session(plan, reads, None)?, sites)
@@ -102,7 +102,7 @@ impl<'p> Session<'p> {
     ///
     /// # Errors
     /// As [`check`](super::check).
-    pub fn read(self, sites: Option<SiteNames>) -> Result<Self, Error> {
+    pub(crate) fn read(self, sites: Option<SiteNames>) -> Result<Self, Error> {
         let read = match (&self.read, sites) {
             (None, _) => return Ok(self),
             (Some(read), Some(more)) if more.is_subset(read) => return Ok(self),
@@ -149,13 +149,13 @@ impl<'p> Session<'p> {
     }
 
     /// The sites, by name.
-    pub fn sites(&self) -> Vec<NameAndType> {
+    pub(crate) fn sites(&self) -> Vec<NameAndType> {
         let sites = self.loaded.head.wanted(self.plan).into_iter();
         sites.map(|set| (set.name.clone(), set.site_type.clone())).collect()
     }
 
     /// The path of the file that a text is in.
-    pub fn path_of(&self, text: Span) -> &RepoPath {
+    pub(crate) fn path_of(&self, text: Span) -> &RepoPath {
         self.loaded.sources.path_of(text)
     }
 
@@ -163,7 +163,7 @@ impl<'p> Session<'p> {
     /// documents that `per_site` needs, which it says of the site as far as it is rendered: at
     /// first nothing is. Returns the answers by the sites' names, none of sites where layercake
     /// itself failed.
-    pub fn ask<T: Send>(
+    pub(crate) fn ask<T: Send>(
         &mut self,
         only: Option<&SiteNames>,
         per_site: impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync,
@@ -245,7 +245,7 @@ impl<'p> Session<'p> {
     }
 
     /// Ends the session; what is left shows places.
-    pub fn close(self) -> Checked<()> {
+    pub(crate) fn close(self) -> Checked<()> {
         checked(self.plan, self.loaded, Vec::new(), self.failures)
     }
 }

@@ -28,7 +28,7 @@ use crate::system::deckhand::secrecy::Folder;
 use crate::yaml::{Key, Mapping, Node, Value};
 
 /// What stands for standard input where a file is named.
-pub const STANDARD_INPUT: &str = "-";
+pub(crate) const STANDARD_INPUT: &str = "-";
 
 /// What is to be merged, file by file.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,7 @@ pub struct Parts {
     /// By which rules they are merged.
     pub dialect: Option<Dialect>,
     /// What standard input gave, where one of the files is
-    /// [`STANDARD_INPUT`].
+    /// `STANDARD_INPUT`.
     pub standard_input: Vec<u8>,
 }
 

@@ -97,7 +97,7 @@ pub fn run(
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_in(
+pub(crate) fn run_in(
     repository: Repository,
     selection: &Selection,
     request: &ComparisonRequest,

@@ -38,7 +38,7 @@ pub struct LineEdit {
     /// What stands there once.
     pub before: &'static str,
     /// What stands there after the edit.
-    pub after: &'static str,
+    pub(crate) after: &'static str,
 }
 
 /// What is edited after the commit: a version that reaches three sites by

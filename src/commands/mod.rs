@@ -106,9 +106,7 @@ pub struct Workspace {
     reached: Option<SiteNames>,
     options: Options,
     /// What is configured.
-    pub configured: FoundConfiguration,
-    /// What was read: the revision's commit, if it was not the working tree.
-    pub commit: Option<String>,
+    pub(crate) configured: FoundConfiguration,
 }
 
 enum WorkspaceScope {
@@ -130,7 +128,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::open`].
-    pub fn open_asked(selection: &Selection) -> Result<Self, Error> {
+    pub(crate) fn open_asked(selection: &Selection) -> Result<Self, Error> {
         let is_name = |glob: &String| {
             !glob.is_empty() && !glob.contains(['*', '?', '[', ']', '{', '}', '\\', '/'])
         };
@@ -253,7 +251,6 @@ impl Workspace {
             reached: None,
             options,
             configured,
-            commit: start.commit,
         })
     }
 

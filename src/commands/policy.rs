@@ -27,20 +27,11 @@ pub struct Selectors {
     pub warn: Vec<String>,
 }
 
-/// What the rules are told, and what becomes of their findings, where nothing
-/// is configured.
+/// Options of the rules, and what becomes of their findings: the selectors above the configuration.
 ///
 /// # Errors
 /// Where a word selects nothing.
-pub fn policy(selectors: &Selectors) -> Result<(rules::RuleOptions, TriagePolicy), Error> {
-    configured_policy(selectors, &Config::default())
-}
-
-/// As [`policy`], with the selectors above what a configuration says.
-///
-/// # Errors
-/// As [`policy`].
-pub fn configured_policy(
+pub(crate) fn configured_policy(
     selectors: &Selectors,
     config: &Config,
 ) -> Result<(rules::RuleOptions, TriagePolicy), Error> {

@@ -32,7 +32,7 @@ pub struct ValueQuestion {
 
 impl ValueQuestion {
     /// Whether documents of this schema are meant.
-    pub fn has_schema(&self, schema: &str) -> bool {
+    pub(crate) fn has_schema(&self, schema: &str) -> bool {
         self.schema.is_empty() || self.schema == schema
     }
 }
@@ -42,7 +42,7 @@ impl ValueQuestion {
 ///
 /// # Errors
 /// Where there is none; the help says which is nearly the same.
-pub fn document(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<DocId, Error> {
+pub(crate) fn document(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<DocId, Error> {
     let (schema, name) = (&question.schema, &question.name);
     let of_schema = || site.graph.iter().filter(|(_, it)| question.has_schema(&it.key.schema));
     let named = || of_schema().filter(|(_, it)| *it.key.name == **name);
@@ -86,7 +86,7 @@ fn several_schemas(name: &str, schemas: &BTreeSet<&str>) -> Error {
 }
 
 /// The error, and what was probably meant.
-pub fn did_you_mean(error: Error, near: Option<&str>) -> Error {
+pub(crate) fn did_you_mean(error: Error, near: Option<&str>) -> Error {
     match near {
         Some(near) => error.with_help(format!("did you mean `{near}`?")),
         None => error,
@@ -99,7 +99,7 @@ pub fn did_you_mean(error: Error, near: Option<&str>) -> Error {
 ///
 /// # Errors
 /// Where the text is neither.
-pub fn place(data: &Node, text: &str) -> Result<Location, Error> {
+pub(crate) fn place(data: &Node, text: &str) -> Result<Location, Error> {
     let place = match text.strip_prefix('/') {
         Some(pointer) => pointed(data, pointer),
         None => found(data, text)?,
@@ -143,7 +143,7 @@ fn found(data: &Node, text: &str) -> Result<Location, Error> {
 }
 
 /// The place, or the secret around it.
-pub fn shown(data: &Node, place: Location) -> Location {
+pub(crate) fn shown(data: &Node, place: Location) -> Location {
     let is_secret = |length: &usize| {
         let around = Location(place.0[..*length].to_vec());
         around.get(data).is_some_and(|node| node.secret)
@@ -256,7 +256,7 @@ fn add_shown_leaves(node: &Node, here: &mut Location, leaves: &mut Vec<Location>
 
 /// The way of a value as numbered steps, from the text that wrote it to the
 /// document asked for; what lost on the way stands before what won.
-pub fn rows(site: &RenderedSite<'_>, hop: &Hop) -> Vec<WayRow> {
+pub(crate) fn rows(site: &RenderedSite<'_>, hop: &Hop) -> Vec<WayRow> {
     let mut table = RouteRows { site, rows: Vec::new(), numbers: BTreeMap::new() };
     table.add(hop, ValuePrecedence::Alone);
     table.rows
@@ -452,17 +452,17 @@ fn action_text(step: &Step<'_>, site: &RenderedSite<'_>) -> String {
 
 /// The text that somebody points at.
 #[derive(Clone, Copy, Debug)]
-pub struct Line {
+pub(crate) struct Line {
     /// The file.
-    pub file: FileId,
+    pub(crate) file: FileId,
     /// The line, from zero.
-    pub number: usize,
+    pub(crate) number: usize,
 }
 
 impl Line {
     /// Whether a stretch of text stands on the line, or goes over it; one that
     /// is encoded there does.
-    pub fn touches(self, span: Span, site: &RenderedSite<'_>) -> bool {
+    pub(crate) fn touches(self, span: Span, site: &RenderedSite<'_>) -> bool {
         let span = site.sources.written(span);
         if span.file != self.file {
             return false;
@@ -475,7 +475,7 @@ impl Line {
     }
 
     /// What a line is that says nothing to any document; none where it may say something.
-    pub fn says_nothing(self, site: &RenderedSite<'_>) -> Option<&'static str> {
+    pub(crate) fn says_nothing(self, site: &RenderedSite<'_>) -> Option<&'static str> {
         let text = site.sources.get(self.file).text();
         match text.lines().nth(self.number)?.trim() {
             "" => Some("an empty line"),
@@ -486,7 +486,7 @@ impl Line {
     }
 
     /// The document that stands on the line.
-    pub fn document(self, site: &RenderedSite<'_>) -> Option<DocId> {
+    pub(crate) fn document(self, site: &RenderedSite<'_>) -> Option<DocId> {
         let mut documents = site.graph.iter().filter(|(doc, recipe)| {
             let is_merged = site.sets.member(*doc).is_some_and(|member| member.part.is_none());
             !is_merged && (self.touches(recipe.span, site) || self.says_how_to_merge(site, *doc))
@@ -495,7 +495,7 @@ impl Line {
     }
 
     /// Whether what stands on the line says how a part is merged.
-    pub fn says_how_to_merge(self, site: &RenderedSite<'_>, doc: DocId) -> bool {
+    pub(crate) fn says_how_to_merge(self, site: &RenderedSite<'_>, doc: DocId) -> bool {
         let member = site.sets.member(doc);
         let said_at = member.and_then(|member| member.part?.specification());
         said_at.is_some_and(|span| self.touches(span, site))
@@ -503,7 +503,7 @@ impl Line {
 
     /// The values of a document's own data that stand on the line: leaves, and
     /// mappings and lists whose key does while they stand below it.
-    pub fn places(self, site: &RenderedSite<'_>, doc: DocId) -> Vec<Location> {
+    pub(crate) fn places(self, site: &RenderedSite<'_>, doc: DocId) -> Vec<Location> {
         let data = &site.graph.recipe(doc).data;
         let mut places = Vec::new();
         self.add_places(site, data, &mut Location::root(), &mut places);
@@ -555,7 +555,7 @@ fn child_has_lines(node: &Node) -> bool {
 }
 
 /// The route by which a flow came to a place, first hop first.
-pub fn route(flow: &Flow, index: usize) -> Vec<&Reached> {
+pub(crate) fn route(flow: &Flow, index: usize) -> Vec<&Reached> {
     let mut route = Vec::new();
     let mut next = Some(index);
     while let Some(reached) = next.and_then(|index| flow.reached.get(index)) {
@@ -567,7 +567,7 @@ pub fn route(flow: &Flow, index: usize) -> Vec<&Reached> {
 }
 
 /// A hop of a route in words.
-pub fn hop_text(via: Via) -> &'static str {
+pub(crate) fn hop_text(via: Via) -> &'static str {
     match via {
         Via::Literal | Via::Made => "own data",
         Via::Inherited => "inherited by",
@@ -581,7 +581,7 @@ pub fn hop_text(via: Via) -> &'static str {
 }
 
 /// Why a text stops, in words.
-pub fn stop_text(why: Why) -> &'static str {
+pub(crate) fn stop_text(why: Why) -> &'static str {
     match why {
         Why::SetAgain => "set again",
         Why::Deleted => "taken away by an action",
@@ -595,7 +595,7 @@ pub fn stop_text(why: Why) -> &'static str {
 }
 
 /// A place that a flow reached, as a step.
-pub fn reached_row(site: &RenderedSite<'_>, reached: &Reached) -> WayRow {
+pub(crate) fn reached_row(site: &RenderedSite<'_>, reached: &Reached) -> WayRow {
     WayRow {
         document: site.graph.recipe(reached.doc).key.clone(),
         step: format!("{} {}", hop_text(reached.via), place_text(site, reached)),
@@ -606,7 +606,7 @@ pub fn reached_row(site: &RenderedSite<'_>, reached: &Reached) -> WayRow {
 }
 
 /// A place at which a flow stops, as a step.
-pub fn stop_row(site: &RenderedSite<'_>, stop: &Stop) -> WayRow {
+pub(crate) fn stop_row(site: &RenderedSite<'_>, stop: &Stop) -> WayRow {
     WayRow {
         document: site.graph.recipe(stop.doc).key.clone(),
         step: stop_text(stop.why).into(),
@@ -618,7 +618,7 @@ pub fn stop_row(site: &RenderedSite<'_>, stop: &Stop) -> WayRow {
 
 /// The place of a rendered document that a flow reached, or the secret around
 /// it.
-pub fn place_text(site: &RenderedSite<'_>, reached: &Reached) -> String {
+pub(crate) fn place_text(site: &RenderedSite<'_>, reached: &Reached) -> String {
     let place = reached.location.clone();
     let data = site.rendered.data(reached.doc);
     data.map_or_else(|| place.to_string(), |data| shown(data, place.clone()).to_string())

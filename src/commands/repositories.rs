@@ -65,11 +65,11 @@ pub(super) type TreeAndLayout<'a> = (&'a dyn Tree, &'a Layout);
 pub(super) struct OpenedRepositories {
     clones: Clones,
     /// Each at one revision.
-    pub further: Vec<Further>,
+    pub(crate) further: Vec<Further>,
     /// Which of them each site of the head is made of.
-    pub head: Uses,
+    pub(crate) head: Uses,
     /// Which of them each site of the base is made of.
-    pub base: Uses,
+    pub(crate) base: Uses,
 }
 
 impl Clones {
@@ -466,11 +466,11 @@ impl Opening<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bump {
     /// The name of the repository in site definitions.
-    pub name: String,
+    pub(crate) name: String,
     /// The revision on the base side; none where that is as it is pinned.
-    pub base: Option<String>,
+    pub(crate) base: Option<String>,
     /// The revision on the head side.
-    pub head: String,
+    pub(crate) head: String,
 }
 
 impl fmt::Display for Bump {

@@ -1,12 +1,12 @@
 //! `layercake.yaml`: what a repository wants of layercake.
 //!
-//! [`read`] takes the text of such a file and gives a [`Config`], or all that
+//! [`read()`] takes the text of such a file and gives a [`Config`], or all that
 //! is wrong with it, each at its line. Which keys there are, and of what type,
 //! is said in one place, the JSON Schema [`SCHEMA`]; what a value has to be
 //! beyond that (a glob, a path, the name of a rule) is asked while it is read.
 //! What the values do is not known here.
 
-mod read;
+pub mod read;
 mod shape;
 mod show;
 mod version;
@@ -27,7 +27,7 @@ use crate::yaml::{Node, PlaceQuery, Query, Value};
 pub const SCHEMA: &str = include_str!("../../docs/layercake.schema.json");
 
 /// The names of a configuration file, at the root of a tree.
-pub const NAMES: [&str; 2] = ["layercake.yaml", ".layercake.yaml"];
+pub(crate) const NAMES: [&str; 2] = ["layercake.yaml", ".layercake.yaml"];
 
 /// Contents of a configuration file; a setting that it leaves out is absent.
 #[derive(Clone, Debug, Default)]
@@ -35,23 +35,23 @@ pub struct Config {
     /// The file; none where there is none.
     pub file: Option<File>,
     /// The meaning to render, where the two differ.
-    pub semantics: Option<SemanticsSetting>,
+    pub(crate) semantics: Option<SemanticsSetting>,
     /// Selection of files and sites.
-    pub discover: Discover,
+    pub(crate) discover: Discover,
     /// `compare.base`.
-    pub base: Option<Spanned<Arc<str>>>,
+    pub(crate) base: Option<Spanned<Arc<str>>>,
     /// Treatment of substitutions without a source, in all sites.
-    pub missing: Missing,
+    pub(crate) missing: Missing,
     /// Levels of the rules.
     pub rules: Rules,
     /// Limits of the reach of an edit.
-    pub reach: ReachLimits,
+    pub(crate) reach: ReachLimits,
     /// Keys that identify items of lists.
-    pub list_keys: Vec<ListKey>,
+    pub(crate) list_keys: Vec<ListKey>,
     /// Documents that are secret by their schema.
-    pub secrets: Secrets,
+    pub(crate) secrets: Secrets,
     /// Settings for some sites.
-    pub sites: Vec<SiteSettings>,
+    pub(crate) sites: Vec<SiteSettings>,
     /// Values of documents that name other documents.
     pub references: Vec<ReferenceSettings>,
     /// Sets of parts given to cloud-init.
@@ -70,9 +70,9 @@ pub struct Config {
     /// `FORMAT=FILE`.
     pub outputs: Vec<Arc<str>>,
     /// Clones of further repositories.
-    pub repositories: Vec<RepositorySettings>,
+    pub(crate) repositories: Vec<RepositorySettings>,
     /// Template of links to lines of the repository.
-    pub links: Option<Arc<str>>,
+    pub(crate) links: Option<Arc<str>>,
 }
 
 /// A configuration file.
@@ -88,7 +88,7 @@ pub struct File {
 
 /// A meaning of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SemanticsSetting {
+pub(crate) enum SemanticsSetting {
     /// The meaning that the documentation promises.
     Documented,
     /// The meaning that the code has.
@@ -97,7 +97,7 @@ pub enum SemanticsSetting {
 
 /// Treatment of a substitution without its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MissingSourceSetting {
+pub(crate) enum MissingSourceSetting {
     /// An error.
     Error,
     /// A warning.
@@ -106,53 +106,53 @@ pub enum MissingSourceSetting {
 
 /// A glob, and its place.
 #[derive(Clone, Debug)]
-pub struct GlobPattern {
+pub(crate) struct GlobPattern {
     /// The glob.
-    pub glob: Glob,
+    pub(crate) glob: Glob,
     /// Its place in the configuration file.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// `discover`.
 #[derive(Clone, Debug, Default)]
-pub struct Discover {
+pub(crate) struct Discover {
     /// The sites that are wanted; all where there is none.
-    pub sites: Vec<GlobPattern>,
+    pub(crate) sites: Vec<GlobPattern>,
     /// The paths that are not read.
-    pub exclude: Vec<GlobPattern>,
+    pub(crate) exclude: Vec<GlobPattern>,
 }
 
 /// A clone of a further repository.
 #[derive(Clone, Debug)]
-pub struct RepositorySettings {
+pub(crate) struct RepositorySettings {
     /// Its name, by which site definitions know it if it has no `url`.
-    pub name: Spanned<Arc<str>>,
+    pub(crate) name: Spanned<Arc<str>>,
     /// Where it is, from the folder of the configuration file.
-    pub path: Arc<str>,
+    pub(crate) path: Arc<str>,
     /// The address by which site definitions know it.
-    pub url: Option<Arc<str>>,
+    pub(crate) url: Option<Arc<str>>,
     /// The revision to read in place of those that are pinned.
-    pub revision: Option<Arc<str>>,
+    pub(crate) revision: Option<Arc<str>>,
     /// Template of links to its lines.
-    pub links: Option<Arc<str>>,
+    pub(crate) links: Option<Arc<str>>,
 }
 
 /// Treatment of substitutions without a source.
 #[derive(Clone, Debug, Default)]
-pub struct Missing {
+pub(crate) struct Missing {
     /// Severity of one.
-    pub source: Option<MissingSourceSetting>,
+    pub(crate) source: Option<MissingSourceSetting>,
     /// Sources, as `SCHEMA/NAME`, that are known to be missing.
-    pub known: Vec<GlobPattern>,
+    pub(crate) known: Vec<GlobPattern>,
 }
 
 /// `rules`.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     /// Only these; none given where it is not said.
-    pub select: Vec<Arc<str>>,
+    pub(crate) select: Vec<Arc<str>>,
     /// These too.
-    pub extend_select: Vec<Arc<str>>,
+    pub(crate) extend_select: Vec<Arc<str>>,
     /// Levels that hold everywhere.
     pub(crate) general: RuleSettings,
     /// Whether suppressions have to say why.
@@ -163,71 +163,71 @@ pub struct Rules {
 
 /// Levels of rules; each rule is named by any word that selects rules.
 #[derive(Clone, Debug, Default)]
-pub struct RuleSettings {
+pub(crate) struct RuleSettings {
     /// Not these.
-    pub ignore: Vec<Arc<str>>,
+    pub(crate) ignore: Vec<Arc<str>>,
     /// These at a level, in the order of the file.
-    pub levels: Vec<(Arc<str>, Level)>,
+    pub(crate) levels: Vec<(Arc<str>, Level)>,
 }
 
 /// `reach`.
 #[derive(Clone, Debug, Default)]
-pub struct ReachLimits {
+pub(crate) struct ReachLimits {
     /// Maximum number of sites in which an edit may change outputs.
-    pub max_sites: Option<Spanned<usize>>,
+    pub(crate) max_sites: Option<Spanned<usize>>,
     /// Maximum number of outputs that it may change.
-    pub max_outputs: Option<Spanned<usize>>,
+    pub(crate) max_outputs: Option<Spanned<usize>>,
 }
 
 /// The key that identifies the items of some lists.
 #[derive(Clone, Debug)]
-pub struct ListKey {
+pub(crate) struct ListKey {
     /// The schemas of the documents.
-    pub schema: Glob,
+    pub(crate) schema: Glob,
     /// The lists in their data.
-    pub path: PlaceQuery,
+    pub(crate) path: PlaceQuery,
     /// The key.
-    pub key: Arc<str>,
+    pub(crate) key: Arc<str>,
 }
 
 /// `secrets`.
 #[derive(Clone, Debug, Default)]
-pub struct Secrets {
+pub(crate) struct Secrets {
     /// Replaces the schemas that are secret by themselves; none where it is not set.
-    pub schemas: Option<Vec<Arc<str>>>,
+    pub(crate) schemas: Option<Vec<Arc<str>>>,
     /// Further ones.
-    pub extra: Vec<Arc<str>>,
+    pub(crate) extra: Vec<Arc<str>>,
 }
 
 /// Settings for some sites.
 #[derive(Clone, Debug)]
-pub struct SiteSettings {
+pub(crate) struct SiteSettings {
     /// Their names.
-    pub sites: GlobPattern,
+    pub(crate) sites: GlobPattern,
     /// Treatment of substitutions without a source in them.
-    pub missing: Missing,
+    pub(crate) missing: Missing,
     /// Levels of rules in them.
-    pub rules: RuleSettings,
+    pub(crate) rules: RuleSettings,
 }
 
 /// A set of parts that cloud-init is given.
 #[derive(Clone, Debug)]
 pub struct CloudConfig {
     /// Name of the output.
-    pub name: Spanned<Arc<str>>,
+    pub(crate) name: Spanned<Arc<str>>,
     /// The globs of the files of each source, in order.
-    pub sources: Vec<(CloudSource, Vec<Spanned<Arc<str>>>)>,
+    pub(crate) sources: Vec<(CloudSource, Vec<Spanned<Arc<str>>>)>,
     /// The sites that have it.
-    pub sites: Option<GlobPattern>,
+    pub(crate) sites: Option<GlobPattern>,
     /// Whether it is merged as the documentation of 2013 says.
-    pub dialect: Option<DialectSetting>,
+    pub(crate) dialect: Option<DialectSetting>,
     /// Whether everything in it is secret.
-    pub secret: bool,
+    pub(crate) secret: bool,
 }
 
 /// A source of what cloud-init is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CloudSource {
+pub(crate) enum CloudSource {
     /// `parts`.
     Parts,
     /// `vendor-data2`.
@@ -242,7 +242,7 @@ pub enum CloudSource {
 
 /// Rules by which parts are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DialectSetting {
+pub(crate) enum DialectSetting {
     /// The rules of present cloud-init.
     Current,
     /// The rules of its documentation of 2013.
@@ -259,12 +259,12 @@ pub struct ReferenceSettings {
     /// The schema of the documents that are named.
     pub target: Spanned<Arc<str>>,
     /// The property that names them.
-    pub by: ReferenceKey,
+    pub(crate) by: ReferenceKey,
 }
 
 /// Property by which a document is named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReferenceKey {
+pub(crate) enum ReferenceKey {
     /// Its name.
     #[default]
     Name,
@@ -272,7 +272,7 @@ pub enum ReferenceKey {
 
 impl File {
     /// A file that no reader has to understand.
-    pub fn unread(path: RepoPath, bytes: Vec<u8>) -> Self {
+    pub(crate) fn unread(path: RepoPath, bytes: Vec<u8>) -> Self {
         let mut sources = SourceMap::new();
         let file = sources.add(Source::new(path.clone(), Ok(bytes)));
         let root = Node::new(Value::Null, Span::point(file, 0));
@@ -280,13 +280,13 @@ impl File {
     }
 
     /// Its text.
-    pub fn text(&self) -> Arc<str> {
+    pub(crate) fn text(&self) -> Arc<str> {
         let (_, source) = self.sources.iter().next().expect("a file is in its own map");
         source.text().clone()
     }
 
     /// `FILE:LINE` of a place in it.
-    pub fn line(&self, span: Span) -> String {
+    pub(crate) fn line(&self, span: Span) -> String {
         format!("{}:{}", self.path, self.sources.start(span).line)
     }
 }
@@ -306,7 +306,7 @@ impl Config {
 ///
 /// # Errors
 /// Where there are two, or the one cannot be read.
-pub fn find(tree: &dyn Tree) -> Result<Option<(RepoPath, Vec<u8>)>, Error> {
+pub(crate) fn find(tree: &dyn Tree) -> Result<Option<(RepoPath, Vec<u8>)>, Error> {
     let mut found = Vec::new();
     for name in NAMES {
         let path = RepoPath::new(name);

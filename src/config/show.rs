@@ -13,18 +13,18 @@ use crate::yaml::{Key, Mapping, Node, Value};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
     /// Its key, with dots between the levels.
-    pub key: String,
+    pub(crate) key: String,
     /// Its description.
-    pub description: String,
+    pub(crate) description: String,
     /// Its value; null where nothing is set.
-    pub value: Json,
+    pub(crate) value: Json,
     /// Where the value comes from.
-    pub origin: SettingOrigin,
+    pub(crate) origin: SettingOrigin,
 }
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SettingOrigin {
+pub(crate) enum SettingOrigin {
     /// Nothing says otherwise.
     Default,
     /// The configuration file, as `FILE:LINE`.

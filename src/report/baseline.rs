@@ -9,15 +9,15 @@ use crate::source::{DocKey, RepoPath};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaselineRow {
     /// The rule's name.
-    pub rule: String,
+    pub(crate) rule: String,
     /// Number of findings.
-    pub count: usize,
+    pub(crate) count: usize,
     /// The file of their first place.
-    pub file: RepoPath,
+    pub(crate) file: RepoPath,
     /// Their document; none where they are of the file itself.
-    pub document: Option<DocKey>,
+    pub(crate) document: Option<DocKey>,
     /// Subject of the findings.
-    pub subject: String,
+    pub(crate) subject: String,
 }
 
 /// Writes a line for each row.

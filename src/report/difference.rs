@@ -14,15 +14,15 @@ use crate::source::{FileId, RepoPath};
 #[derive(Clone, Debug)]
 pub struct ChangedFile {
     /// Where it is.
-    pub path: RepoPath,
+    pub(crate) path: RepoPath,
     /// The text before; none where it may hold secrets that were not found.
-    pub before: Option<String>,
+    pub(crate) before: Option<String>,
     /// The text after.
-    pub after: Option<String>,
+    pub(crate) after: Option<String>,
 }
 
 /// The text of a file as it may be shown.
-pub fn shown(view: &View<'_>, file: FileId) -> Option<String> {
+pub(crate) fn shown(view: &View<'_>, file: FileId) -> Option<String> {
     view.masked(file)
 }
 

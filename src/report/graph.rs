@@ -20,42 +20,42 @@ use crate::source::{DocKey, Span};
 #[derive(Clone, Debug)]
 pub struct DocumentGraph {
     /// The site; none for a set without layout.
-    pub site: Option<Arc<str>>,
+    pub(crate) site: Option<Arc<str>>,
     /// Its documents, in the order of their files.
-    pub nodes: Vec<GraphNode>,
+    pub(crate) nodes: Vec<GraphNode>,
     /// Edges from each document to those it is made of, in the order of the former.
-    pub edges: Vec<GraphEdge>,
+    pub(crate) edges: Vec<GraphEdge>,
 }
 
 /// A document.
 #[derive(Clone, Debug)]
-pub struct GraphNode {
+pub(crate) struct GraphNode {
     /// Its name for users.
-    pub key: DocKey,
+    pub(crate) key: DocKey,
     /// Its text.
-    pub at: Span,
+    pub(crate) at: Span,
     /// Whether it is part of the output.
-    pub is_output: bool,
+    pub(crate) is_output: bool,
     /// Whether it only serves others.
-    pub is_abstract: bool,
+    pub(crate) is_abstract: bool,
 }
 
 /// One document made of another.
 #[derive(Clone, Copy, Debug)]
-pub struct GraphEdge {
+pub(crate) struct GraphEdge {
     /// The index of the one that is read.
-    pub from: usize,
+    pub(crate) from: usize,
     /// The index of the one that is made.
-    pub to: usize,
+    pub(crate) to: usize,
     /// Kind of the edge.
-    pub kind: EdgeKind,
+    pub(crate) kind: EdgeKind,
     /// The selector or the substitution.
-    pub at: Span,
+    pub(crate) at: Span,
 }
 
 /// Relation of a document to another that it is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EdgeKind {
+pub(crate) enum EdgeKind {
     /// It is laid on it.
     Inherited,
     /// It is merged into it, and replaces it from then on.

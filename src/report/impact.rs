@@ -18,52 +18,52 @@ use crate::source::{DocKey, Span, Triple};
 #[derive(Clone, Debug, Default)]
 pub struct Impact {
     /// The file and line, as they were asked for.
-    pub place: String,
+    pub(crate) place: String,
     /// Whether a line was asked for.
     pub(crate) has_line: bool,
     /// The texts there.
-    pub texts: Vec<ImpactText>,
+    pub(crate) texts: Vec<ImpactText>,
     /// The outputs it reaches.
-    pub outputs: Vec<ImpactOutput>,
+    pub(crate) outputs: Vec<ImpactOutput>,
     /// Where it stops.
-    pub stops: Vec<ImpactStop>,
+    pub(crate) stops: Vec<ImpactStop>,
     /// Number of outputs that it reaches, over all sites.
-    pub outputs_reached: usize,
+    pub(crate) outputs_reached: usize,
     /// Number of sites of these outputs.
     pub(crate) sites_reached: usize,
     /// Number of sites that read the file.
     pub(crate) sites_reading: usize,
     /// All sites.
-    pub sites: Vec<SiteName>,
+    pub(crate) sites: Vec<SiteName>,
     /// Whether it reaches more than was followed.
-    pub more: bool,
+    pub(crate) more: bool,
 }
 
 /// A site and its type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SiteName {
+pub(crate) struct SiteName {
     /// Its name; none for a set without layout.
-    pub name: Option<Arc<str>>,
+    pub(crate) name: Option<Arc<str>>,
     /// Its type, where it has one.
-    pub site_type: Option<Arc<str>>,
+    pub(crate) site_type: Option<Arc<str>>,
 }
 
 /// A text that a user could change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImpactText {
+pub(crate) struct ImpactText {
     /// The document it is of.
-    pub document: DocKey,
+    pub(crate) document: DocKey,
     /// The place of a value, or what else it is.
-    pub what: String,
+    pub(crate) what: String,
     /// Its role.
-    pub kind: TextKind,
+    pub(crate) kind: TextKind,
     /// The paths that it has written, where it is an action or a substitution.
-    pub writes: Vec<String>,
+    pub(crate) writes: Vec<String>,
 }
 
 /// Role of a text in its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TextKind {
+pub(crate) enum TextKind {
     /// It is a value of the document's data.
     Value,
     /// It steers how the document is made, or which others are.
@@ -74,28 +74,28 @@ pub enum TextKind {
 
 /// An output that a text reaches.
 #[derive(Clone, Debug)]
-pub struct ImpactOutput {
+pub(crate) struct ImpactOutput {
     /// The output.
-    pub document: DocKey,
+    pub(crate) document: DocKey,
     /// The places in it; none where the whole document is meant.
-    pub places: Vec<String>,
+    pub(crate) places: Vec<String>,
     /// The hops by which the text gets there.
-    pub route: Vec<String>,
+    pub(crate) route: Vec<String>,
     /// The sites in which it does.
-    pub sites: Vec<Arc<str>>,
+    pub(crate) sites: Vec<Arc<str>>,
 }
 
 /// A text that stops another one.
 #[derive(Clone, Debug)]
-pub struct ImpactStop {
+pub(crate) struct ImpactStop {
     /// The document in which it does.
-    pub document: DocKey,
+    pub(crate) document: DocKey,
     /// The reason.
-    pub why: &'static str,
+    pub(crate) why: &'static str,
     /// The text.
-    pub at: Span,
+    pub(crate) at: Span,
     /// The sites in which it does.
-    pub sites: Vec<Arc<str>>,
+    pub(crate) sites: Vec<Arc<str>>,
 }
 
 /// Maximum number of outputs, and of stops, that are shown to people.

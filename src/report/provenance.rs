@@ -25,21 +25,21 @@ pub struct ExplainedValue {
     /// The site; none for a set without layout.
     pub site: Option<Arc<str>>,
     /// The document.
-    pub document: DocKey,
+    pub(crate) document: DocKey,
     /// The place in it.
-    pub place: String,
+    pub(crate) place: String,
     /// The value there; none where there is none.
-    pub value: Option<Node>,
+    pub(crate) value: Option<Node>,
     /// The document that a secret value is from.
     pub(crate) secret_of: Option<DocKey>,
     /// The text that wrote the value.
-    pub set_at: Option<Span>,
+    pub(crate) set_at: Option<Span>,
     /// The way, from the text that wrote the value to the document asked for.
     pub rows: Vec<WayRow>,
     /// The documents in which it could be changed, and for which sites.
-    pub changes: Vec<WayChange>,
+    pub(crate) changes: Vec<WayChange>,
     /// Authors of the leaves of a mapping or list.
-    pub leaves: Vec<LeafWriter>,
+    pub(crate) leaves: Vec<LeafWriter>,
     /// Whether there are more leaves than these.
     pub(crate) more_leaves: bool,
 }
@@ -57,20 +57,20 @@ impl ExplainedValue {
 #[derive(Clone, Debug)]
 pub struct WayRow {
     /// The document in which it is done.
-    pub document: DocKey,
+    pub(crate) document: DocKey,
     /// Description of the step.
     pub step: String,
     /// A note on the step.
-    pub note: Option<&'static str>,
+    pub(crate) note: Option<&'static str>,
     /// Where it is written.
-    pub at: Vec<Span>,
+    pub(crate) at: Vec<Span>,
     /// Whether several values stood against each other.
-    pub standing: ValuePrecedence,
+    pub(crate) standing: ValuePrecedence,
 }
 
 /// Outcome of one of several values for a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValuePrecedence {
+pub(crate) enum ValuePrecedence {
     /// There is no other.
     Alone,
     /// Another one took its place.
@@ -81,54 +81,54 @@ pub enum ValuePrecedence {
 
 /// A document in which a value could be set, and what that would change.
 #[derive(Clone, Debug)]
-pub struct WayChange {
+pub(crate) struct WayChange {
     /// The sites that it would concern, in words.
-    pub scope: String,
+    pub(crate) scope: String,
     /// The number of the row, from one.
-    pub row: usize,
+    pub(crate) row: usize,
     /// The sites that read the document.
-    pub sites: Vec<Arc<str>>,
+    pub(crate) sites: Vec<Arc<str>>,
     /// The present reach of the text there, where there is one.
-    pub reach: Option<TextReach>,
+    pub(crate) reach: Option<TextReach>,
 }
 
 /// The outputs and sites that a text reaches.
 #[derive(Clone, Debug, Default)]
-pub struct TextReach {
+pub(crate) struct TextReach {
     /// Outputs, over all sites.
-    pub outputs: usize,
+    pub(crate) outputs: usize,
     /// The sites these are of.
-    pub sites: Vec<Arc<str>>,
+    pub(crate) sites: Vec<Arc<str>>,
     /// The sites that read the text, and none of whose outputs it reaches.
-    pub shielded: Vec<Arc<str>>,
+    pub(crate) shielded: Vec<Arc<str>>,
 }
 
 /// The author of one leaf of a mapping or list.
 #[derive(Clone, Debug)]
-pub struct LeafWriter {
+pub(crate) struct LeafWriter {
     /// The leaf.
-    pub place: String,
+    pub(crate) place: String,
     /// The document whose text it is.
-    pub document: DocKey,
+    pub(crate) document: DocKey,
     /// The text.
-    pub at: Option<Span>,
+    pub(crate) at: Option<Span>,
 }
 
 /// Whether a text reaches a value, and where it stops otherwise.
 #[derive(Clone, Debug)]
 pub struct TextTrace {
     /// The text: a document and a place of its own data.
-    pub document: DocKey,
+    pub(crate) document: DocKey,
     /// The place.
-    pub place: String,
+    pub(crate) place: String,
     /// Where it is written.
-    pub at: Span,
+    pub(crate) at: Span,
     /// The places it reaches before it stops, the first one first.
-    pub route: Vec<WayRow>,
+    pub(crate) route: Vec<WayRow>,
     /// Whether the last of them is the value asked for.
-    pub reaches: bool,
+    pub(crate) reaches: bool,
     /// Where it stops.
-    pub stops: Vec<WayRow>,
+    pub(crate) stops: Vec<WayRow>,
 }
 
 /// The value in one site, where all are asked.

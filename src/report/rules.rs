@@ -14,11 +14,11 @@ use crate::diagnostic::{Level, Rule, Trait};
 #[derive(Clone, Debug)]
 pub struct RuleRow {
     /// The rule.
-    pub rule: &'static Rule,
+    pub(crate) rule: &'static Rule,
     /// Its level.
-    pub level: Level,
+    pub(crate) level: Level,
     /// The groups that select it.
-    pub groups: Vec<&'static str>,
+    pub(crate) groups: Vec<&'static str>,
 }
 
 impl RuleRow {

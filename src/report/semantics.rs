@@ -38,7 +38,7 @@ pub enum ChosenBy {
 
 impl ReportedSemantics {
     /// The word of flags, configurations and reports.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             ReportedSemantics::Documented => "documented",
             ReportedSemantics::Deckhand => "deckhand",
@@ -48,7 +48,7 @@ impl ReportedSemantics {
 
 impl ChosenBy {
     /// The word of reports.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             ChosenBy::Flag => "flag",
             ChosenBy::Configuration => "configuration",

@@ -12,11 +12,11 @@ use super::printable::clean;
 #[derive(Clone, Debug, Serialize)]
 pub struct SettingRow {
     /// Its key, with dots between the levels.
-    pub key: String,
+    pub(crate) key: String,
     /// Its value; null where nothing is set.
-    pub value: Json,
+    pub(crate) value: Json,
     /// Where the value comes from: `default`, `FILE:LINE`, or a flag.
-    pub origin: String,
+    pub(crate) origin: String,
 }
 
 /// Writes one line for each setting: its key, its value as JSON, and where that

@@ -19,25 +19,25 @@ use crate::source::DocKey;
 #[derive(Clone, Debug)]
 pub struct WaySince {
     /// The base side.
-    pub base: WaySide,
+    pub(crate) base: WaySide,
     /// The head side.
-    pub head: WaySide,
+    pub(crate) head: WaySide,
     /// The difference.
-    pub difference: ExplainedDifference,
+    pub(crate) difference: ExplainedDifference,
 }
 
 /// A value's way on one side.
 #[derive(Clone, Debug)]
-pub struct WaySide {
+pub(crate) struct WaySide {
     /// Heading of the side, e.g. `now`.
-    pub heading: String,
+    pub(crate) heading: String,
     /// The way; or why there is none, as a sentence without a full stop.
-    pub way: Result<ExplainedValue, String>,
+    pub(crate) way: Result<ExplainedValue, String>,
 }
 
 /// Difference between two explanations of a value.
 #[derive(Clone, Debug)]
-pub enum ExplainedDifference {
+pub(crate) enum ExplainedDifference {
     /// Nothing.
     None,
     /// The value is the same, and came by other steps.

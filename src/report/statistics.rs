@@ -15,23 +15,23 @@ use crate::diagnostic::Severity;
 #[serde(expecting = "struct Row")]
 pub struct RuleCount {
     /// The rule.
-    pub rule: String,
+    pub(crate) rule: String,
     /// The severity of the worst of them.
-    pub level: Severity,
+    pub(crate) level: Severity,
     /// Number of findings that are reported, those of both sides included.
-    pub count: usize,
+    pub(crate) count: usize,
     /// Number of these that `--fix` removes.
-    pub fixable: usize,
+    pub(crate) fixable: usize,
     /// Number of those that are new; none without a comparison.
-    pub new: Option<usize>,
+    pub(crate) new: Option<usize>,
     /// Number of those of both sides; none without a comparison.
-    pub unchanged: Option<usize>,
+    pub(crate) unchanged: Option<usize>,
     /// Number of those that a comment suppresses.
-    pub ignored: usize,
+    pub(crate) ignored: usize,
     /// Number of those that the baseline suppresses.
-    pub accepted: usize,
+    pub(crate) accepted: usize,
     /// Number of sites in which those that are reported are.
-    pub sites: usize,
+    pub(crate) sites: usize,
 }
 
 /// The findings of the head side by rule.

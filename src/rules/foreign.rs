@@ -53,7 +53,7 @@ impl ForeignForm {
 
 /// The findings of the files of a side, with one for all files of each other form, if these
 /// are more than a few.
-pub fn folded(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub(crate) fn folded(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     ForeignForm::ALL.into_iter().fold(found, folded_of)
 }
 

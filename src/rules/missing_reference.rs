@@ -20,11 +20,11 @@ super::rule!(
 #[derive(Clone, Debug)]
 pub struct Reference {
     /// The schema of the documents that name others.
-    pub schema: Arc<str>,
+    pub(crate) schema: Arc<str>,
     /// Path of the names in their data; a value that is not a string names nothing.
-    pub path: Query,
+    pub(crate) path: Query,
     /// The schema of the documents that are named, by `metadata.name`.
-    pub target: Arc<str>,
+    pub(crate) target: Arc<str>,
 }
 
 impl Reference {

@@ -187,7 +187,7 @@ mod reach;
 
 pub(crate) use cloud_init::{UserDataFacts, word_user_data};
 pub(crate) use config_changed::word_changed_configuration;
-pub use foreign::folded;
+pub(crate) use foreign::folded;
 pub(crate) use missing_reference::Reference;
 pub(crate) use reach::ReachedEdit;
 pub use reach::{ExpectedUnchanged, Gates, word_reach};
@@ -432,7 +432,7 @@ impl RuleOptions {
 }
 
 /// The groups that rules are selected by, and what they select.
-pub const GROUPS: &[(&str, &str)] = &[
+pub(crate) const GROUPS: &[(&str, &str)] = &[
     ("default", "what is on where nothing is configured"),
     ("strict", "the default, and what asks for more care than most repositories take"),
     ("deckhand", "what Deckhand itself refuses"),
@@ -482,27 +482,27 @@ pub fn find(name: &str) -> Option<&'static Rule> {
 #[derive(Clone, Copy)]
 pub(crate) struct FileFacts<'a> {
     /// All texts.
-    pub sources: &'a SourceMap,
+    pub(crate) sources: &'a SourceMap,
     /// The file.
-    pub file: FileId,
+    pub(crate) file: FileId,
     /// Problems of its YAML.
-    pub problems: &'a [yaml::YamlProblem],
+    pub(crate) problems: &'a [yaml::YamlProblem],
     /// Its Deckhand documents, with their faults.
-    pub documents: &'a [Document],
+    pub(crate) documents: &'a [Document],
     /// Its YAML documents that are none of Deckhand's.
-    pub others: &'a [DocumentFault],
+    pub(crate) others: &'a [DocumentFault],
     /// The places of secrets in it, as far as they can be determined.
-    pub secrets: &'a [Span],
+    pub(crate) secrets: &'a [Span],
     /// Its comments that suppress findings.
-    pub ignores: &'a ignore::Comments,
+    pub(crate) ignores: &'a ignore::Comments,
     /// Its contents.
-    pub holds: FileContents,
+    pub(crate) holds: FileContents,
     /// The sites it counts for, if it is of a site repository.
-    pub place: Option<&'a layout::Place>,
+    pub(crate) place: Option<&'a layout::Place>,
     /// The schemas of the run.
-    pub schemas: &'a Schemas,
+    pub(crate) schemas: &'a Schemas,
     /// The configuration for the rules.
-    pub settings: &'a RuleOptions,
+    pub(crate) settings: &'a RuleOptions,
 }
 
 /// Contents of a file.
@@ -518,19 +518,19 @@ pub(crate) enum FileContents {
 #[derive(Clone, Copy)]
 pub(crate) struct SiteFacts<'a> {
     /// All texts.
-    pub sources: &'a SourceMap,
+    pub(crate) sources: &'a SourceMap,
     /// The site's documents and how they are related.
-    pub site: &'a Site<'a>,
+    pub(crate) site: &'a Site<'a>,
     /// The sets of parts given to cloud-init there.
-    pub sets: &'a Sets<'a>,
+    pub(crate) sets: &'a Sets<'a>,
     /// The recipes they were lowered to.
-    pub graph: &'a Graph,
+    pub(crate) graph: &'a Graph,
     /// Their rendering.
-    pub rendered: &'a Rendered,
+    pub(crate) rendered: &'a Rendered,
     /// The schemas of the run.
-    pub schemas: &'a Schemas,
+    pub(crate) schemas: &'a Schemas,
     /// The configuration for the rules.
-    pub settings: &'a RuleOptions,
+    pub(crate) settings: &'a RuleOptions,
 }
 
 impl SiteFacts<'_> {

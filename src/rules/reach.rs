@@ -40,9 +40,9 @@ impl ExpectedUnchanged {
 /// One edit and what it reached.
 pub(crate) struct ReachedEdit<'a> {
     /// The edit.
-    pub reach: &'a EditReach,
+    pub(crate) reach: &'a EditReach,
     /// The comparison with the edit.
-    pub comparison: &'a Comparison,
+    pub(crate) comparison: &'a Comparison,
 }
 
 impl<'a> ReachedEdit<'a> {

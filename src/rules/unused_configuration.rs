@@ -13,11 +13,11 @@ super::rule!(
 /// A glob or name of the configuration that matches nothing.
 pub(crate) struct UnusedEntry<'a> {
     /// Its place.
-    pub at: Span,
+    pub(crate) at: Span,
     /// The glob or name.
-    pub glob: &'a str,
+    pub(crate) glob: &'a str,
     /// The kind of thing that it should match.
-    pub kind: UnusedKind,
+    pub(crate) kind: UnusedKind,
 }
 
 /// The kind of thing that a glob of the configuration should match.

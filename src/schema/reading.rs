@@ -24,7 +24,7 @@ pub struct SchemaProblem {
     /// Where: the keyword, or the value at fault.
     pub span: Span,
     /// The same place in the schema.
-    pub location: Location,
+    pub(crate) location: Location,
     /// The fault.
     pub fault: SchemaFault,
 }

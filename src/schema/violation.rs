@@ -149,7 +149,7 @@ pub struct Alternative {
     /// Its violations; [`Violation::MAX_NEAREST`] at most.
     pub violations: Vec<Violation>,
     /// Number of further violations.
-    pub more: usize,
+    pub(crate) more: usize,
 }
 
 impl Violation {
@@ -160,7 +160,7 @@ impl Violation {
 
     /// The place of what is to be changed: of a key that may not be there, its
     /// own; otherwise as [`Violation::location`].
-    pub fn place(&self) -> &Location {
+    pub(crate) fn place(&self) -> &Location {
         match &self.wrong {
             Wrong::UnknownKey { place, .. } => place,
             _ => &self.location,

@@ -74,7 +74,7 @@ impl Membership {
     }
 
     /// Whether a file of documents at this place counts.
-    pub fn has_at(&self, repository: Option<usize>, place: Option<&Place>) -> bool {
+    pub(crate) fn has_at(&self, repository: Option<usize>, place: Option<&Place>) -> bool {
         let used = repository.is_none_or(|index| self.repositories.contains(&index));
         used && match place {
             None | Some(Place::Global) => true,
@@ -110,36 +110,40 @@ pub struct Edits<'a> {
 #[derive(Clone, Debug)]
 pub struct FileEdit<'a> {
     /// The further repository that it is in, as of [`Located`].
-    pub repository: Option<usize>,
+    pub(crate) repository: Option<usize>,
     /// The file.
-    pub path: &'a RepoPath,
+    pub(crate) path: &'a RepoPath,
     /// Why no documents tell it.
-    pub cause: FileEditCause,
+    pub(crate) cause: FileEditCause,
     /// The beginning of the file on the base side; none where it is not there.
-    pub base: Option<Span>,
+    pub(crate) base: Option<Span>,
     /// The same on the head side.
-    pub head: Option<Span>,
+    pub(crate) head: Option<Span>,
     /// Whether some of it is not read on the base side, and on the head side.
-    pub is_unread: [bool; 2],
+    pub(crate) is_unread: [bool; 2],
     /// Its place as a file of documents, on each side on which it is one.
-    pub places: Vec<Option<&'a Place>>,
+    pub(crate) places: Vec<Option<&'a Place>>,
     /// The files that came or went with the site that it defines; none for other causes.
-    pub alone: SitePlaces,
+    pub(crate) alone: SitePlaces,
 }
 
 /// Files that one site has and no other, on either side.
 #[derive(Clone, Debug, Default)]
-pub struct SitePlaces {
+pub(crate) struct SitePlaces {
     /// Places of documents.
-    pub places: BTreeSet<Place>,
+    pub(crate) places: BTreeSet<Place>,
     /// Files of parts.
-    pub parts: BTreeSet<RepoPath>,
+    pub(crate) parts: BTreeSet<RepoPath>,
 }
 
 impl<'a> FileEdit<'a> {
     /// An edit of the file at `path` of the repository itself, which is this on the base side and
     /// on the head side, and which is read.
-    pub fn new(path: &'a RepoPath, cause: FileEditCause, sides: [Option<FileId>; 2]) -> Self {
+    pub(crate) fn new(
+        path: &'a RepoPath,
+        cause: FileEditCause,
+        sides: [Option<FileId>; 2],
+    ) -> Self {
         let [base, head] = sides.map(|file| file.map(|file| Span::point(file, 0)));
         let (is_unread, places, alone) = ([false; 2], Vec::new(), SitePlaces::default());
         Self { repository: None, path, cause, base, head, is_unread, places, alone }
@@ -156,7 +160,7 @@ impl FileEdit<'_> {
 
 /// Why an edit is known by its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileEditCause {
+pub(crate) enum FileEditCause {
     /// It defines a site that is another on each side. Left out where other edits say so.
     Definition,
     /// It defines a site that came.
@@ -392,13 +396,13 @@ impl<'a> Edits<'a> {
     }
 
     /// The edits of files that cannot be read, each with its file.
-    pub fn unread(&self) -> impl Iterator<Item = (&FileEdit<'a>, EditId)> {
+    pub(crate) fn unread(&self) -> impl Iterator<Item = (&FileEdit<'a>, EditId)> {
         let files = self.files.iter().filter(|(file, _)| file.cause.is_unknown());
         files.map(|(file, edit)| (file, *edit))
     }
 
     /// The edits of documents that a site has on one of the sides.
-    pub fn of_site(&self, site: &SitePair<'a>) -> Vec<EditId> {
+    pub(crate) fn of_site(&self, site: &SitePair<'a>) -> Vec<EditId> {
         let in_site = |located: &Located<'a>| {
             let mut sides = site.base.iter().chain(&site.head);
             sides.any(|membership| membership.has(located))
@@ -415,7 +419,7 @@ impl<'a> Edits<'a> {
 
     /// Which files make a site with the edits that are `chosen`; none where it is
     /// not there.
-    pub fn membership<'s>(
+    pub(crate) fn membership<'s>(
         &self,
         site: &'s SitePair<'a>,
         chosen: &dyn Fn(EditId) -> bool,

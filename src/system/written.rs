@@ -16,7 +16,7 @@ pub enum Written<'a> {
 
 impl<'a> Written<'a> {
     /// What a user calls it.
-    pub fn key(self) -> &'a DocKey {
+    pub(crate) fn key(self) -> &'a DocKey {
         match self {
             Written::Deckhand(document) => &document.key,
             Written::Part(part) => &part.key,
@@ -24,7 +24,7 @@ impl<'a> Written<'a> {
     }
 
     /// Its whole text.
-    pub fn span(self) -> Span {
+    pub(crate) fn span(self) -> Span {
         match self {
             Written::Deckhand(document) => document.span,
             Written::Part(part) => part.span,
@@ -32,7 +32,7 @@ impl<'a> Written<'a> {
     }
 
     /// Where to point at for the whole of it.
-    pub fn heading(self) -> Span {
+    pub(crate) fn heading(self) -> Span {
         match self {
             Written::Deckhand(document) => document.name_span,
             Written::Part(part) => part.at,
@@ -40,7 +40,7 @@ impl<'a> Written<'a> {
     }
 
     /// All that it says, as a mapping with `data` and `metadata`.
-    pub fn root(self) -> Node {
+    pub(crate) fn root(self) -> Node {
         match self {
             Written::Deckhand(document) => document.root(),
             Written::Part(part) => part.root(),
@@ -48,7 +48,7 @@ impl<'a> Written<'a> {
     }
 
     /// What it holds.
-    pub fn data(self) -> &'a Node {
+    pub(crate) fn data(self) -> &'a Node {
         match self {
             Written::Deckhand(document) => &document.data,
             Written::Part(part) => &part.data,
@@ -60,14 +60,6 @@ impl<'a> Written<'a> {
         match self {
             Written::Deckhand(document) => Some(document),
             Written::Part(_) => None,
-        }
-    }
-
-    /// Where it is in memory, by which it is told from others.
-    pub fn address(self) -> usize {
-        match self {
-            Written::Deckhand(document) => std::ptr::from_ref(document).addr(),
-            Written::Part(part) => std::ptr::from_ref(part).addr(),
         }
     }
 }

@@ -44,7 +44,7 @@ pub struct BaselineEntry {
     pub subject: String,
     /// Number of findings.
     pub count: usize,
-    /// See [`fingerprint`].
+    /// See `fingerprint`.
     pub fingerprint: String,
     /// Where it was read; none for one that was made.
     pub span: Option<Span>,
@@ -52,11 +52,11 @@ pub struct BaselineEntry {
 
 /// An entry of which not all is found any more.
 #[derive(Clone, Copy, Debug)]
-pub struct StaleEntry<'a> {
+pub(crate) struct StaleEntry<'a> {
     /// The entry.
-    pub entry: &'a BaselineEntry,
+    pub(crate) entry: &'a BaselineEntry,
     /// Number of its findings that are gone.
-    pub gone: usize,
+    pub(crate) gone: usize,
 }
 
 /// Reason why a text is not a valid baseline.
@@ -65,7 +65,7 @@ pub struct Damage {
     /// The line, from one.
     pub line: usize,
     /// The fault there.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 #[derive(Deserialize)]
@@ -119,7 +119,7 @@ impl Baseline {
     }
 
     /// The baseline that accepts all of `findings`, which are folded.
-    pub fn of(findings: &[Diagnostic], sources: &SourceMap) -> Self {
+    pub(crate) fn of(findings: &[Diagnostic], sources: &SourceMap) -> Self {
         let mut alike: BTreeMap<_, (usize, String)> = BTreeMap::new();
         for finding in findings {
             let path = sources.path_of(finding.primary.span);

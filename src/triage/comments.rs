@@ -9,11 +9,11 @@ use crate::source::{FileId, Source};
 
 /// A comment that suppresses nothing, or not all that it names.
 #[derive(Debug)]
-pub struct UnusedIgnore<'a> {
+pub(crate) struct UnusedIgnore<'a> {
     /// The comment.
-    pub ignore: &'a Ignore,
+    pub(crate) ignore: &'a Ignore,
     /// The names of which nothing was found.
-    pub names: Vec<&'a RuleName>,
+    pub(crate) names: Vec<&'a RuleName>,
 }
 
 /// Marks the findings that a comment of theirs suppresses, and gives the

@@ -9,7 +9,7 @@ use crate::source::RepoPath;
 /// is about ([`Diagnostic::subject`]). No line, no message and no value is in
 /// it: a message quotes values, some of which may be guessed from their hash.
 /// Findings that are alike in all of these have one name.
-pub fn fingerprint(diagnostic: &Diagnostic, path: &RepoPath) -> String {
+pub(crate) fn fingerprint(diagnostic: &Diagnostic, path: &RepoPath) -> String {
     let mut hash = Fnv::new();
     hash.add(diagnostic.rule.name);
     match diagnostic.documents.first() {

@@ -2,17 +2,18 @@
 //! order that depends on nothing but the input.
 
 pub mod baseline;
-pub mod cap;
+pub(crate) mod cap;
 mod comments;
 mod consequences;
 mod fingerprint;
 mod joined;
 mod policy;
 
-pub use baseline::{Baseline, Damage};
-pub use fingerprint::fingerprint;
+pub use baseline::Baseline;
+pub(crate) use baseline::Damage;
+pub(crate) use fingerprint::fingerprint;
 pub(crate) use policy::{Findable, SitesOfFiles, TriagedFindings};
-pub use policy::{Levels, TriagePolicy};
+pub(crate) use policy::{Levels, TriagePolicy};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -58,16 +59,16 @@ type DedupKey = (RepoPath, [u32; 2], &'static str, String, Span);
 
 /// One of two sides.
 #[derive(Debug, Default)]
-pub struct SideFindings {
+pub(crate) struct SideFindings {
     /// The findings, each that of one site.
-    pub findings: Vec<Diagnostic>,
+    pub(crate) findings: Vec<Diagnostic>,
     /// All sites that are there, with findings or without.
-    pub sites: BTreeSet<Arc<str>>,
+    pub(crate) sites: BTreeSet<Arc<str>>,
 }
 
 impl ComparedFindings {
     /// Compares the findings of two sides; `causes` gives the edits that caused a new one.
-    pub fn new(
+    pub(crate) fn new(
         base: SideFindings,
         head: SideFindings,
         sources: &SourceMap,
@@ -125,7 +126,7 @@ impl ComparedFindings {
     }
 
     /// Adds a finding, and the edit that brought it with it.
-    pub fn add(&mut self, finding: Diagnostic, edit: Option<EditId>, sources: &SourceMap) {
+    pub(crate) fn add(&mut self, finding: Diagnostic, edit: Option<EditId>, sources: &SourceMap) {
         let key = dedup_key(&finding, sources);
         let known = &mut self.new.diagnostics;
         let at = known.partition_point(|other| dedup_key(other, sources) <= key);
@@ -289,7 +290,7 @@ pub struct Counts {
 
 impl Counts {
     /// Adds findings.
-    pub fn add(&mut self, severity: Severity, count: usize) {
+    pub(crate) fn add(&mut self, severity: Severity, count: usize) {
         match severity {
             Severity::Error => self.errors += count,
             Severity::Warning => self.warnings += count,
@@ -346,7 +347,7 @@ fn touches(diagnostic: &Diagnostic, sources: &SourceMap, paths: &[RepoPath]) -> 
 
 /// Whether `path` is one of `paths` or below one; where there are none, every
 /// path is meant.
-pub fn concerns(paths: &[RepoPath], path: &RepoPath) -> bool {
+pub(crate) fn concerns(paths: &[RepoPath], path: &RepoPath) -> bool {
     paths.is_empty() || paths.iter().any(|given| path == given || path.below(given).is_some())
 }
 

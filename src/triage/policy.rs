@@ -17,25 +17,25 @@ use crate::source::{DocKey, FileId, RepoPath, SourceMap};
 #[derive(Clone, Debug, Default)]
 pub struct TriagePolicy {
     /// The level of each rule, and where.
-    pub levels: Levels,
+    pub(crate) levels: Levels,
 }
 
 /// The level of each rule: by itself, for files, and for sites. A level for a site has precedence
 /// over one for a file, and that over the rest.
 #[derive(Clone, Debug, Default)]
-pub struct Levels {
+pub(crate) struct Levels {
     /// The level of a rule wherever nothing else is said; its default for
     /// those that are not here.
     pub(crate) general: BTreeMap<&'static str, Level>,
     /// For the files whose paths match; a later one has precedence over an earlier.
     pub(crate) per_path: Vec<(GlobSet, BTreeMap<&'static str, Level>)>,
     /// For the sites whose names match; a later one has precedence over an earlier.
-    pub per_site: Vec<(GlobSet, BTreeMap<&'static str, Level>)>,
+    pub(crate) per_site: Vec<(GlobSet, BTreeMap<&'static str, Level>)>,
 }
 
 impl Levels {
     /// The level of `rule` for a finding in the file at `path`, in `site`.
-    pub fn of(&self, rule: &Rule, path: &str, site: Option<&str>) -> Level {
+    pub(crate) fn of(&self, rule: &Rule, path: &str, site: Option<&str>) -> Level {
         if rule.is(Trait::Always) {
             return rule.level();
         }
@@ -71,22 +71,22 @@ impl Levels {
 }
 
 /// One side of a run, as far as its findings are judged by it.
-pub struct Findable<'a> {
+pub(crate) struct Findable<'a> {
     /// All texts.
-    pub sources: &'a SourceMap,
+    pub(crate) sources: &'a SourceMap,
     /// The sites that its files count for.
-    pub sites: &'a SitesOfFiles,
+    pub(crate) sites: &'a SitesOfFiles,
     /// The comments in its files that say what is not to be reported.
-    pub ignores: Vec<&'a Ignore>,
+    pub(crate) ignores: Vec<&'a Ignore>,
     /// The accepted findings, if there is a baseline.
-    pub baseline: Option<&'a Baseline>,
+    pub(crate) baseline: Option<&'a Baseline>,
     /// Its files with the documents in each; a file by itself too.
-    pub held: BTreeSet<(&'a RepoPath, Option<&'a DocKey>)>,
+    pub(crate) held: BTreeSet<(&'a RepoPath, Option<&'a DocKey>)>,
 }
 
 /// The sites that files count for.
 #[derive(Debug, Default)]
-pub struct SitesOfFiles {
+pub(crate) struct SitesOfFiles {
     /// Sorted: most files count for a few sites, and the sites of most files are never asked for.
     pairs: Vec<(FileId, Arc<str>)>,
 }
@@ -102,7 +102,7 @@ impl FromIterator<(FileId, Arc<str>)> for SitesOfFiles {
 
 impl SitesOfFiles {
     /// The sites that a file counts for, sorted.
-    pub fn of(&self, file: FileId) -> impl Iterator<Item = &Arc<str>> {
+    pub(crate) fn of(&self, file: FileId) -> impl Iterator<Item = &Arc<str>> {
         let from = self.pairs.partition_point(|(other, _)| *other < file);
         let pairs = self.pairs[from..].iter().take_while(move |(other, _)| *other == file);
         pairs.map(|(_, site)| site)
@@ -111,13 +111,13 @@ impl SitesOfFiles {
 
 /// The findings of one side, and what was said of them in vain.
 #[derive(Debug, Default)]
-pub struct TriagedFindings<'a> {
+pub(crate) struct TriagedFindings<'a> {
     /// The findings that count, those that are suppressed among them.
-    pub findings: Vec<Diagnostic>,
+    pub(crate) findings: Vec<Diagnostic>,
     /// Comments that suppress nothing, or not all that they name.
-    pub unused: Vec<UnusedIgnore<'a>>,
+    pub(crate) unused: Vec<UnusedIgnore<'a>>,
     /// The entries of the baseline that no finding matches any more.
-    pub stale: Vec<StaleEntry<'a>>,
+    pub(crate) stale: Vec<StaleEntry<'a>>,
 }
 
 impl TriagePolicy {
@@ -126,7 +126,7 @@ impl TriagePolicy {
     ///
     /// Where another side's baseline counts, `own` is that of this one. It accepts nothing then,
     /// but its stale entries alone are reported.
-    pub fn judge<'a>(
+    pub(crate) fn judge<'a>(
         &self,
         found: Vec<Diagnostic>,
         side: &Findable<'a>,

@@ -109,7 +109,7 @@ pub struct ChosenSides {
     /// The later one.
     pub to: ChosenSide,
     /// What is pinned there in place of what site definitions pin.
-    pub bumps: Vec<Bump>,
+    pub(crate) bumps: Vec<Bump>,
     /// Why these.
     pub chosen: Chosen,
 }
@@ -171,7 +171,10 @@ pub fn choose(
 ///
 /// # Errors
 /// Where it cannot be read whole.
-pub fn open(repository: &Repository, side: &ChosenSide) -> Result<Box<dyn Tree + Send>, Error> {
+pub(crate) fn open(
+    repository: &Repository,
+    side: &ChosenSide,
+) -> Result<Box<dyn Tree + Send>, Error> {
     Ok(match side {
         ChosenSide::Commit { id, .. } => Box::new(repository.commit(id)?),
         ChosenSide::Nothing => Box::new(MemoryTree::default()),

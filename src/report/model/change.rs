@@ -38,61 +38,61 @@ pub(super) struct ReportedChanges {
 #[serde(expecting = "struct Edit")]
 pub struct ReportedEdit {
     /// Its name in this report.
-    pub id: EditRef,
+    pub(crate) id: EditRef,
     /// Kind of the change.
-    pub kind: EditKind,
+    pub(crate) kind: EditKind,
     /// The further repository between whose revisions it is, as an index into
     /// [`Report::repositories`](super::Report::repositories).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repository: Option<usize>,
+    pub(crate) repository: Option<usize>,
     /// The document.
-    pub document: DocKey,
+    pub(crate) document: DocKey,
     /// The part of it that was edited.
-    pub part: Part,
+    pub(crate) part: Part,
     /// Where in that part, as a JSON Pointer.
-    pub pointer: String,
+    pub(crate) pointer: String,
     /// The same as a path.
-    pub path: String,
+    pub(crate) path: String,
     /// The place on each side on which it is.
-    pub at: OnSides<FilePlace>,
+    pub(crate) at: OnSides<FilePlace>,
     /// The value that was there.
-    pub before: Option<ShownValue>,
+    pub(crate) before: Option<ShownValue>,
     /// The value that is there now.
-    pub after: Option<ShownValue>,
+    pub(crate) after: Option<ShownValue>,
     /// Its effects.
-    pub reach: Reach,
+    pub(crate) reach: Reach,
     /// Method by which its effects were found; none for one that changed nothing.
-    pub proof: Option<Proof>,
+    pub(crate) proof: Option<Proof>,
     /// Number of places that differ in there and are not edits of their own.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub unlisted: u64,
+    pub(crate) unlisted: u64,
 }
 
 /// Something that is on the base side, on the head side, or on both.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct OnSides<T> {
+pub(crate) struct OnSides<T> {
     /// The base side.
-    pub base: Option<T>,
+    pub(crate) base: Option<T>,
     /// The head side.
-    pub head: Option<T>,
+    pub(crate) head: Option<T>,
 }
 
 impl<T> OnSides<T> {
     /// The head side, or else the base side.
-    pub fn last(&self) -> Option<&T> {
+    pub(crate) fn last(&self) -> Option<&T> {
         self.head.as_ref().or(self.base.as_ref())
     }
 }
 
 /// Number of outputs and sites that an edit changed.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub struct Reach {
+pub(crate) struct Reach {
     /// Number of outputs, those of each site counted.
-    pub outputs: usize,
+    pub(crate) outputs: usize,
     /// Number of these that are written in files which differ on no side.
-    pub untouched: usize,
+    pub(crate) untouched: usize,
     /// The sites of the outputs.
-    pub sites: SetRef,
+    pub(crate) sites: SetRef,
 }
 
 /// Outputs of one schema and name that changed alike.
@@ -100,49 +100,49 @@ pub struct Reach {
 #[serde(expecting = "struct Group")]
 pub struct OutputGroup {
     /// Its name in this report.
-    pub id: GroupRef,
+    pub(crate) id: GroupRef,
     /// The schema of the outputs.
-    pub schema: String,
+    pub(crate) schema: String,
     /// Their name.
-    pub name: String,
+    pub(crate) name: String,
     /// Status of the outputs.
-    pub status: Status,
+    pub(crate) status: Status,
     /// Number of outputs.
     pub outputs: usize,
     /// Their sites.
-    pub sites: SetRef,
+    pub(crate) sites: SetRef,
     /// Differences in the outputs.
-    pub changes: Vec<OutputChange>,
+    pub(crate) changes: Vec<OutputChange>,
 }
 
 /// A place at which outputs differ.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct OutputChange {
+pub(crate) struct OutputChange {
     /// The part of the output.
-    pub part: OutputPart,
+    pub(crate) part: OutputPart,
     /// Where in that part, as a JSON Pointer.
-    pub pointer: String,
+    pub(crate) pointer: String,
     /// The same as a path.
-    pub path: String,
+    pub(crate) path: String,
     /// The text that wrote it on each side on which it is.
-    pub at: OnSides<FilePlace>,
+    pub(crate) at: OnSides<FilePlace>,
     /// Whether only the order of the items of a list is another: the values are then what these
     /// are known by.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub reordered: bool,
+    pub(crate) reordered: bool,
     /// The value that was there; none also for an output that came or went.
-    pub before: Option<ShownValue>,
+    pub(crate) before: Option<ShownValue>,
     /// The value that is there now; none also for an output that came or went.
-    pub after: Option<ShownValue>,
+    pub(crate) after: Option<ShownValue>,
     /// Number of places that differ in there and are not listed.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub unlisted: u64,
+    pub(crate) unlisted: u64,
 }
 
 /// A part of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum OutputPart {
+pub(crate) enum OutputPart {
     /// Its data.
     Data,
     /// Its metadata.
@@ -154,63 +154,63 @@ pub enum OutputPart {
 #[serde(expecting = "struct Output")]
 pub struct ReportedOutput {
     /// The document that is rendered.
-    pub document: DocKey,
+    pub(crate) document: DocKey,
     /// Its name on the base side, where that is another.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub renamed_from: Option<String>,
+    pub(crate) renamed_from: Option<String>,
     /// Its status.
-    pub status: Status,
+    pub(crate) status: Status,
     /// The group that it is in.
-    pub group: GroupRef,
+    pub(crate) group: GroupRef,
     /// Its sites.
-    pub sites: SetRef,
+    pub(crate) sites: SetRef,
     /// Whether its file differs between the sides.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub touched: bool,
+    pub(crate) touched: bool,
     /// The edits that changed it.
-    pub causes: Vec<ReportedCause>,
+    pub(crate) causes: Vec<ReportedCause>,
     /// Whether some of the change has no edit behind it: a fault of layercake.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub unexplained: bool,
+    pub(crate) unexplained: bool,
 }
 
 /// An edit that changed an output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(expecting = "struct Cause")]
-pub struct ReportedCause {
+pub(crate) struct ReportedCause {
     /// The edit.
-    pub edit: EditRef,
+    pub(crate) edit: EditRef,
     /// The last step of its route.
-    pub via: Via,
+    pub(crate) via: Via,
     /// Number of steps behind the edit.
-    pub hops: usize,
+    pub(crate) hops: usize,
     /// The route.
-    pub route: RouteRef,
+    pub(crate) route: RouteRef,
     /// The edits without which this one would not have changed the same values.
-    pub joint: Vec<EditRef>,
+    pub(crate) joint: Vec<EditRef>,
 }
 
 /// A route from an edit to an output.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Route {
     /// Its name in this report.
-    pub id: RouteRef,
+    pub(crate) id: RouteRef,
     /// The steps, the edit first.
-    pub steps: Vec<RouteStep>,
+    pub(crate) steps: Vec<RouteStep>,
 }
 
 /// A step of a route.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(expecting = "struct Step")]
-pub struct RouteStep {
+pub(crate) struct RouteStep {
     /// Kind of the hop that led here.
-    pub via: Via,
+    pub(crate) via: Via,
     /// The document that it came to.
-    pub document: DocKey,
+    pub(crate) document: DocKey,
     /// Where in its data, as a path; none where the document as a whole is meant.
-    pub path: Option<String>,
+    pub(crate) path: Option<String>,
     /// The texts that carried it, the most telling first.
-    pub at: Vec<FilePlace>,
+    pub(crate) at: Vec<FilePlace>,
 }
 
 /// A stop of an edit at one place of a document.
@@ -218,18 +218,18 @@ pub struct RouteStep {
 #[serde(expecting = "struct Shield")]
 pub struct ReportedShield {
     /// The edit.
-    pub edit: EditRef,
+    pub(crate) edit: EditRef,
     /// Kind of the stop.
-    pub why: Why,
+    pub(crate) why: Why,
     /// The document at which it stopped.
-    pub document: DocKey,
+    pub(crate) document: DocKey,
     /// Where in its data, as a path.
-    pub path: String,
+    pub(crate) path: String,
     /// The sites in which it did.
-    pub sites: SetRef,
+    pub(crate) sites: SetRef,
     /// The text that stopped it: one for all sites, or one for each in their order, of which the
     /// first [`ReportedShield::MAX_PLACES`] are listed.
-    pub by: Vec<FilePlace>,
+    pub(crate) by: Vec<FilePlace>,
 }
 
 impl ReportedShield {

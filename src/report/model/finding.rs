@@ -19,39 +19,39 @@ use crate::triage::{self, Findings, fingerprint};
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Finding {
     /// The name of its rule.
-    pub rule: String,
+    pub(crate) rule: String,
     /// Its severity.
-    pub severity: Severity,
+    pub(crate) severity: Severity,
     /// The sides that have it; none without a comparison.
-    pub state: Option<State>,
+    pub(crate) state: Option<State>,
     /// Whether Deckhand refuses what it reports.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub refused: bool,
+    pub(crate) refused: bool,
     /// A name that stays when lines move and values change.
-    pub fingerprint: String,
+    pub(crate) fingerprint: String,
     /// The fault.
-    pub message: String,
+    pub(crate) message: String,
     /// The remedy.
-    pub help: Option<String>,
+    pub(crate) help: Option<String>,
     /// Notes on its importance.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// The line that wrote the fault.
-    pub primary: LabelledPlace,
+    pub(crate) primary: LabelledPlace,
     /// Where else to look.
-    pub related: Vec<LabelledPlace>,
+    pub(crate) related: Vec<LabelledPlace>,
     /// The documents concerned, the faulty one first.
-    pub documents: Vec<DocKey>,
+    pub(crate) documents: Vec<DocKey>,
     /// The sites in which it was found; none for a fault of a file that is not of any site.
-    pub sites: Option<SetRef>,
+    pub(crate) sites: Option<SetRef>,
     /// The edits that caused it.
-    pub caused_by: Vec<EditRef>,
+    pub(crate) caused_by: Vec<EditRef>,
     /// The comment or line of the baseline that suppresses it.
-    pub suppressed: Option<SuppressedBy>,
+    pub(crate) suppressed: Option<SuppressedBy>,
     /// Change that certainly removes the fault.
     pub fix: Option<TextFix>,
     /// Fingerprint of the finding that it follows from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub because_of: Option<String>,
+    pub(crate) because_of: Option<String>,
     /// Number of findings: more than one if it represents those that are not listed, none if it
     /// follows from another one.
     pub count: usize,
@@ -60,7 +60,7 @@ pub struct Finding {
 /// The sides that have a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub(crate) enum State {
     /// On the head side only.
     New,
     /// On both sides.
@@ -71,21 +71,21 @@ pub enum State {
 
 /// The comment or line of the baseline that suppresses a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct SuppressedBy {
+pub(crate) struct SuppressedBy {
     /// Its kind.
-    pub kind: SuppressionKind,
+    pub(crate) kind: SuppressionKind,
     /// The file that it is in.
-    pub file: String,
+    pub(crate) file: String,
     /// The line.
-    pub line: usize,
+    pub(crate) line: usize,
     /// The reason that it gives; empty where it gives none.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// A way to suppress a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum SuppressionKind {
+pub(crate) enum SuppressionKind {
     /// A comment.
     Comment,
     /// The baseline.
@@ -96,39 +96,39 @@ pub enum SuppressionKind {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct TextFix {
     /// Whether it can do harm.
-    pub safety: Safety,
+    pub(crate) safety: Safety,
     /// Its effect.
-    pub message: String,
+    pub(crate) message: String,
     /// The stretches to replace; they do not overlap.
-    pub edits: Vec<TextReplacement>,
+    pub(crate) edits: Vec<TextReplacement>,
 }
 
 /// A stretch of a file, and the text to put there.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "struct Replacement")]
-pub struct TextReplacement {
+pub(crate) struct TextReplacement {
     /// The file.
-    pub file: String,
+    pub(crate) file: String,
     /// The line on which the stretch begins.
-    pub line: usize,
+    pub(crate) line: usize,
     /// The column at which it begins.
-    pub column: usize,
+    pub(crate) column: usize,
     /// The line on which it ends.
-    pub end_line: usize,
+    pub(crate) end_line: usize,
     /// The column behind it.
-    pub end_column: usize,
+    pub(crate) end_column: usize,
     /// The text.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 impl Finding {
     /// Number of findings, including those that some of them represent.
-    pub fn total<'a>(findings: impl IntoIterator<Item = &'a Self>) -> usize {
+    pub(crate) fn total<'a>(findings: impl IntoIterator<Item = &'a Self>) -> usize {
         findings.into_iter().map(|finding| finding.count).sum()
     }
 
     /// Whether it is on the head side and not suppressed.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.suppressed.is_none() && self.state != Some(State::Fixed)
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The name of one part of a kind, which is its index among those of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Id<const LETTER: char>(u32);
+pub(crate) struct Id<const LETTER: char>(u32);
 
 /// An edit.
 pub(crate) type EditRef = Id<'e'>;
@@ -22,17 +22,17 @@ pub(crate) type TextRef = Id<'t'>;
 
 impl<const LETTER: char> Id<LETTER> {
     /// The name of the part at this index.
-    pub fn at(index: usize) -> Self {
+    pub(crate) fn at(index: usize) -> Self {
         Self(u32::try_from(index).expect("a report has far fewer than 2^32 parts"))
     }
 
     /// The index among the parts of its kind.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 
     /// The part of this name; none where a saved report has no such part.
-    pub fn of<T>(self, parts: &[T]) -> Option<&T> {
+    pub(crate) fn of<T>(self, parts: &[T]) -> Option<&T> {
         parts.get(self.index())
     }
 }

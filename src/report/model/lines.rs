@@ -24,36 +24,36 @@ const MAX_CHARACTERS_BESIDE_LABEL: usize = 400;
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct FileLines {
     /// Its name in this report.
-    pub id: TextRef,
+    pub(crate) id: TextRef,
     /// The file of the repository.
-    pub file: String,
+    pub(crate) file: String,
     /// The name of the text if the file holds it encoded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decoded: Option<String>,
+    pub(crate) decoded: Option<String>,
     /// Whether none of it may be shown, since it may hold secrets in unknown places.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) withheld: bool,
     /// By number, parts of one line by column.
-    pub lines: Vec<SourceLine>,
+    pub(crate) lines: Vec<SourceLine>,
 }
 
 /// One line, or a part of it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(expecting = "struct Line")]
-pub struct SourceLine {
+pub(crate) struct SourceLine {
     /// Its number, from one.
-    pub line: usize,
+    pub(crate) line: usize,
     /// The column at which the text begins, as labels count it.
     #[serde(default = "one", skip_serializing_if = "is_one")]
-    pub column: usize,
+    pub(crate) column: usize,
     /// The text, without a line break; `(hidden)` replaces a secret.
-    pub text: String,
+    pub(crate) text: String,
     /// The ranges of `(hidden)` in the text, in characters from zero: begin and end of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hidden: Vec<[usize; 2]>,
+    pub(crate) hidden: Vec<[usize; 2]>,
     /// Whether the line goes on after the text.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub cut: bool,
+    pub(crate) cut: bool,
     /// Whether the line begins inside of a secret.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) continues: bool,
@@ -146,7 +146,7 @@ impl FileLines {
 
 impl SourceLine {
     /// A line without text.
-    pub fn empty(line: usize) -> Self {
+    pub(crate) fn empty(line: usize) -> Self {
         let text = String::new();
         Self { line, column: 1, text, hidden: Vec::new(), cut: false, continues: false }
     }
@@ -238,7 +238,12 @@ fn around_secrets(range: Range<usize>, hidden: &[Range<usize>]) -> Range<usize> 
 impl FileLines {
     /// The lines from one to another, by number; of a line that is kept in parts the one that
     /// has `column` if it is line `at`, or else the first.
-    pub fn between(&self, first: usize, last: usize, at: (usize, usize)) -> Vec<&SourceLine> {
+    pub(crate) fn between(
+        &self,
+        first: usize,
+        last: usize,
+        at: (usize, usize),
+    ) -> Vec<&SourceLine> {
         let mut lines: Vec<&SourceLine> = Vec::new();
         for part in self.lines.iter().filter(|it| (first..=last).contains(&it.line)) {
             match lines.last_mut() {

@@ -10,7 +10,7 @@ mod id;
 mod json;
 mod lines;
 mod place;
-mod read;
+pub mod read;
 mod repositories;
 mod sites;
 mod timing;
@@ -24,9 +24,8 @@ pub(crate) use self::change::{
     OnSides, OutputChange, OutputGroup, OutputPart, ReportedCause, ReportedEdit, ReportedOutput,
     ReportedShield, Route, RouteStep,
 };
-pub use self::finding::Finding;
+pub(crate) use self::finding::Finding;
 pub(crate) use self::finding::{Fingerprints, State, SuppressedBy, SuppressionKind, TextFix};
-pub use self::id::Id;
 pub(crate) use self::id::{EditRef, GroupRef, RouteRef, SetRef};
 pub(super) use self::json::{VERSION, write_json};
 pub use self::json::{rendered, site_rows, write};
@@ -113,9 +112,9 @@ pub struct Report {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Tool {
     /// `layercake`.
-    pub name: String,
+    pub(crate) name: String,
     /// Its version.
-    pub version: String,
+    pub(crate) version: String,
 }
 
 /// Whether a run passed, and what would have failed it.
@@ -230,41 +229,41 @@ pub enum SideKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Totals {
     /// Sites of the head side that have a name.
-    pub sites: usize,
+    pub(crate) sites: usize,
     /// Sites that Deckhand would refuse.
-    pub refused_sites: usize,
+    pub(crate) refused_sites: usize,
     /// Documents read; none with a comparison.
-    pub documents: Option<usize>,
+    pub(crate) documents: Option<usize>,
     /// Outputs of the head side.
-    pub outputs: usize,
+    pub(crate) outputs: usize,
     /// Edits.
     pub edits: usize,
     /// Edits that change no output.
-    pub inert_edits: usize,
+    pub(crate) inert_edits: usize,
     /// Sites in which an output changed, came or went.
-    pub changed_sites: usize,
+    pub(crate) changed_sites: usize,
     /// Outputs that changed, came or went.
     pub changed_outputs: usize,
     /// Number of changed outputs in files that do not differ.
-    pub untouched_outputs: usize,
+    pub(crate) untouched_outputs: usize,
     /// Changed outputs by what became of them.
     pub by_status: ByStatus,
     /// Changed outputs of which no edit explains all: a fault of layercake.
-    pub unexplained: usize,
+    pub(crate) unexplained: usize,
     /// Sites in which an override stops an edit.
-    pub shielded_sites: usize,
+    pub(crate) shielded_sites: usize,
     /// Open findings that are new; without a comparison all.
     pub findings: Counts,
     /// Number of findings that `--fix` removes.
     pub fixable: usize,
     /// Findings of both sides.
-    pub unchanged: Counts,
+    pub(crate) unchanged: Counts,
     /// Findings of the base side alone.
-    pub fixed: usize,
+    pub(crate) fixed: usize,
     /// Findings that a comment suppresses.
-    pub ignored: usize,
+    pub(crate) ignored: usize,
     /// Findings that the baseline suppresses.
-    pub accepted: usize,
+    pub(crate) accepted: usize,
 }
 
 /// Outputs by what became of them.
@@ -284,13 +283,13 @@ pub struct ByStatus {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Truncated {
     /// Outputs that changed.
-    pub outputs: usize,
+    pub(crate) outputs: usize,
     /// Edits that changed a listed output, for all of these.
-    pub causes: usize,
+    pub(crate) causes: usize,
     /// Places that stop edits.
-    pub shields: usize,
+    pub(crate) shields: usize,
     /// Values that are too long.
-    pub values: usize,
+    pub(crate) values: usize,
 }
 
 /// Results of a run, from which a report is made.
@@ -457,7 +456,7 @@ impl Report {
     }
 
     /// The edit of this name.
-    pub fn edit(&self, id: EditRef) -> &ReportedEdit {
+    pub(crate) fn edit(&self, id: EditRef) -> &ReportedEdit {
         &self.edits[id.index()]
     }
 
@@ -470,7 +469,7 @@ impl Report {
     }
 
     /// The lines kept of the text that a label is in.
-    pub fn text_of(&self, label: &LabelledPlace) -> Option<&FileLines> {
+    pub(crate) fn text_of(&self, label: &LabelledPlace) -> Option<&FileLines> {
         label.text?.of(&self.lines)
     }
 

@@ -16,74 +16,74 @@ use crate::yaml::path::{Location, Piece};
 /// Where something begins.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(expecting = "struct Place")]
-pub struct FilePlace {
+pub(crate) struct FilePlace {
     /// The file in which it can be changed: its path in the repository, or `NAME:path` in a
     /// further one.
-    pub file: String,
+    pub(crate) file: String,
     /// The line.
-    pub line: usize,
+    pub(crate) line: usize,
     /// The column.
-    pub column: usize,
+    pub(crate) column: usize,
     /// The commit of a further repository that it was read from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit: Option<Arc<str>>,
+    pub(crate) commit: Option<Arc<str>>,
     /// Where it is in a text that the file holds encoded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decoded: Option<DecodedPlace>,
+    pub(crate) decoded: Option<DecodedPlace>,
 }
 
 /// Where something begins in a text that a file holds encoded.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-pub struct DecodedPlace {
+pub(crate) struct DecodedPlace {
     /// Name of the text.
-    pub name: String,
+    pub(crate) name: String,
     /// The line.
-    pub line: usize,
+    pub(crate) line: usize,
     /// The column.
-    pub column: usize,
+    pub(crate) column: usize,
 }
 
 /// A stretch of a file, and what is to be seen there.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct LabelledPlace {
+pub(crate) struct LabelledPlace {
     /// The file, as in [`FilePlace`].
-    pub file: String,
+    pub(crate) file: String,
     /// The line on which it begins.
-    pub line: usize,
+    pub(crate) line: usize,
     /// The column at which it begins.
-    pub column: usize,
+    pub(crate) column: usize,
     /// The line on which it ends.
-    pub end_line: usize,
+    pub(crate) end_line: usize,
     /// The column behind it.
-    pub end_column: usize,
+    pub(crate) end_column: usize,
     /// The commit of a further repository that it was read from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit: Option<Arc<str>>,
+    pub(crate) commit: Option<Arc<str>>,
     /// Where it is in a text that the file holds encoded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decoded: Option<DecodedStretch>,
+    pub(crate) decoded: Option<DecodedStretch>,
     /// Whether it goes on over a secret that begins where it is said to end.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) covers_hidden: bool,
     /// Text of the label; empty where the message of the finding is enough.
-    pub label: String,
+    pub(crate) label: String,
     /// The text that it is in, among the `lines` of the report.
-    pub text: Option<TextRef>,
+    pub(crate) text: Option<TextRef>,
 }
 
 /// A stretch of a text that a file holds encoded.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct DecodedStretch {
+pub(crate) struct DecodedStretch {
     /// Name of the text.
-    pub name: String,
+    pub(crate) name: String,
     /// The line on which it begins.
-    pub line: usize,
+    pub(crate) line: usize,
     /// The column at which it begins.
-    pub column: usize,
+    pub(crate) column: usize,
     /// The line on which it ends.
-    pub end_line: usize,
+    pub(crate) end_line: usize,
     /// The column behind it.
-    pub end_column: usize,
+    pub(crate) end_column: usize,
 }
 
 impl FilePlace {
@@ -129,7 +129,7 @@ impl LabelledPlace {
     }
 
     /// Where it begins.
-    pub fn start(&self) -> FilePlace {
+    pub(crate) fn start(&self) -> FilePlace {
         FilePlace {
             file: self.file.clone(),
             line: self.line,
@@ -145,7 +145,7 @@ impl LabelledPlace {
 
     /// Where it begins and where it ends in the text that its lines are those of: line and
     /// column of each.
-    pub fn ends(&self) -> [(usize, usize); 2] {
+    pub(crate) fn ends(&self) -> [(usize, usize); 2] {
         match &self.decoded {
             Some(it) => [(it.line, it.column), (it.end_line, it.end_column)],
             None => [(self.line, self.column), (self.end_line, self.end_column)],

@@ -14,21 +14,21 @@ use crate::source::{self, History, UsedRevision};
 #[serde(expecting = "struct UsedRepository")]
 pub struct RepositoryUse {
     /// The name with which the paths of its files begin: `NAME:path`.
-    pub name: String,
+    pub(crate) name: String,
     /// The sites.
-    pub sites: SetRef,
+    pub(crate) sites: SetRef,
     /// The revision of the base side; none without a comparison, or where these sites did not
     /// use the repository.
-    pub base: Option<UsedRevision>,
+    pub(crate) base: Option<UsedRevision>,
     /// The revision of the head side; none where these sites do not use it any more.
-    pub head: Option<UsedRevision>,
+    pub(crate) head: Option<UsedRevision>,
     /// The commits between both; none where they are the same, or not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub history: Option<History>,
+    pub(crate) history: Option<History>,
     /// The line that pins the head's revision in one of the sites.
-    pub pin: Option<FilePlace>,
+    pub(crate) pin: Option<FilePlace>,
     /// The template of links to its lines.
-    pub links: Option<Links>,
+    pub(crate) links: Option<Links>,
 }
 
 /// The further repositories of a run, by name.

@@ -13,15 +13,15 @@ use super::is_default;
 #[serde(expecting = "struct Site")]
 pub struct ReportedSite {
     /// Its name; none for a set of files without sites.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Its type; none where it has none, or is not known.
     #[serde(rename = "type")]
-    pub site_type: Option<String>,
+    pub(crate) site_type: Option<String>,
     /// Number of outputs on the base side; none where the site is not there, or without a
     /// comparison.
-    pub base: Option<usize>,
+    pub(crate) base: Option<usize>,
     /// Number of outputs on the head side; none where the site is not there any more.
-    pub head: Option<usize>,
+    pub(crate) head: Option<usize>,
     /// Its changes.
     #[serde(flatten)]
     pub counts: SiteCounts,
@@ -34,10 +34,10 @@ pub struct ReportedSite {
 pub struct SiteCounts {
     /// Error-level findings that are new; without a comparison all of them.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub errors: usize,
+    pub(crate) errors: usize,
     /// Whether Deckhand would refuse it as it is now.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub refused: bool,
+    pub(crate) refused: bool,
     /// Outputs that are there on both sides and differ, also where one cannot be rendered.
     #[serde(default, skip_serializing_if = "is_default")]
     pub changed: usize,
@@ -49,19 +49,19 @@ pub struct SiteCounts {
     pub removed: usize,
     /// Outputs of which it is not known whether they changed.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub not_comparable: usize,
+    pub(crate) not_comparable: usize,
     /// Edits that an override stops in it.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub shielded: usize,
+    pub(crate) shielded: usize,
 }
 
 /// A set of sites.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct SiteSet {
     /// Its name in this report.
-    pub id: SetRef,
+    pub(crate) id: SetRef,
     /// Indices of its sites among those of the report, ascending.
-    pub sites: Vec<usize>,
+    pub(crate) sites: Vec<usize>,
 }
 
 /// The sites and the sets of them met so far.

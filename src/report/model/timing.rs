@@ -10,39 +10,39 @@ use crate::stopwatch::{RuleTime, Stage, StageTime, Times};
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Timing {
     /// All of it.
-    pub total: Option<u128>,
+    pub(crate) total: Option<u128>,
     /// Every stage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stages: Vec<StageTiming>,
+    pub(crate) stages: Vec<StageTiming>,
     /// The rules, those that took most first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rules: Vec<RuleTiming>,
+    pub(crate) rules: Vec<RuleTiming>,
 }
 
 /// Duration of a stage.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct StageTiming {
+pub(crate) struct StageTiming {
     /// The stage.
-    pub stage: String,
+    pub(crate) stage: String,
     /// The time that passed.
-    pub passed: f64,
+    pub(crate) passed: f64,
     /// The time that all threads spent.
-    pub threads: f64,
+    pub(crate) threads: f64,
     /// Number of the things it worked on.
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
     /// Unit of the count.
-    pub unit: Option<String>,
+    pub(crate) unit: Option<String>,
 }
 
 /// Duration of rules that are checked together.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct RuleTiming {
+pub(crate) struct RuleTiming {
     /// The first of them.
-    pub rule: String,
+    pub(crate) rule: String,
     /// Number of others.
-    pub others: usize,
+    pub(crate) others: usize,
     /// The time that all threads spent.
-    pub threads: f64,
+    pub(crate) threads: f64,
 }
 
 impl Timing {

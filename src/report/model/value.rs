@@ -24,19 +24,19 @@ pub(super) fn max_bytes(values: usize) -> usize {
 
 /// One side of something that changed: a value, a secret, or a value that is too long.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct ShownValue {
+pub(crate) struct ShownValue {
     /// A scalar as YAML writes it, without quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
+    pub(crate) text: Option<String>,
     /// The value as JSON; see `docs/report.md` for what JSON has no type for.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub value: Option<Box<RawValue>>,
+    pub(crate) value: Option<Box<RawValue>>,
     /// Whether it is secret, or the other side is.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub hidden: bool,
+    pub(crate) hidden: bool,
     /// Whether it is too long to be in a report.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub truncated: bool,
+    pub(crate) truncated: bool,
 }
 
 impl ShownValue {
@@ -55,13 +55,8 @@ impl ShownValue {
         Self { text: scalar(&node.value), value: Some(value), ..Self::default() }
     }
 
-    /// Whether both are the same, as far as that may be known.
-    pub fn is_same(&self, other: &Self) -> bool {
-        !self.hidden && !self.truncated && self.json() == other.json()
-    }
-
     /// The JSON text; none where it is secret or too long.
-    pub fn json(&self) -> Option<&str> {
+    pub(crate) fn json(&self) -> Option<&str> {
         self.value.as_ref().map(|value| value.get())
     }
 }

@@ -114,11 +114,11 @@ fn option_at(settings: &Settings, option: &str) -> Option<Span> {
 /// Facts about the parts that one file gives cloud-init.
 pub(crate) struct UserDataFacts<'a> {
     /// All texts.
-    pub sources: &'a SourceMap,
+    pub(crate) sources: &'a SourceMap,
     /// All that was read of it.
-    pub read: &'a UserData,
+    pub(crate) read: &'a UserData,
     /// The places of secrets in the texts that it is made of.
-    pub secrets: Vec<Span>,
+    pub(crate) secrets: Vec<Span>,
 }
 
 impl UserDataFacts<'_> {

@@ -31,7 +31,7 @@ pub struct DeclaredSet {
 
 impl DeclaredSet {
     /// A glob of files with any site and any type for what stands for them.
-    pub fn in_any_site(glob: &str) -> Option<GlobMatcher> {
+    pub(crate) fn in_any_site(glob: &str) -> Option<GlobMatcher> {
         matcher(&filled(glob, "*", "*"))
     }
 }
@@ -96,7 +96,7 @@ pub struct SecretFiles {
 impl SecretFiles {
     /// The parts of those of `sets` that are secret, for a tree whose root is
     /// `folder` of the repository that declares them.
-    pub fn of(sets: &[DeclaredSet], folder: RepoPath) -> Self {
+    pub(crate) fn of(sets: &[DeclaredSet], folder: RepoPath) -> Self {
         let secret = sets.iter().filter(|set| set.secret).flat_map(|set| &set.sources);
         let globs = secret.flat_map(|(_, globs)| globs).map(|glob| filled(glob, "*", "*"));
         let globs = glob_set(globs);
@@ -106,13 +106,13 @@ impl SecretFiles {
 
     /// Those of both.
     #[must_use]
-    pub fn and(mut self, others: &Self) -> Self {
+    pub(crate) fn and(mut self, others: &Self) -> Self {
         self.declared.extend(others.declared.iter().cloned());
         self
     }
 
     /// Whether a file is one of them under this very path.
-    pub fn have(&self, path: &RepoPath) -> bool {
+    pub(crate) fn have(&self, path: &RepoPath) -> bool {
         let has = |(folder, globs): &(RepoPath, GlobSet)| {
             let path = if folder.is_root() { path.clone() } else { folder.join(path.as_str()) };
             globs.is_match(path.as_str())

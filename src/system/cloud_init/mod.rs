@@ -102,7 +102,7 @@ pub enum ConfD {
 
 impl SourceKind {
     /// Its name in reports.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             SourceKind::UserData => "user-data",
             SourceKind::VendorData2 => "vendor-data2",
@@ -114,7 +114,7 @@ impl SourceKind {
 
     /// Whether its parts are read as user-data, or else are configurations of
     /// falling priority.
-    pub fn is_user_data(self) -> bool {
+    pub(crate) fn is_user_data(self) -> bool {
         match self {
             SourceKind::UserData | SourceKind::VendorData2 | SourceKind::VendorData => true,
             SourceKind::ConfD | SourceKind::Base => false,
@@ -136,7 +136,7 @@ impl<'a> Set<'a> {
     }
 
     /// The merge rules of the first documentation for each part.
-    pub fn as_documented(&self) -> Vec<(&'a CloudPart, Laying)> {
+    pub(crate) fn as_documented(&self) -> Vec<(&'a CloudPart, Laying)> {
         let of_source = |source: &PartSource<'a>| {
             let parts: Vec<&CloudPart> = source.parts().filter(|part| part.is_merged()).collect();
             let layings = layings(Dialect::Documented, source.kind, &parts);
@@ -161,7 +161,7 @@ pub struct Sets<'a> {
     /// The sets, in the order in which they are declared.
     pub sets: Vec<Set<'a>>,
     /// The sources that cloud-init does not use, each with the set it is of.
-    pub unused: Vec<(usize, UnusedVendorData)>,
+    pub(crate) unused: Vec<(usize, UnusedVendorData)>,
     /// The document from which on all are of sets.
     first: usize,
     members: Vec<SetMember<'a>>,
@@ -171,7 +171,7 @@ pub struct Sets<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct SetMember<'a> {
     /// Index of the set.
-    pub set: usize,
+    pub(crate) set: usize,
     /// The part that it is; none for what is merged of some.
     pub part: Option<&'a CloudPart>,
     /// The source that it is, or that it is a part of; none where several

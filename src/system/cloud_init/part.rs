@@ -300,7 +300,7 @@ impl CloudPart {
     }
 
     /// The text that says how it is merged: in its mapping, or in its headers.
-    pub fn specification(&self) -> Option<Span> {
+    pub(crate) fn specification(&self) -> Option<Span> {
         let own = ["merge_how", "merge_type"].into_iter().find_map(|key| self.data.get(key));
         let own = own.filter(|node| !node.is_null()).map(|node| node.span);
         own.or_else(|| self.header.as_ref().map(|header| header.span))
@@ -309,7 +309,7 @@ impl CloudPart {
 
 impl PartKind {
     /// The content type.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         match self {
             PartKind::CloudConfig => "text/cloud-config",
             PartKind::JsonPatch(_) => "text/cloud-config-jsonp",
@@ -321,7 +321,7 @@ impl PartKind {
 
 impl CloudPart {
     /// Marks all that it holds secret.
-    pub fn hide(&mut self) {
+    pub(crate) fn hide(&mut self) {
         let data = std::mem::replace(&mut self.data, Node::new(yaml::Value::Null, self.at));
         self.data = data.into_secret();
     }

@@ -16,7 +16,7 @@ const HEADER: &str = "Merge-Type";
 impl CloudPart {
     /// All that the part says, as one value: what it holds, of which type, and
     /// the header that says how it is merged.
-    pub fn root(&self) -> Node {
+    pub(crate) fn root(&self) -> Node {
         let here = Span::point(self.at.file, self.at.start);
         let kind = Node::new(Value::String(self.kind.as_str().into()), self.at);
         let header = self.header.iter().map(|header| {
@@ -33,7 +33,7 @@ impl CloudPart {
 
     /// The part with what `root` says, which was made of `base`'s and `head`'s
     /// roots.
-    pub fn revised(base: &CloudPart, head: &CloudPart, root: &Node) -> CloudPart {
+    pub(crate) fn revised(base: &CloudPart, head: &CloudPart, root: &Node) -> CloudPart {
         let metadata = root.get(METADATA);
         let kind = metadata.and_then(|it| it.get(TYPE)).and_then(Node::as_str);
         let of_kind = if kind == Some(base.kind.as_str()) { base } else { head };

@@ -13,12 +13,12 @@ use crate::yaml::{Key, Mapping, Node, Value};
 
 /// A source that cloud-init does not use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnusedVendorData {
+pub(crate) struct UnusedVendorData {
     /// Its kind.
-    pub source: SourceKind,
+    pub(crate) source: SourceKind,
     /// The value by which it is not enabled; none where there is nothing by
     /// which it would be.
-    pub by: Option<Span>,
+    pub(crate) by: Option<Span>,
 }
 
 /// The sources of a set that have parts, and are not used.

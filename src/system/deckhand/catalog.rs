@@ -26,13 +26,13 @@ pub struct Catalog {
 #[derive(Clone, Debug)]
 pub struct Declared {
     /// Its schema.
-    pub schema: &'static str,
+    pub(crate) schema: &'static str,
     /// Its name.
-    pub name: SmolStr,
+    pub(crate) name: SmolStr,
     /// Where the catalog names it.
-    pub at: Span,
+    pub(crate) at: Span,
     /// The catalog.
-    pub catalog: DocId,
+    pub(crate) catalog: DocId,
 }
 
 /// The kinds of document that a `PKICatalog` declares.
@@ -90,7 +90,7 @@ impl Catalog {
     }
 
     /// What is declared with this schema and name.
-    pub fn find(&self, schema: &str, name: &str) -> Option<&Declared> {
+    pub(crate) fn find(&self, schema: &str, name: &str) -> Option<&Declared> {
         let schema = self.covered.get(schema)?;
         let index = self.by_name.get(&(*schema, name.into()))?;
         Some(&self.declared[*index])
@@ -98,7 +98,7 @@ impl Catalog {
 
     /// Whether the site has a catalog of the kind that declares documents of
     /// this schema.
-    pub fn covers(&self, schema: &str) -> bool {
+    pub(crate) fn covers(&self, schema: &str) -> bool {
         self.covered.contains(schema)
     }
 

@@ -28,65 +28,65 @@ pub struct Document {
     /// Whether Pegleg's wrapping says that the data is encrypted.
     pub wrapped_encrypted: bool,
     /// Which kinds of document were taken for secret when it was read.
-    pub secret_kinds: SecretKinds,
+    pub(crate) secret_kinds: SecretKinds,
     /// Where its file is.
-    pub folder: Folder,
+    pub(crate) folder: Folder,
     /// Whether all of it may be secret, since it was not read as exactly what it
     /// should be.
     pub is_doubtful: bool,
     /// Where the first key behind its data begins, if there is one.
-    pub after_data: Option<u32>,
+    pub(crate) after_data: Option<u32>,
     /// Where it names itself: `metadata.name`, or `schema`.
-    pub name_span: Span,
+    pub(crate) name_span: Span,
     /// Where `schema` stands.
-    pub schema_span: Span,
+    pub(crate) schema_span: Span,
     /// Where `metadata` stands; the whole document where there is none.
     pub metadata_span: Span,
     /// `metadata.layeringDefinition.layer`.
-    pub layer: Option<Spanned<Arc<str>>>,
+    pub(crate) layer: Option<Spanned<Arc<str>>>,
     /// Whether it is a control document (`metadata.schema`).
     pub control: bool,
     /// Whether it only serves others.
-    pub is_abstract: bool,
+    pub(crate) is_abstract: bool,
     /// `metadata.labels`.
-    pub labels: Arc<Mapping>,
+    pub(crate) labels: Arc<Mapping>,
     /// `metadata.layeringDefinition.parentSelector`, if it selects anything.
-    pub parent_selector: Option<Selector>,
+    pub(crate) parent_selector: Option<Selector>,
     /// What is to be done to its data: `metadata.layeringDefinition.actions`, and
     /// then `metadata.substitutions`, those that can be followed.
-    pub instructions: Instructions,
+    pub(crate) instructions: Instructions,
     /// How many actions are written, those that cannot be followed among them.
-    pub actions_written: usize,
+    pub(crate) actions_written: usize,
     /// The document that each of the substitutions names.
     pub sources: Vec<SubstitutionSource>,
     /// Where `metadata.replacement` says true.
-    pub replacement: Option<Span>,
+    pub(crate) replacement: Option<Span>,
     /// Whether `metadata.storagePolicy` is `encrypted`.
-    pub encrypted: bool,
+    pub(crate) encrypted: bool,
     /// The layers, if this is a LayeringPolicy.
-    pub layer_order: Option<Vec<Spanned<Arc<str>>>>,
+    pub(crate) layer_order: Option<Vec<Spanned<Arc<str>>>>,
     /// Whether it is of the base side, and public there but for what is secret in the head.
-    pub is_secret_later: bool,
+    pub(crate) is_secret_later: bool,
     /// Where the key `data` stands, if it is there.
-    pub data_key: Option<Span>,
+    pub(crate) data_key: Option<Span>,
     /// `data`; null where there is none. Marked secret if it is.
     pub data: Node,
     /// What is wrong with the document by itself.
-    pub faults: Vec<DocumentFault>,
+    pub(crate) faults: Vec<DocumentFault>,
     /// Aliases of collections in it.
-    pub shared: Vec<SharedCollection>,
+    pub(crate) shared: Vec<SharedCollection>,
     /// A key in a mapping with keys of several types, and the first key of that mapping, in a
     /// document that selects a parent: Deckhand cannot sort them (`deckhand.md` 6.7).
-    pub mixed_keys: Option<(Span, Span)>,
+    pub(crate) mixed_keys: Option<(Span, Span)>,
 }
 
 /// What a child looks for in its parent's labels.
 #[derive(Debug)]
-pub struct Selector {
+pub(crate) struct Selector {
     /// The labels wanted.
-    pub labels: Arc<Mapping>,
+    pub(crate) labels: Arc<Mapping>,
     /// Where they stand.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// The document that a substitution names.
@@ -97,20 +97,20 @@ pub struct SubstitutionSource {
     /// Its name.
     pub name: Spanned<Arc<str>>,
     /// Where the mapping stands that names it.
-    pub span: Span,
+    pub(crate) span: Span,
     /// Where that mapping says whether the value is copied all the way down, if it does.
-    pub deepcopy: Option<Span>,
+    pub(crate) deepcopy: Option<Span>,
 }
 
 /// One substitution.
 #[derive(Clone, Copy, Debug)]
-pub struct DocumentSubstitution<'d> {
+pub(crate) struct DocumentSubstitution<'d> {
     /// Its whole text.
-    pub span: Span,
+    pub(crate) span: Span,
     /// What it reads.
-    pub source: &'d SubstitutionSource,
+    pub(crate) source: &'d SubstitutionSource,
     /// Which value of it is written where.
-    pub writing: &'d Writing,
+    pub(crate) writing: &'d Writing,
 }
 
 impl Document {
@@ -135,7 +135,7 @@ impl Document {
     /// Lets go of all but what rendering needs: the rest, most of the metadata, is
     /// read of `text` again for those who ask. A wrapped document is not in the text
     /// as it is known here, and is kept; so is one that may be secret as a whole.
-    pub fn leave_to(&mut self, text: &Arc<WholeText>) {
+    pub(crate) fn leave_to(&mut self, text: &Arc<WholeText>) {
         if !self.is_wrapped && !self.is_doubtful {
             let secret = self.data.secret.then_some("data");
             self.whole = Whole::InText { text: text.clone(), span: self.span, secret };
@@ -143,12 +143,12 @@ impl Document {
     }
 
     /// Its actions.
-    pub fn actions(&self) -> &[Instruction] {
+    pub(crate) fn actions(&self) -> &[Instruction] {
         &self.instructions[..self.instructions.len() - self.sources.len()]
     }
 
     /// Its substitutions.
-    pub fn substitutions(&self) -> impl Iterator<Item = DocumentSubstitution<'_>> {
+    pub(crate) fn substitutions(&self) -> impl Iterator<Item = DocumentSubstitution<'_>> {
         (0..self.sources.len()).map(|index| self.substitution(index))
     }
 
@@ -156,7 +156,7 @@ impl Document {
     ///
     /// # Panics
     /// Where there are not so many.
-    pub fn substitution(&self, index: usize) -> DocumentSubstitution<'_> {
+    pub(crate) fn substitution(&self, index: usize) -> DocumentSubstitution<'_> {
         let behind = &self.instructions[self.actions().len() + index];
         let Instruction { act: Act::Substitute(writing), at } = behind else {
             unreachable!("what follows the actions are the substitutions");
@@ -167,7 +167,7 @@ impl Document {
 
 /// What Deckhand's code does with a pattern that cannot be used here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PatternUse {
+pub(crate) enum PatternUse {
     /// It fails.
     Always,
     /// It fails if a string below the destination holds the text of the pattern.
@@ -180,14 +180,14 @@ pub enum PatternUse {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentFault {
     /// Where.
-    pub at: Span,
+    pub(crate) at: Span,
     /// What.
-    pub kind: DocumentFaultKind,
+    pub(crate) kind: DocumentFaultKind,
 }
 
 /// The kinds of [`DocumentFault`]. Fields are written as `metadata.name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DocumentFaultKind {
+pub(crate) enum DocumentFaultKind {
     /// A mapping, list or scalar that is no Deckhand document.
     NotADocument {
         /// What it is instead.

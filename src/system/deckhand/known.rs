@@ -22,7 +22,7 @@ pub struct KnownTexts {
 
 impl KnownTexts {
     /// Nothing but these patterns.
-    pub fn of(patterns: Arc<Patterns>) -> Self {
+    pub(crate) fn of(patterns: Arc<Patterns>) -> Self {
         Self { patterns, ..Self::default() }
     }
 

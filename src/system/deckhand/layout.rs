@@ -19,13 +19,13 @@ use crate::yaml::{Key, Node, Value};
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// Where the repository's `global/`, `type/` and `site/` are.
-    pub root: RepoPath,
+    pub(crate) root: RepoPath,
     /// The YAML files of all layers, sorted by repository and path.
-    pub files: Vec<LayerFile>,
+    pub(crate) files: Vec<LayerFile>,
     /// Repositories in the place of files, which are not read: submodules and other clones.
-    pub nested: Vec<LayerFile>,
+    pub(crate) nested: Vec<LayerFile>,
     /// Files that are in the way, with what is odd about them.
-    pub odd: Vec<(RepoPath, Oddity)>,
+    pub(crate) odd: Vec<(RepoPath, Oddity)>,
     sites: BTreeSet<Arc<str>>,
     /// With the repository that each is in, as in [`LayerFile::repository`].
     types: BTreeSet<(Option<usize>, Arc<str>)>,
@@ -33,17 +33,17 @@ pub struct Layout {
 
 /// A YAML file and the sites it counts for.
 #[derive(Clone, Debug)]
-pub struct LayerFile {
+pub(crate) struct LayerFile {
     /// Where it is.
-    pub path: RepoPath,
+    pub(crate) path: RepoPath,
     /// Which sites it counts for.
-    pub place: Place,
+    pub(crate) place: Place,
     /// The further repository it is in, by index; none for the first.
-    pub repository: Option<usize>,
+    pub(crate) repository: Option<usize>,
     /// What reading it will give, where that is known without reading.
-    pub content: Option<ContentId>,
+    pub(crate) content: Option<ContentId>,
     /// Whether it is a symbolic link.
-    pub is_link: bool,
+    pub(crate) is_link: bool,
 }
 
 /// Where below a repository's root a file is.
@@ -59,7 +59,7 @@ pub enum Place {
 
 /// Why a file below a layer folder is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Oddity {
+pub(crate) enum Oddity {
     /// It ends in `.yml`.
     OtherExtension,
     /// git tracks it, and it is not on disk.
@@ -72,58 +72,58 @@ pub enum Oddity {
 
 /// One site: its name and its files.
 #[derive(Clone, Debug)]
-pub struct SiteFiles {
+pub(crate) struct SiteFiles {
     /// The name of its folder below `site/`.
-    pub name: Arc<str>,
+    pub(crate) name: Arc<str>,
     /// Its `data.site_type`.
-    pub site_type: Arc<str>,
+    pub(crate) site_type: Arc<str>,
     /// The further repositories it uses, by index.
-    pub repositories: Vec<usize>,
+    pub(crate) repositories: Vec<usize>,
     /// Its files, in path order.
-    pub files: Vec<FileId>,
+    pub(crate) files: Vec<FileId>,
 }
 
 /// The further repositories that the sites of one side are made of, by site.
-pub type Uses = BTreeMap<Arc<str>, Vec<Use>>;
+pub(crate) type Uses = BTreeMap<Arc<str>, Vec<Use>>;
 
 /// A further repository, as one site is made of it.
 #[derive(Clone, Debug)]
 pub struct Use {
     /// The name by which the definition of the site knows it.
-    pub name: Arc<str>,
+    pub(crate) name: Arc<str>,
     /// The name under which it was given.
-    pub given: Arc<str>,
+    pub(crate) given: Arc<str>,
     /// The revision that was chosen.
-    pub revision: UsedRevision,
+    pub(crate) revision: UsedRevision,
     /// Its number among the further repositories that are read, or why its files are not known.
-    pub found: Result<usize, Unreadable>,
+    pub(crate) found: Result<usize, Unreadable>,
 }
 
 /// Why the revision that a site definition pins cannot be read, and what cures it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unreadable {
+pub(crate) struct Unreadable {
     /// The reason.
-    pub reason: String,
+    pub(crate) reason: String,
     /// The cure.
-    pub help: String,
+    pub(crate) help: String,
 }
 
 /// A further repository, as a site definition names it.
 #[derive(Clone, Debug)]
-pub struct NamedRepository {
+pub(crate) struct NamedRepository {
     /// Its name.
-    pub name: Spanned<Arc<str>>,
+    pub(crate) name: Spanned<Arc<str>>,
     /// The address from which Pegleg clones it.
-    pub url: Option<Arc<str>>,
+    pub(crate) url: Option<Arc<str>>,
     /// Its `revision`.
-    pub pin: Option<Spanned<Pin>>,
+    pub(crate) pin: Option<Spanned<Pin>>,
     /// The first key of what is said of it.
-    pub first_key: Option<Span>,
+    pub(crate) first_key: Option<Span>,
 }
 
 /// The `revision` of a repository in a site definition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Pin {
+pub(crate) enum Pin {
     /// A branch, tag, id or other name of a commit.
     Revision(Arc<str>),
     /// A value of this kind, which is not a string.
@@ -132,7 +132,7 @@ pub enum Pin {
 
 /// Something wrong with how a repository is laid out.
 #[derive(Clone, Debug)]
-pub enum LayoutProblem {
+pub(crate) enum LayoutProblem {
     /// A file that is not read.
     Odd {
         /// Its (empty) source.
@@ -219,7 +219,9 @@ pub enum LayoutProblem {
 
 /// The files and folders of `files` whose paths differ only in case, or in how
 /// Unicode composes their letters; a folder counts once, whatever is in it.
-pub fn clashes<'p>(files: impl Iterator<Item = (FileId, &'p RepoPath)>) -> Vec<LayoutProblem> {
+pub(crate) fn clashes<'p>(
+    files: impl Iterator<Item = (FileId, &'p RepoPath)>,
+) -> Vec<LayoutProblem> {
     let mut known: HashMap<String, (&str, FileId), foldhash::fast::RandomState> =
         HashMap::default();
     let mut told = BTreeSet::new();
@@ -258,11 +260,11 @@ fn folded(path: &str) -> String {
 }
 
 /// The folders of a repository that sites are made of.
-pub const LAYERS: [&str; 3] = ["global", "site", "type"];
+pub(crate) const LAYERS: [&str; 3] = ["global", "site", "type"];
 
 impl Layout {
     /// Name of the file that defines a site, in its folder.
-    pub const DEFINITION: &str = "site-definition.yaml";
+    pub(crate) const DEFINITION: &str = "site-definition.yaml";
 
     /// Finds the site repository that `from` is inside of: the nearest folder
     /// at or above it that holds a `site` folder with a site definition, or
@@ -297,7 +299,7 @@ impl Layout {
     ///
     /// # Errors
     /// Where the tree cannot be listed.
-    pub fn of_sites(
+    pub(crate) fn of_sites(
         tree: &dyn Tree,
         from: &RepoPath,
         names: &[String],
@@ -340,7 +342,7 @@ impl Layout {
     ///
     /// # Errors
     /// Where the tree cannot be listed.
-    pub fn absent(tree: &dyn Tree, root: &RepoPath) -> Result<Self, Error> {
+    pub(crate) fn absent(tree: &dyn Tree, root: &RepoPath) -> Result<Self, Error> {
         let mut layout = Self::empty(root.clone());
         let entries = tree.entries(&RepoPath::new(""))?;
         let nested = entries.iter().filter(|entry| entry.kind == EntryKind::Submodule);
@@ -364,7 +366,7 @@ impl Layout {
     ///
     /// # Errors
     /// Where the tree cannot be listed.
-    pub fn add_repository(
+    pub(crate) fn add_repository(
         &mut self,
         index: usize,
         tree: &dyn Tree,
@@ -379,7 +381,7 @@ impl Layout {
     }
 
     /// Leaves out the sites that are not wanted, with their files.
-    pub fn keep_sites(&mut self, wanted: &dyn Fn(&str) -> bool) {
+    pub(crate) fn keep_sites(&mut self, wanted: &dyn Fn(&str) -> bool) {
         self.sites.retain(|site| wanted(site));
         let is_wanted = |file: &LayerFile| match &file.place {
             Place::Site(site) => wanted(site),
@@ -390,13 +392,13 @@ impl Layout {
     }
 
     /// Whether the folders of two sites are one on some systems.
-    pub fn has_clashing_sites(&self) -> bool {
+    pub(crate) fn has_clashing_sites(&self) -> bool {
         let names: BTreeSet<String> = self.sites.iter().map(|site| folded(site)).collect();
         names.len() < self.sites.len()
     }
 
     /// Leaves out the files of sites that are not wanted, but for their definitions.
-    pub fn keep_files_of(&mut self, wanted: &dyn Fn(&str) -> bool) {
+    pub(crate) fn keep_files_of(&mut self, wanted: &dyn Fn(&str) -> bool) {
         let is_wanted = |file: &LayerFile| match &file.place {
             Place::Site(name) => wanted(name) || Self::may_be_definition(&file.path),
             Place::Global | Place::Type(_) => true,
@@ -406,7 +408,7 @@ impl Layout {
     }
 
     /// Leaves out the files of types that are not wanted.
-    pub fn keep_types(&mut self, wanted: &dyn Fn(&str) -> bool) {
+    pub(crate) fn keep_types(&mut self, wanted: &dyn Fn(&str) -> bool) {
         self.files.retain(|file| match &file.place {
             Place::Type(name) => wanted(name),
             Place::Global | Place::Site(_) => true,
@@ -414,18 +416,18 @@ impl Layout {
     }
 
     /// All sites and the paths of their definitions, whether these are there or not.
-    pub fn definitions(&self) -> impl Iterator<Item = (&Arc<str>, RepoPath)> {
+    pub(crate) fn definitions(&self) -> impl Iterator<Item = (&Arc<str>, RepoPath)> {
         self.sites.iter().map(|site| (site, self.definition_of(site)))
     }
 
     /// The site type in the first document of a site definition.
-    pub fn type_of(definition: &Node) -> Option<&str> {
+    pub(crate) fn type_of(definition: &Node) -> Option<&str> {
         definition.get("data")?.get("site_type")?.as_str()
     }
 
     /// The further repositories in the first document of a site definition; none if it has no
     /// `repositories`.
-    pub fn repositories_of(definition: &Node) -> Option<Vec<NamedRepository>> {
+    pub(crate) fn repositories_of(definition: &Node) -> Option<Vec<NamedRepository>> {
         let named = definition.get("data")?.get("repositories")?.as_mapping()?;
         let named = named.iter().filter_map(|(key, node)| NamedRepository::read(key, node));
         // The repository itself goes by this name (`pegleg.md` 1.1).
@@ -436,7 +438,7 @@ impl Layout {
     ///
     /// # Errors
     /// Where they are not, and what brings them.
-    pub fn ensure_present(&self, tree: &dyn Tree) -> Result<(), Error> {
+    pub(crate) fn ensure_present(&self, tree: &dyn Tree) -> Result<(), Error> {
         let files = self.files.iter().filter(|file| file.repository.is_none());
         tree.ensure_present(&files.map(|file| file.path.clone()).collect::<Vec<_>>())
     }
@@ -498,24 +500,24 @@ impl Layout {
     }
 
     /// The path of a site's definition.
-    pub fn definition_of(&self, site: &str) -> RepoPath {
+    pub(crate) fn definition_of(&self, site: &str) -> RepoPath {
         self.root.join("site").join(site).join(Self::DEFINITION)
     }
 
     /// Whether a site's definition can be at this path, in one layout or another.
-    pub fn may_be_definition(path: &RepoPath) -> bool {
+    pub(crate) fn may_be_definition(path: &RepoPath) -> bool {
         path.as_str().ends_with(Self::DEFINITION)
     }
 
     /// The site repository whose layout has a site's definition at this path; none for other
     /// files.
-    pub fn root_of_definition(path: &RepoPath) -> Option<RepoPath> {
+    pub(crate) fn root_of_definition(path: &RepoPath) -> Option<RepoPath> {
         let folder = path.as_str().strip_suffix(Self::DEFINITION)?.strip_suffix('/')?;
         Self::site_of_folder(folder).map(|(root, _)| root)
     }
 
     /// The site repository and the site of which this is the folder; none for other folders.
-    pub fn site_of_folder(folder: &str) -> Option<(RepoPath, &str)> {
+    pub(crate) fn site_of_folder(folder: &str) -> Option<(RepoPath, &str)> {
         let (sites, name) = folder.rsplit_once('/')?;
         let root = sites.strip_suffix("site")?;
         let is_folder = root.is_empty() || root.ends_with('/');
@@ -524,12 +526,12 @@ impl Layout {
 
     /// Which sites a file of the repository itself counts for; none for files that are in no
     /// layer.
-    pub fn place_of(&self, path: &RepoPath) -> Option<Place> {
+    pub(crate) fn place_of(&self, path: &RepoPath) -> Option<Place> {
         Place::of(path.below(&self.root)?)
     }
 
     /// Sites whose definition is not there.
-    pub fn undefined_sites(&self) -> Vec<Arc<str>> {
+    pub(crate) fn undefined_sites(&self) -> Vec<Arc<str>> {
         let defined: BTreeSet<&RepoPath> = self.files.iter().map(|file| &file.path).collect();
         let lacks = |site: &&Arc<str>| !defined.contains(&self.definition_of(site));
         self.sites.iter().filter(lacks).cloned().collect()
@@ -539,7 +541,7 @@ impl Layout {
     /// gives, for each of [`Layout::files`], its id and, where it [may be a
     /// definition](Layout::may_be_definition), its first document, if it has
     /// one; `uses` are the further repositories of each site.
-    pub fn sites(
+    pub(crate) fn sites(
         &self,
         files: &[(FileId, Option<&Node>)],
         uses: &Uses,

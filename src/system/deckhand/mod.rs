@@ -2,7 +2,7 @@
 //! and substitution (`deckhand.md`), lowered to a [`Graph`].
 
 mod again;
-pub mod catalog;
+pub(crate) mod catalog;
 pub mod document;
 pub mod known;
 pub mod layout;
@@ -34,7 +34,7 @@ type FastMap<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// Collections that have aliases, by where they are written, with the first alias of
 /// each.
-pub type Aliases = HashMap<Span, SharedCollection, foldhash::fast::RandomState>;
+pub(crate) type Aliases = HashMap<Span, SharedCollection, foldhash::fast::RandomState>;
 
 /// How a set of documents is understood.
 #[derive(Clone, Debug)]
@@ -85,10 +85,10 @@ struct Relations<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearLayer {
     /// The layer.
-    pub name: Arc<str>,
+    pub(crate) name: Arc<str>,
     /// Whether it is rather the policy that is misspelt: no document is in this
     /// layer, and several are in the other.
-    pub is_slip: bool,
+    pub(crate) is_slip: bool,
 }
 
 /// Something wrong with how documents are related.
@@ -240,9 +240,9 @@ pub enum SiteProblem {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matches {
     /// The first of them, in input order.
-    pub first: Vec<DocId>,
+    pub(crate) first: Vec<DocId>,
     /// How many there are beside those.
-    pub more: usize,
+    pub(crate) more: usize,
 }
 
 impl Matches {
@@ -269,7 +269,7 @@ impl Matches {
     }
 
     /// How many there are.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.first.len() + self.more
     }
 }
@@ -278,11 +278,11 @@ impl Matches {
 #[derive(Clone, Debug)]
 pub struct GeneratedSource {
     /// The document that substitutes from it.
-    pub doc: DocId,
+    pub(crate) doc: DocId,
     /// Which of its substitutions.
-    pub substitution: usize,
+    pub(crate) substitution: usize,
     /// Where the catalog declares it.
-    pub declared: Span,
+    pub(crate) declared: Span,
 }
 
 /// Why Deckhand's code refuses a set in which labels match.
@@ -357,7 +357,7 @@ impl<'a> Site<'a> {
     }
 
     /// The document in whose text this stands.
-    pub fn document_at(&self, at: Span) -> Option<DocId> {
+    pub(crate) fn document_at(&self, at: Span) -> Option<DocId> {
         let places = self.places.get_or_init(|| {
             let mut places: Vec<(Span, DocId)> =
                 self.iter().map(|(doc, document)| (document.span, doc)).collect();
@@ -371,7 +371,7 @@ impl<'a> Site<'a> {
     }
 
     /// The collections of its documents that have aliases.
-    pub fn aliases(&self) -> &Aliases {
+    pub(crate) fn aliases(&self) -> &Aliases {
         self.aliases.get_or_init(|| {
             let shared = self.documents.iter().flat_map(|document| &document.shared);
             // Of those with one key the last stays.
@@ -381,7 +381,7 @@ impl<'a> Site<'a> {
 
     /// The documents that are schemas, by the schema of the documents that they are
     /// for: the first of a name counts.
-    pub fn data_schemas(&self) -> &FastMap<Arc<str>, DocId> {
+    pub(crate) fn data_schemas(&self) -> &FastMap<Arc<str>, DocId> {
         self.data_schemas.get_or_init(|| {
             let mut found = FastMap::default();
             for (doc, document) in self.iter().filter(|(_, it)| schema::is_in_use(it)) {
@@ -499,7 +499,7 @@ impl<'a> Site<'a> {
     }
 
     /// The first label of `parent` that the child selects.
-    pub fn matching_label(&self, parent: DocId, child: &Document) -> Span {
+    pub(crate) fn matching_label(&self, parent: DocId, child: &Document) -> Span {
         let parent = self.document(parent);
         let wanted = child.parent_selector.as_ref().and_then(|it| it.labels.keys().next());
         let found = wanted.and_then(|key| parent.labels.get_entry(key));

@@ -82,7 +82,7 @@ pub fn read(
 
 /// `document` with another content: as if `root` had been written in its
 /// place. Faults that need the text are placed less exactly.
-pub fn revised(document: &Document, root: Node, known: &mut KnownTexts) -> Document {
+pub(crate) fn revised(document: &Document, root: Node, known: &mut KnownTexts) -> Document {
     let (span, shared) = (document.span, document.shared.clone());
     let Value::Mapping(mapping) = root.value.clone() else {
         unreachable!("only the entries of a document's mapping are edited")

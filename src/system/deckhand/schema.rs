@@ -19,14 +19,14 @@ use crate::yaml::{self, Mapping, Node, Value};
 
 /// A schema, and what is wrong with it.
 #[derive(Debug)]
-pub struct Compiled {
+pub(crate) struct Compiled {
     /// As it is written.
     root: Node,
     patterns: Arc<Patterns>,
     /// See [`Compiled::schema`].
     schema: OnceLock<Schema>,
     /// What is wrong with it.
-    pub problems: Vec<SchemaProblem>,
+    pub(crate) problems: Vec<SchemaProblem>,
 }
 
 impl Compiled {
@@ -63,11 +63,11 @@ pub struct Schemas {
 
 /// A block of property groups that stands outside of schemas.
 #[derive(Clone, Debug)]
-pub struct GroupsBeside {
+pub(crate) struct GroupsBeside {
     /// The schema of the documents that it is for.
-    pub schema: Arc<str>,
+    pub(crate) schema: Arc<str>,
     /// The block.
-    pub block: Node,
+    pub(crate) block: Node,
 }
 
 /// A schema, data, and what the schema refuses of it, if anything.
@@ -87,12 +87,12 @@ impl Schemas {
 
     /// The same, with property groups that stand outside of them.
     #[must_use]
-    pub fn with_groups(self, beside: Vec<GroupsBeside>) -> Self {
+    pub(crate) fn with_groups(self, beside: Vec<GroupsBeside>) -> Self {
         Self { beside, ..self }
     }
 
     /// The property groups in the schema that is written at `root`.
-    pub fn groups(&self, root: &Node, sources: &SourceMap) -> Arc<Groups> {
+    pub(crate) fn groups(&self, root: &Node, sources: &SourceMap) -> Arc<Groups> {
         self.made_ready(Some(root), 0, || {
             let nothing = Node::made(Value::Null, root.span);
             let root = if self.is_too_large(root) { &nothing } else { root };
@@ -102,7 +102,7 @@ impl Schemas {
 
     /// The blocks of property groups outside of schemas, each with those that
     /// have one in `site` as they are there.
-    pub fn groups_beside(
+    pub(crate) fn groups_beside(
         &self,
         site: &Site<'_>,
         sources: &SourceMap,
@@ -145,7 +145,7 @@ impl Schemas {
     }
 
     /// The schema that is written at `root`.
-    pub fn compiled(&self, root: &Node) -> Arc<Compiled> {
+    pub(crate) fn compiled(&self, root: &Node) -> Arc<Compiled> {
         let Value::Mapping(mapping) = &root.value else {
             return Compiled::of(root, &self.patterns, true);
         };
@@ -194,7 +194,7 @@ pub struct Refusal {
     /// The first violations, which have details.
     pub violations: Vec<Violation>,
     /// How many there are in all.
-    pub count: usize,
+    pub(crate) count: usize,
 }
 
 impl Refusal {
@@ -212,7 +212,7 @@ pub struct Refused {
     /// The document.
     pub doc: DocId,
     /// The DataSchema document; none where the schema is Deckhand's own.
-    pub by: Option<DocId>,
+    pub(crate) by: Option<DocId>,
     /// What, and where in the document's data.
     pub refusal: Arc<Refusal>,
 }
@@ -245,21 +245,19 @@ pub fn refused<'d>(
 
 /// Something that a property group refuses of a document.
 #[derive(Clone, Debug)]
-pub struct Breached {
+pub(crate) struct Breached {
     /// The document.
-    pub doc: DocId,
-    /// The DataSchema document; none where the group stands outside of schemas.
-    pub by: Option<DocId>,
+    pub(crate) doc: DocId,
     /// What, and where in the document's data.
-    pub finding: GroupViolation,
+    pub(crate) finding: GroupViolation,
     /// Whether nothing of the group may be shown.
-    pub is_secret: bool,
+    pub(crate) is_secret: bool,
 }
 
 /// What property groups refuse of the outputs of a site's graph, whichever
 /// system's they are, whose rendered data `data` gives, where these are the
 /// versions of what reads it; in their order.
-pub fn breaches<'d>(
+pub(crate) fn breaches<'d>(
     site: &Site<'_>,
     graph: &Graph,
     schemas: &Schemas,
@@ -275,17 +273,14 @@ pub fn breaches<'d>(
     for (doc, recipe) in graph.outputs() {
         let Some(of_schema) = groups.get(&*recipe.key.schema) else { continue };
         let Some(data) = data(doc) else { continue };
-        for (by, groups) in of_schema {
+        for groups in of_schema {
             let findings = groups.findings(data, versions).into_iter();
             let is_secret = groups.is_secret();
-            found.extend(findings.map(|finding| Breached { doc, by: *by, finding, is_secret }));
+            found.extend(findings.map(|finding| Breached { doc, finding, is_secret }));
         }
     }
     found
 }
-
-/// Groups, and the DataSchema document that has them, if one has.
-type PlacedGroups = (Option<DocId>, Arc<Groups>);
 
 /// The groups of a site by the schema of the documents that they are for: those
 /// in the schema first.
@@ -293,30 +288,30 @@ fn groups_of_site<'s>(
     site: &'s Site<'_>,
     schemas: &'s Schemas,
     sources: &SourceMap,
-) -> FastMap<&'s str, Vec<PlacedGroups>> {
-    let mut found: FastMap<&str, Vec<PlacedGroups>> = FastMap::default();
+) -> FastMap<&'s str, Vec<Arc<Groups>>> {
+    let mut found: FastMap<&str, Vec<Arc<Groups>>> = FastMap::default();
     let data_schemas = site.data_schemas().iter();
     for (schema, by) in data_schemas.filter(|(kind, _)| own_schema(kind).is_none()) {
         let groups = schemas.groups(&site.document(*by).data, sources);
         if !groups.is_empty() {
-            found.entry(&**schema).or_default().push((Some(*by), groups));
+            found.entry(&**schema).or_default().push(groups);
         }
     }
     for (beside, groups) in schemas.groups_beside(site, sources) {
-        found.entry(&beside.schema).or_default().push((None, groups));
+        found.entry(&beside.schema).or_default().push(groups);
     }
     found
 }
 
 /// Whether a document is a schema for others.
-pub fn is_data_schema(document: &Document) -> bool {
+pub(crate) fn is_data_schema(document: &Document) -> bool {
     document.key.schema.starts_with(DATA_SCHEMA)
 }
 
 const DATA_SCHEMA: &str = "deckhand/DataSchema/";
 
 /// Whether a document is a schema that can be for a document.
-pub fn is_in_use(document: &Document) -> bool {
+pub(crate) fn is_in_use(document: &Document) -> bool {
     is_data_schema(document)
         && !document.data.value.is_falsy()
         && is_usable_schema_name(&document.key.name)

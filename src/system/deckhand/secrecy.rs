@@ -3,7 +3,7 @@
 //! A document is public only if it says so and was read as exactly that. Where any of
 //! it is in doubt, it is secret.
 
-pub mod later;
+pub(crate) mod later;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl Default for SecretKinds {
 
 impl SecretKinds {
     /// The schemas that are secret where nothing else is said.
-    pub const SCHEMAS: [&str; 4] = [
+    pub(crate) const SCHEMAS: [&str; 4] = [
         "deckhand/CertificateAuthorityKey/v1",
         "deckhand/CertificateKey/v1",
         "deckhand/Passphrase/v1",
@@ -37,7 +37,7 @@ impl SecretKinds {
     ];
 
     /// The kinds of these schemas, in any version.
-    pub fn new<'a>(schemas: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(crate) fn new<'a>(schemas: impl IntoIterator<Item = &'a str>) -> Self {
         let kind = |schema: &'a str| {
             let kind = schema.rfind('/').map_or(schema, |at| &schema[..=at]);
             Arc::from(kind)
@@ -46,13 +46,13 @@ impl SecretKinds {
     }
 
     /// Whether documents of `schema` are secret.
-    pub fn has(&self, schema: &str) -> bool {
+    pub(crate) fn has(&self, schema: &str) -> bool {
         self.kinds.iter().any(|kind| schema.starts_with(&**kind))
     }
 
     /// Whether text that was not read as documents may hold a secret: it names a secret
     /// kind, or one that Deckhand does not have, or speaks of encryption.
-    pub fn may_be_in(&self, text: &str) -> bool {
+    pub(crate) fn may_be_in(&self, text: &str) -> bool {
         // White space that a mistake put into a word does not make it another one.
         let mut text: String = text.split_whitespace().collect();
         text.make_ascii_lowercase();
@@ -101,13 +101,13 @@ pub enum Folder {
 
 impl Folder {
     /// That of the file at a path.
-    pub fn of(path: &RepoPath) -> Self {
+    pub(crate) fn of(path: &RepoPath) -> Self {
         let folders = path.as_str().rsplit_once('/').map_or("", |(folders, _)| folders);
         Self::among(folders.split('/'))
     }
 
     /// That of what `path` of `tree` is, or is a link to.
-    pub fn in_tree(tree: &dyn Tree, path: &RepoPath) -> Self {
+    pub(crate) fn in_tree(tree: &dyn Tree, path: &RepoPath) -> Self {
         match Self::of(path) {
             Self::Secrets => Self::Secrets,
             Self::Other => tree.real_path(path).map_or(Self::Other, |real| Self::of(&real)),
@@ -343,7 +343,7 @@ impl DocumentFaultKind {
     }
 
     /// Whether its words hold text of the document.
-    pub fn quotes(&self) -> bool {
+    pub(crate) fn quotes(&self) -> bool {
         match self {
             DocumentFaultKind::UnknownField { .. }
             | DocumentFaultKind::UnknownKey { .. }

@@ -21,7 +21,7 @@ use crate::yaml::{Key, Mapping, Node, Value};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupProblem {
     /// Where.
-    pub span: Span,
+    pub(crate) span: Span,
     /// The block's place in its schema; the root for one beside the schema.
     pub block: Location,
     /// The group; none where it is the block itself.

@@ -19,9 +19,7 @@ pub struct GroupViolation {
     /// The group.
     pub group: Arc<str>,
     /// Its place.
-    pub span: Span,
-    /// The block's place in its schema; the root for one beside the schema.
-    pub block: Location,
+    pub(crate) span: Span,
     /// The mapping in the data.
     pub at: Location,
     /// The operands that are concerned; see [`Breach`].
@@ -36,7 +34,7 @@ pub struct ShownOperand {
     /// A path with dots, `property_groups.NAME`, or `op(a, b)`.
     pub text: String,
     /// The values that are given for it, some of them where there are many.
-    pub places: Vec<Location>,
+    pub(crate) places: Vec<Location>,
 }
 
 /// The ways in which data violates a group, and the operands that are reported for each.
@@ -108,7 +106,6 @@ fn unfinished(groups: &Groups, at: &Location) -> GroupViolation {
         breach: Breach::Unfinished,
         group: block.groups.first().map_or_else(|| "".into(), |group| group.name.clone()),
         span,
-        block: block.location.clone(),
         at: at.clone(),
         operands: Vec::new(),
         reveals_secret: false,
@@ -362,7 +359,6 @@ impl<'a> GroupCheck<'a> {
             breach,
             group: self.group.name.clone(),
             span: self.group.span,
-            block: self.block.location.clone(),
             at: item.at.clone(),
             operands,
             reveals_secret,

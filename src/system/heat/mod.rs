@@ -116,12 +116,12 @@ impl Groups {
     }
 
     /// Whether there is nothing to evaluate.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 
     /// Whether nothing of what they were read from may be shown.
-    pub fn is_secret(&self) -> bool {
+    pub(crate) fn is_secret(&self) -> bool {
         self.kept.iter().any(|node| node.secret)
     }
 

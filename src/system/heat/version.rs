@@ -36,7 +36,7 @@ impl ComponentVersion {
     }
 
     /// The version as it is written.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 

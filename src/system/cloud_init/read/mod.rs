@@ -50,7 +50,7 @@ pub enum Included {
 /// Finds what is included: given the file that holds the line, and the path
 /// that the line names, without `file://`. It is never asked for what is
 /// fetched from elsewhere, and adds what it finds to the map, each file once.
-pub type Include<'a> = dyn FnMut(&mut SourceMap, &RepoPath, &str) -> Included + 'a;
+pub(crate) type Include<'a> = dyn FnMut(&mut SourceMap, &RepoPath, &str) -> Included + 'a;
 
 /// Whether bytes begin as gzip does.
 pub(crate) fn is_gzip(bytes: &[u8]) -> bool {

@@ -15,16 +15,16 @@ use crate::yaml::{Mapping, Node, Value, Whole};
 
 /// A document, and the path of its file.
 #[derive(Clone, Copy)]
-pub struct PlacedDocument<'a> {
+pub(crate) struct PlacedDocument<'a> {
     /// The path.
-    pub path: &'a RepoPath,
+    pub(crate) path: &'a RepoPath,
     /// The document.
-    pub document: &'a Document,
+    pub(crate) document: &'a Document,
 }
 
 /// The part of a public document of the base that is secret in the head.
 #[derive(Debug)]
-pub enum Later {
+pub(crate) enum Later {
     /// Its data.
     Data,
     /// The scalars at these places of its text.
@@ -47,7 +47,7 @@ const MAX_CHAIN: usize = 64;
 const MAX_PATHS: usize = 1000;
 
 /// The head, as far as it decides what of the base is secret.
-pub struct LaterSecrets<'a> {
+pub(crate) struct LaterSecrets<'a> {
     head: &'a [PlacedDocument<'a>],
     by_name: HashMap<SchemaAndName<'a>, Vec<usize>, foldhash::fast::RandomState>,
     by_file: HashMap<(&'a RepoPath, &'a str), Vec<usize>, foldhash::fast::RandomState>,
@@ -69,7 +69,7 @@ type SchemaLabel<'a> = (&'a str, String, String);
 impl<'a> LaterSecrets<'a> {
     /// Looks at the documents of the `head`; `added` are those that only the head has, `removed`
     /// those that only the base has.
-    pub fn of(
+    pub(crate) fn of(
         head: &'a [PlacedDocument<'a>],
         added: &[PlacedDocument<'_>],
         removed: &[PlacedDocument<'_>],
@@ -101,7 +101,7 @@ impl<'a> LaterSecrets<'a> {
     }
 
     /// The part of a document of the base that is secret in the head, if it is public itself.
-    pub fn in_document(&self, base: PlacedDocument<'_>) -> Option<Later> {
+    pub(crate) fn in_document(&self, base: PlacedDocument<'_>) -> Option<Later> {
         let document = base.document;
         if document.data.secret {
             return None;
@@ -247,7 +247,7 @@ impl<'a> LaterSecrets<'a> {
 
 impl Document {
     /// Marks what is secret in the head, in the data and in [`Document::root`].
-    pub fn hide(&mut self, later: &Later) {
+    pub(crate) fn hide(&mut self, later: &Later) {
         let marked = |node: Node| match later {
             Later::Data => node.into_secret(),
             Later::Scalars(places) => with_marked(&node, places),
