@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::edited::{SetPair, Sides};
 use super::load::{LoadedSide, SetFiles};
-use super::site::{KnownDocuments, OneSide, Related, tables};
+use super::site::{KnownDocuments, OneSide, Related, judged, tables};
 use super::{Checked, CheckedSite, RenderedSite, Work};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, Unlisted};
 use crate::compare::{
@@ -22,7 +22,7 @@ use crate::ending::give_back;
 use crate::graph::Graph;
 use crate::guard::{Place as Guarded, guarded};
 use crate::render::{Extent, Matching, Rendered, render_with};
-use crate::rules::{self, FailedStep};
+use crate::rules::FailedStep;
 use crate::source::{DocKey, FileId, RepoPath, Span};
 use crate::stopwatch::{Stage, did, lap};
 use crate::system::Written;
@@ -346,7 +346,7 @@ impl<'a> SiteRun<'_, 'a> {
         let findings_with = |chosen| {
             let is_chosen = |edit| edit == chosen;
             trying.with(&is_chosen, &|_| Extent::All, |related, rendered| {
-                rules::word_site(&related.facts(loaded, &rendered))
+                judged(&related.facts(loaded, &rendered), known)
             })
         };
         let caused = lap(Stage::Cause, || {

@@ -134,8 +134,8 @@ pub(super) fn tables<'k>(plan: &Plan<'_>, known: &[&'k KnownDocuments]) -> Vec<&
     known.map(|known| &known.made).collect()
 }
 
-/// The findings of a site. Documents that are `known` were judged before.
-fn judged(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<Diagnostic> {
+/// All findings of a site. Documents that are `known` were judged before.
+pub(super) fn judged(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<Diagnostic> {
     let mut findings = rules::word_problems(facts);
     findings.extend(found_in_documents(facts, known));
     findings.extend(found_in_schemas(facts, known));

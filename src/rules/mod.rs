@@ -3,7 +3,7 @@
 //! A rule is a pair side by side: `missing_parent.rs` says when and in which
 //! words, `missing-parent.md` is its page for users, whose examples are its
 //! test. Faults that the engine meets come as problems, facts without prose;
-//! `word_file`, `word_layout` and `word_site` match them, exhaustively,
+//! `word_file`, `word_layout` and `word_problems` match them, exhaustively,
 //! to the rules that put them into words. The other rules look at what was
 //! rendered themselves, and declare at what (`CheckKind`).
 
@@ -736,15 +736,6 @@ pub(crate) fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
             }
         }
     }
-    found
-}
-
-/// The findings of a site: of how its documents are related, and of what they
-/// render to.
-pub(crate) fn word_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
-    let docs: Vec<DocId> = facts.site.iter().map(|(doc, _)| doc).collect();
-    let mut found = word_problems(facts);
-    found.extend(check_documents(facts, &docs).into_iter().map(|(_, finding)| finding));
     found
 }
 

@@ -171,6 +171,36 @@ fn a_destination_is_uncommon_where_twice_as_many_have_another() {
     assert_eq!(["oslo", "oslo_dbs", "oslo_d_b_"].map(|key| told(key, 1, 2)), [0, 0, 0]);
 }
 
+/// Of two edits, one gives a key to a second document, so that a destination nobody edited is
+/// uncommon; no place of the finding was edited.
+#[test]
+fn an_uncommon_destination_names_the_edit_elsewhere_that_causes_it() {
+    let chart = |name: &str, substitutions: &[&str], data: &str| {
+        document("example/Chart/v1", name, substitutions, data)
+    };
+    let source = document("example/Source/v1", "source", &[], "{password: x}");
+    let heat = chart("heat", &["source.password > .e.olso_db.password"], "{}");
+    let glance = chart("glance", &[], "{e: {oslo_db: {host: a}}}");
+    let rest = [source, heat, glance];
+    let other = |value: &str| document("example/Other/v1", "other", &[], value);
+    let base = [&rest[..], &[chart("nova", &[], "{e: {}}"), other("{a: 1}")]].concat();
+    let head =
+        [&rest[..], &[chart("nova", &[], "{e: {oslo_db: {host: a}}}"), other("{a: 2}")]].concat();
+    let options = options(Semantics::Documented);
+    let (selectors, gates) = (Selectors::default(), Gates::default());
+    let (base, head) = (tree(&base), tree(&head));
+    let compared =
+        compare_files(&base, &head, options, &selectors, &ConfigurationSource::Root, &gates);
+    let mut new = compared.findings.new.diagnostics.iter().zip(&compared.findings.causes);
+    let (_, causes) = new
+        .find(|(finding, _)| finding.rule.name == "uncommon-destination")
+        .expect("the destination is uncommon now");
+    let edited = causes.iter().map(|edit| &compared.comparison.edits[edit.index()].edit);
+    let edited: Vec<String> =
+        edited.map(|edit| format!("{} {}", edit.document.name, edit.location)).collect();
+    assert_eq!(edited, ["nova .e.oslo_db"]);
+}
+
 #[test]
 fn uncommon_destinations_of_the_base() {
     const RULE: &str = "uncommon-destination";
