@@ -176,20 +176,22 @@ fn found_in_schemas(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<Dia
     for (doc, recipe) in facts.graph.iter() {
         schemas.entry(&recipe.key.schema).or_default().push(doc);
     }
-    let (rules, split) = (SchemaRules::of(facts.settings), split());
+    let (schema_rules, split) = (SchemaRules::of(facts.settings), split());
     let of_schema = |docs: &Vec<DocId>| {
         let _part = split.part();
         let tables = docs.iter().map(|doc| facts.rendered.table(*doc));
         let table = tables.max_by_key(|table| table.unwrap_or(usize::MAX)).flatten();
         let Some(known) = table.and_then(|table| known.get(table)) else {
-            return rules.check(facts, docs).into();
+            return schema_rules.check(facts, docs).into();
         };
         let key: Vec<_> = docs.iter().map(|doc| facts.rendered.made(*doc).clone()).collect();
         if let Some(findings) = locked(&known.of_schemas).get(&key) {
             return findings.clone();
         }
-        let findings: JudgedFindings = rules.check(facts, docs).into();
-        locked(&known.of_schemas).insert(key, findings.clone());
+        let findings: JudgedFindings = schema_rules.check(facts, docs).into();
+        if !findings.iter().any(rules::is_internal) {
+            locked(&known.of_schemas).insert(key, findings.clone());
+        }
         findings
     };
     let all: Vec<&Vec<DocId>> = schemas.values().collect();
