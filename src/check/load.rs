@@ -73,9 +73,9 @@ impl SetFiles {
         }
     }
 
-    /// The files that it is made of.
-    pub(super) fn files(&self) -> FileSet {
-        self.files.iter().chain(&self.parts).copied().collect()
+    /// The files that it is made of, those of parts too.
+    pub(super) fn all_files(&self) -> impl Iterator<Item = FileId> {
+        self.files.iter().chain(&self.parts).copied()
     }
 
     /// The file that the set begins with; the first of all where it has none.
@@ -97,13 +97,13 @@ impl From<SiteFiles> for SetFiles {
 pub(super) fn files_of_several<'s>(sites: impl Iterator<Item = (usize, &'s SetFiles)>) -> FileSet {
     let (mut first_sites, mut of_several) = (Vec::new(), FileSet::default());
     for (site, set) in sites {
-        for file in set.files.iter().chain(&set.parts) {
+        for file in set.all_files() {
             let at = file.index();
             if first_sites.len() <= at {
                 first_sites.resize(at + 1, None);
             }
             if *first_sites[at].get_or_insert(site) != site {
-                of_several.insert(*file);
+                of_several.insert(file);
             }
         }
     }
@@ -366,10 +366,10 @@ impl Loaded {
         if unread.is_empty() {
             return Vec::new();
         }
-        let files = wanted.iter().flat_map(|set| set.files.iter().chain(&set.parts));
+        let files = wanted.iter().flat_map(|set| set.all_files());
         let files = files.filter(|file| unread.contains(file));
         let paths: BTreeSet<&RepoPath> =
-            files.map(|file| self.sources.path_of(Span::point(*file, 0))).collect();
+            files.map(|file| self.sources.path_of(Span::point(file, 0))).collect();
         paths.into_iter().filter(|path| plan.concerns(path)).cloned().collect()
     }
 
@@ -511,8 +511,7 @@ impl LoadedSide {
             // A list of the right size, which stays the one that there is.
             let mut pairs = Vec::with_capacity(all);
             for (set, name) in named {
-                let files = set.files.iter().chain(&set.parts);
-                pairs.extend(files.map(|file| (*file, name.clone())));
+                pairs.extend(set.all_files().map(|file| (file, name.clone())));
             }
             pairs.extend(self.unread_definitions().map(|(site, file)| (file, site.clone())));
             pairs.into_iter().collect()

@@ -80,8 +80,7 @@ impl<'p> Session<'p> {
     /// As [`check`](super::check).
     pub(crate) fn new(plan: &'p Plan<'p>, sites: Option<SiteNames>) -> Result<Self, Error> {
         let sites = sites.filter(|_| plan.is_by_site());
-        let reads = (Work::Answer, Self::sites_read(plan, sites.as_ref()));
-        Self::of(plan, Loaded::for_session(plan, reads, None)?, sites)
+        Self::open(plan, Work::Answer, sites)
     }
 
     /// Reads all files of the plan, to judge them.
@@ -89,10 +88,12 @@ impl<'p> Session<'p> {
     /// # Errors
     /// As [`check`](super::check).
     pub fn judging(plan: &'p Plan<'p>) -> Result<Self, Error> {
-        Self::of(plan, Loaded::for_session(plan, (Work::Judge, SitesRead::All), None)?, None)
+        Self::open(plan, Work::Judge, None)
     }
 
-    fn of(plan: &'p Plan<'p>, loaded: Loaded, read: Option<SiteNames>) -> Result<Self, Error> {
+    fn open(plan: &'p Plan<'p>, work: Work, read: Option<SiteNames>) -> Result<Self, Error> {
+        let sites = Self::sites_read(plan, work, read.as_ref());
+        let loaded = Loaded::for_session(plan, (work, sites), None)?;
         loaded.ensure_sites(plan)?;
         let known = KnownDocuments::of_files(shared_files(plan, &loaded));
         Ok(Self { plan, loaded, read, known, judged: JudgedSites::new(), failures: Vec::new() })
@@ -108,8 +109,9 @@ impl<'p> Session<'p> {
             (Some(read), Some(more)) if more.is_subset(read) => return Ok(self),
             (Some(read), more) => more.map(|more| more.union(read).cloned().collect()),
         };
-        let reads = (Work::Answer, Self::sites_read(self.plan, read.as_ref()));
-        let loaded = Loaded::for_session(self.plan, reads, Some(self.loaded))?;
+        let work = self.loaded.work;
+        let sites = Self::sites_read(self.plan, work, read.as_ref());
+        let loaded = Loaded::for_session(self.plan, (work, sites), Some(self.loaded))?;
         Ok(Self { loaded, read, ..self }.with_known_files())
     }
 
@@ -125,13 +127,9 @@ impl<'p> Session<'p> {
     ) -> Result<Session<'q>, Error> {
         let Self { mut loaded, read, known, judged, failures, .. } = self;
         loaded.forget(files);
-        let sites = match loaded.work {
-            Work::Judge => SitesRead::All,
-            Work::Merge | Work::Render | Work::Answer | Work::Relate => {
-                Self::sites_read(plan, read.as_ref())
-            }
-        };
-        let loaded = Loaded::for_session(plan, (loaded.work, sites), Some(loaded))?;
+        let work = loaded.work;
+        let sites = Self::sites_read(plan, work, read.as_ref());
+        let loaded = Loaded::for_session(plan, (work, sites), Some(loaded))?;
         loaded.ensure_sites(plan)?;
         Ok(Session { plan, loaded, read, known, judged, failures }.with_known_files())
     }
@@ -141,10 +139,16 @@ impl<'p> Session<'p> {
         Self { known: self.known.keeping(files), ..self }
     }
 
-    fn sites_read<'s>(plan: &'s Plan<'_>, sites: Option<&'s SiteNames>) -> SitesRead<'s> {
-        match sites {
-            Some(names) => SitesRead::Named(names),
-            None => SitesRead::of(plan, Work::Answer, false),
+    fn sites_read<'s>(
+        plan: &'s Plan<'_>,
+        work: Work,
+        sites: Option<&'s SiteNames>,
+    ) -> SitesRead<'s> {
+        match (work, sites) {
+            (_, Some(names)) => SitesRead::Named(names),
+            // Whether a site can be judged alone may change with the files.
+            (Work::Judge, None) => SitesRead::All,
+            (_, None) => SitesRead::of(plan, work, false),
         }
     }
 
@@ -217,8 +221,9 @@ impl<'p> Session<'p> {
     }
 
     /// The sites that are as they were `before`, and those that are to be judged.
-    fn reached(&self, mut before: JudgedSites) -> (JudgedSites, Vec<ReachedSite<'_>>) {
-        /// Nobody edits more sites at a time, and what is kept of each takes memory.
+    fn reached<'s>(&'s self, mut before: JudgedSites) -> (JudgedSites, Vec<ReachedSite<'s>>) {
+        /// Maximum number of sites whose documents are kept: if an edit reaches more, each is
+        /// judged anew.
         const MAX_EDITED: usize = 8;
         let (mut judged, mut reached) = (JudgedSites::new(), Vec::new());
         for set in self.loaded.head.wanted(self.plan) {
@@ -231,12 +236,12 @@ impl<'p> Session<'p> {
             }
         }
         let keeps = reached.len() <= MAX_EDITED;
-        let reached = reached.into_iter().map(|(set, known)| {
-            let known = known.filter(|_| keeps).map(|known| known.keeping(set.files()));
+        let of_site = |(set, known): (&'s SetFiles, Option<KnownDocuments>)| {
+            let known =
+                known.filter(|_| keeps).map(|known| known.keeping(set.all_files().collect()));
             ReachedSite { set, known }
-        });
-        let reached = reached.collect();
-        (judged, reached)
+        };
+        (judged, reached.into_iter().map(of_site).collect())
     }
 
     /// The texts, to show places in.

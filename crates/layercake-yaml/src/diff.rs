@@ -212,6 +212,17 @@ pub fn same(left: &Node, right: &Node) -> bool {
     Pairs::default().same(left, right)
 }
 
+/// Whether two nodes are clones of one, or scalars of the same value and text. What is in mappings
+/// and lists is not compared.
+pub fn identical(one: &Node, other: &Node) -> bool {
+    let is_same_value = match (one.value.address(), other.value.address()) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) => same(one, other),
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    is_same_value && one.span == other.span && one.secret == other.secret
+}
+
 /// A hash of what may be shown of a value: of values that are the [same] it is equal, of others
 /// nearly never. It is another one in each run.
 pub fn shown_hash(node: &Node) -> u64 {

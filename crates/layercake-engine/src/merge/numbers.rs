@@ -10,6 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use layercake_source::{NumberedInput, Span};
+use layercake_yaml::diff::identical;
 use layercake_yaml::path::{Location, Piece, children};
 use layercake_yaml::{Key, Mapping, Node, Size, Value};
 
@@ -69,7 +70,7 @@ impl Numbered {
         let changing = Mapping::to_change(&mut mapping);
         for (at, (key, child)) in old.iter().enumerate() {
             let after = counterpart(new, at, key);
-            if after.is_some_and(|after| is_same(child, after)) {
+            if after.is_some_and(|after| identical(child, after)) {
                 self.unnumbered += 1;
                 continue;
             }
@@ -140,16 +141,6 @@ impl Numbered {
 fn counterpart<'n>(mapping: &'n Mapping, at: usize, key: &Key) -> Option<&'n Node> {
     let in_place = mapping.entry_at(at).filter(|(here, _)| *here == key);
     in_place.map(|(_, node)| node).or_else(|| mapping.get(key))
-}
-
-/// Whether a stroke left the node at a place alone.
-fn is_same(before: &Node, after: &Node) -> bool {
-    let address = before.value.address();
-    let has_same_value = match address {
-        Some(_) => address == after.value.address(),
-        None => before.value == after.value,
-    };
-    has_same_value && before.span == after.span && before.secret == after.secret
 }
 
 /// Origin of a value of the result.
@@ -321,7 +312,7 @@ impl Went {
                 Piece::Index(_) => None,
             };
             let is_left_alone = child.span.numbered_input().is_none()
-                && before.is_some_and(|before| is_same(before, child));
+                && before.is_some_and(|before| identical(before, child));
             if !is_left_alone {
                 self.add(before, child, Some((at, piece)));
             }

@@ -8,7 +8,7 @@ use std::ops::Deref;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use layercake_source::{FileId, Span};
-use layercake_yaml::diff::same;
+use layercake_yaml::diff::{identical, same};
 use layercake_yaml::{Node, Size};
 
 use super::Made;
@@ -277,7 +277,7 @@ fn is_same_text(now: &Recipe, then: &Recipe) -> bool {
     let is_same = if is_laid(now) {
         now.key == then.key && now.data.is_null() == then.data.is_null()
     } else {
-        now.key.is_same(&then.key) && is_identical(&now.data, &then.data)
+        now.key.is_same(&then.key) && identical(&now.data, &then.data)
     };
     is_same && now.emit == then.emit && now.steps.do_same(&then.steps)
 }
@@ -286,14 +286,4 @@ fn is_same_text(now: &Recipe, then: &Recipe) -> bool {
 /// recipe for it.
 fn is_laid(recipe: &Recipe) -> bool {
     recipe.steps.iter().next().is_some_and(|step| matches!(step.op, Op::Lay(_)))
-}
-
-/// Whether two values are one, or equal and of the same text.
-fn is_identical(one: &Node, other: &Node) -> bool {
-    let is_one = match (one.value.address(), other.value.address()) {
-        (Some(one), Some(other)) => one == other,
-        (None, None) => same(one, other),
-        (Some(_), None) | (None, Some(_)) => false,
-    };
-    is_one && one.span == other.span && one.secret == other.secret
 }
