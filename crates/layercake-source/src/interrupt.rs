@@ -7,9 +7,31 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished(Vec::new()));
+
+/// A flag that is set where the user interrupts the run (Ctrl-C), which then ends by itself. A second
+/// signal ends it at once.
+#[cfg(unix)]
+pub fn stop_on_interrupt() -> Arc<AtomicBool> {
+    use signal_hook::consts::SIGINT;
+    use signal_hook::flag::{register, register_conditional_default};
+
+    let stop = Arc::new(AtomicBool::new(false));
+    // Without the handlers a signal ends the run by itself.
+    if register_conditional_default(SIGINT, stop.clone()).is_ok() {
+        drop(register(SIGINT, stop.clone()));
+    }
+    stop
+}
+
+/// A flag that is never set.
+#[cfg(not(unix))]
+pub fn stop_on_interrupt() -> Arc<AtomicBool> {
+    Arc::default()
+}
 
 /// The files that are not finished. While this is held, no signal ends the run.
 pub(super) fn unfinished() -> MutexGuard<'static, Unfinished> {

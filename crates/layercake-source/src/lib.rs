@@ -57,7 +57,12 @@ mod used;
 mod write;
 
 #[cfg(feature = "files")]
-pub use git::{NewCommit, Repository, StagedSides, StoredTree, is_same_address};
+pub use git::{
+    CommitReader, LoggedCommit, NewCommit, Repository, StagedSides, StoredTree, is_same_address,
+    seconds_of_date,
+};
+#[cfg(feature = "files")]
+pub use interrupt::stop_on_interrupt;
 pub use key::{DocKey, Triple};
 #[cfg(feature = "files")]
 pub use nested::Nested;

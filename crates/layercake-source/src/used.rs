@@ -73,7 +73,14 @@ impl History {
     /// Maximum number of commits that are listed.
     pub(crate) const MAX_COMMITS: usize = 20;
     /// Maximum number of characters of a subject.
-    pub(crate) const MAX_SUBJECT: usize = 200;
+    const MAX_SUBJECT: usize = 200;
+
+    /// The subject in the message of a commit.
+    pub(crate) fn subject(message: &[u8]) -> String {
+        let line = message.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let line = String::from_utf8_lossy(line);
+        line.trim().chars().take(Self::MAX_SUBJECT).collect()
+    }
 }
 
 /// A commit as `git log --oneline` shows it.

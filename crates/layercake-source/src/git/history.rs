@@ -8,8 +8,6 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use gix::bstr::ByteSlice as _;
-
 use super::stored::{StoredOrigin, paths_of};
 use super::{Repository, StoredTree, control, cure};
 use crate::error::{Error, ErrorKind};
@@ -78,6 +76,11 @@ impl Repository {
     /// Whether this clone lacks what came before some of its commits.
     pub fn is_shallow(&self) -> bool {
         cure::is_shallow(&self.shared.to_thread_local())
+    }
+
+    /// What brings the commits that a shallow clone lacks, as a sentence.
+    pub fn unshallow_help(&self) -> String {
+        cure::unshallow_help(&self.shared.to_thread_local())
     }
 
     /// The branch that is checked out; none where a commit is.
@@ -162,11 +165,7 @@ impl Repository {
     /// Where one that is there cannot be read.
     pub fn history(&self, from: &str, to: &str) -> Result<History, Error> {
         let repository = self.shared.to_thread_local();
-        let unreadable = |cause: gix::Error| {
-            let message = format!("the history between {from} and {to} cannot be read");
-            let error = Error::new(ErrorKind::Git, message).caused_by(cause);
-            error.with_help(cure::missing_objects_help(&repository))
-        };
+        let unreadable = |cause| unreadable_history(&repository, [from, to], cause);
         let ids = [
             commit_id(&repository, from, CommitPurpose::Files)?,
             commit_id(&repository, to, CommitPurpose::Files)?,
@@ -183,9 +182,7 @@ impl Repository {
             if history.commits.len() < History::MAX_COMMITS {
                 let commit =
                     repository.find_commit(id).map_err(|cause| cure::damaged(id, cause))?;
-                let subject = commit.message_raw_sloppy().lines().next().unwrap_or_default();
-                let subject = String::from_utf8_lossy(subject);
-                let subject = subject.trim().chars().take(History::MAX_SUBJECT).collect();
+                let subject = History::subject(commit.message_raw_sloppy());
                 history.commits.push(Commit { id: id.to_string(), subject });
             }
         }
@@ -223,6 +220,16 @@ impl Repository {
     pub fn remote(&self) -> Option<String> {
         cure::remote(&self.shared.to_thread_local())
     }
+}
+
+pub(super) fn unreadable_history(
+    repository: &gix::Repository,
+    [from, to]: [&str; 2],
+    cause: gix::Error,
+) -> Error {
+    let message = format!("the history between {from} and {to} cannot be read");
+    let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+    error.with_help(cure::missing_objects_help(repository))
 }
 
 /// What a commit is looked up for, which decides what brings one that is not

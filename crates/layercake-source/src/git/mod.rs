@@ -16,6 +16,7 @@ mod discover;
 mod history;
 mod index;
 mod listing;
+mod log;
 mod snapshot;
 mod stored;
 mod variables;
@@ -26,6 +27,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 pub use create::NewCommit;
+pub use log::{CommitReader, LoggedCommit, seconds_of_date};
 pub use snapshot::StagedSides;
 pub use stored::StoredTree;
 pub(super) use walk::{Checkout, WorkTreePath, WorkTreePathKind};

@@ -64,6 +64,11 @@ impl StoredTree {
         self.stored_files().eq(other.stored_files())
     }
 
+    /// Whether there are symbolic links.
+    pub fn has_links(&self) -> bool {
+        self.paths.values().any(|(mode, _)| *mode == Mode::Link)
+    }
+
     /// Whether there is anything at this path.
     pub(super) fn holds(&self, path: &BStr) -> bool {
         self.paths.contains_key(path)
