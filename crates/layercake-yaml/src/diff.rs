@@ -26,8 +26,8 @@ use globset::GlobMatcher;
 use layercake_source::Span;
 
 use super::PlaceQuery;
-use super::path::{Item, Location, Piece};
-use super::{Key, Mapping, Node, Size, Value, emit};
+use super::path::{Item, Location, Piece, child};
+use super::{Key, Mapping, Node, Sequence, Size, Value, emit};
 
 /// A place at which two values differ; on at least one side there is one.
 #[derive(Clone, Debug)]
@@ -206,6 +206,104 @@ pub fn combine(
     DiffWalk::new(keys, &mut take).all(base, head, MAX_DIFFERENCES)
 }
 
+/// The places of a base that belong to places of a head: those between which [`differences`] looks
+/// for differences.
+pub struct Counterparts<'a> {
+    base: &'a Node,
+    head: &'a Node,
+    keys: &'a ListKeys,
+    pairs: Pairs,
+    /// Of two lists, by their addresses: for each index of the head that of the base.
+    indexes: NodePairMap<Option<Arc<[Option<usize>]>>>,
+    /// The steps to the last place that was asked for: the next one is often near it.
+    steps: Vec<CounterpartStep<'a>>,
+}
+
+/// A step inside two values.
+struct CounterpartStep<'a> {
+    of_head: Piece,
+    of_base: Piece,
+    head: &'a Node,
+    base: &'a Node,
+}
+
+impl<'a> Counterparts<'a> {
+    /// Those of two values.
+    pub fn new(base: &'a Node, head: &'a Node, keys: &'a ListKeys) -> Self {
+        let (pairs, indexes, steps) = (Pairs::default(), NodePairMap::default(), Vec::new());
+        Self { base, head, keys, pairs, indexes, steps }
+    }
+
+    /// The place in the base that belongs to this one of the head, and what is there. None if there
+    /// is no such place, or the values around are only compared as a whole.
+    pub fn of(&mut self, place: &Location) -> Option<(Location, &'a Node)> {
+        let known = self.steps.iter().zip(&place.0);
+        let known = known.take_while(|(step, piece)| step.of_head == **piece).count();
+        self.steps.truncate(known);
+        for piece in &place.0[known..] {
+            let step = self.step(piece)?;
+            self.steps.push(step);
+        }
+        let base = self.steps.last().map_or(self.base, |step| step.base);
+        Some((self.base_place(), base))
+    }
+
+    fn base_place(&self) -> Location {
+        Location(self.steps.iter().map(|step| step.of_base.clone()).collect())
+    }
+
+    /// One step further inside.
+    fn step(&mut self, piece: &Piece) -> Option<CounterpartStep<'a>> {
+        let last = self.steps.last();
+        let (base, head) = last.map_or((self.base, self.head), |step| (step.base, step.head));
+        if base.secret || head.secret {
+            return None;
+        }
+        let (of_base, base) = match (&base.value, &head.value, piece) {
+            (Value::Mapping(entries), _, Piece::Key(key)) => {
+                let (key, node) = entries.get_entry(key)?;
+                (Piece::Key(key.clone()), node)
+            }
+            (Value::Sequence(below), Value::Sequence(above), Piece::Index(at)) => {
+                let place = self.base_place();
+                let index = self.index(below, above, *at, &place)?;
+                (Piece::Index(index), below.get(index)?)
+            }
+            _ => return None,
+        };
+        let head = child(head, piece)?;
+        Some(CounterpartStep { of_head: piece.clone(), of_base, head, base })
+    }
+
+    /// The index in the base, which is at `place`, of an item of the head.
+    fn index(
+        &mut self,
+        base: &Arc<Sequence>,
+        head: &Arc<Sequence>,
+        at: usize,
+        place: &Location,
+    ) -> Option<usize> {
+        if Arc::ptr_eq(base, head) {
+            return Some(at);
+        }
+        let (keys, pairs) = (self.keys, &mut self.pairs);
+        let indexes = self.indexes.entry(addresses(base, head)).or_insert_with(|| {
+            let alignment = Alignment::of(base, head, keys.at(place), pairs)?;
+            let mut indexes = vec![None; head.len()];
+            for pair in alignment.pairs {
+                if let Some(at) = pair.head {
+                    indexes[at] = pair.base;
+                }
+            }
+            Some(indexes.into())
+        });
+        match indexes {
+            Some(indexes) => indexes.get(at).copied().flatten(),
+            None => self.pairs.same_items(base, head).then_some(at),
+        }
+    }
+}
+
 /// Whether two nodes are the same value. Unlike `==`, a float that is no
 /// number is what it is.
 pub fn same(left: &Node, right: &Node) -> bool {
@@ -279,18 +377,20 @@ impl Pairs {
     fn same(&mut self, left: &Node, right: &Node) -> bool {
         match (&left.value, &right.value) {
             (Value::Mapping(left), Value::Mapping(right)) => self.same_entries(left, right),
-            (Value::Sequence(left), Value::Sequence(right)) => {
-                Arc::ptr_eq(left, right)
-                    || left.len() == right.len()
-                        && self.once(addresses(left, right), |pairs| {
-                            let mut items = left.iter().zip(right.iter());
-                            items.all(|(left, right)| pairs.same(left, right))
-                        })
-            }
+            (Value::Sequence(left), Value::Sequence(right)) => self.same_items(left, right),
             (Value::Float(left), Value::Float(right)) => left.to_bits() == right.to_bits(),
             (Value::Set(_), Value::Set(_)) => left.value.equals_in_python(&right.value),
             (left, right) => left == right,
         }
+    }
+
+    fn same_items(&mut self, left: &Arc<Sequence>, right: &Arc<Sequence>) -> bool {
+        Arc::ptr_eq(left, right)
+            || left.len() == right.len()
+                && self.once(addresses(left, right), |pairs| {
+                    let mut items = left.iter().zip(right.iter());
+                    items.all(|(left, right)| pairs.same(left, right))
+                })
     }
 
     fn same_entries(&mut self, left: &Arc<Mapping>, right: &Arc<Mapping>) -> bool {
