@@ -13,8 +13,8 @@ use super::site::{KnownDocuments, OneSide, Related, judged, tables};
 use super::{Checked, CheckedSite, RenderedSite, Work};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, Unlisted};
 use crate::compare::{
-    Attributed, Attribution, Limits, Proof, Question, Renames, Status, Texts, Trial, Wanted,
-    attribute, compare as changes_of, edits_meeting, not_comparable, shields,
+    Attributed, Attribution, Change, Limits, Proof, Question, Renames, Status, Texts, Trial,
+    Wanted, attribute, compare as changes_of, edits_meeting, not_comparable, shields,
 };
 use crate::diagnostic::{Diagnostic, Trait};
 use crate::edit::{Edit, EditId};
@@ -268,13 +268,14 @@ impl<'a> SiteRun<'_, 'a> {
         self.pair.reach([base, head].map(outputs))
     }
 
-    /// The site compared, without the findings of its sides.
-    fn compared(
+    /// Asks about both sides: `answer` is given the question, all changes without causes, and what
+    /// renders the site with some of the edits.
+    fn asked<T>(
         &self,
-        base: Option<&OneSide<'a>>,
-        head: Option<&OneSide<'a>>,
+        (base, head): (Option<&OneSide<'a>>, Option<&OneSide<'a>>),
         known: &[&KnownDocuments],
-    ) -> ComparedSite {
+        answer: impl FnOnce(&Question<'_>, Vec<Change>, &Trying<'_, 'a>) -> T,
+    ) -> T {
         let (before, after) = (base.map(OneSide::side), head.map(OneSide::side));
         let (site, concerned) = lap(Stage::Pair, || {
             let site = self.site_pair();
@@ -297,7 +298,7 @@ impl<'a> SiteRun<'_, 'a> {
         };
         let keys = &self.settings.keys;
         let renames = Renames::of(&self.edits.edits, &concerned);
-        let mut changes = lap(Stage::Differ, || {
+        let changes = lap(Stage::Differ, || {
             changes_of(before.as_ref(), after.as_ref(), &renames, keys, self.limits)
         });
         did(Stage::Differ, || changes.len());
@@ -314,12 +315,48 @@ impl<'a> SiteRun<'_, 'a> {
             attribution: self.settings.attribution_of(documents),
             limits: self.limits,
         };
+        answer(&question, changes, &trying)
+    }
+
+    /// Of the changes between both sides those that `focus` leaves, with their causes.
+    pub(super) fn traced(
+        &self,
+        sides: (Option<&OneSide<'a>>, Option<&OneSide<'a>>),
+        known: &[&KnownDocuments],
+        focus: impl FnOnce(Vec<Change>) -> Vec<Change>,
+    ) -> Vec<Change> {
+        self.asked(sides, known, |question, changes, _| {
+            let mut changes = focus(changes);
+            lap(Stage::Cause, || attribute(question, &mut changes));
+            changes
+        })
+    }
+
+    /// The site compared, without the findings of its sides.
+    fn compared(
+        &self,
+        base: Option<&OneSide<'a>>,
+        head: Option<&OneSide<'a>>,
+        known: &[&KnownDocuments],
+    ) -> ComparedSite {
+        self.asked((base, head), known, |question, changes, trying| {
+            self.explained((base, head), known, (question, changes, trying))
+        })
+    }
+
+    fn explained(
+        &self,
+        (base, head): (Option<&OneSide<'a>>, Option<&OneSide<'a>>),
+        known: &[&KnownDocuments],
+        (question, mut changes, trying): (&Question<'_>, Vec<Change>, &Trying<'_, 'a>),
+    ) -> ComparedSite {
+        let Question { base: before, head: after, concerned, renames, .. } = *question;
         let Attributed { mut proofs, unlisted: unlisted_causes } =
-            lap(Stage::Cause, || attribute(&question, &mut changes));
-        let (mut shields, unlisted_shields) = lap(Stage::Route, || shields(&question));
+            lap(Stage::Cause, || attribute(question, &mut changes));
+        let (mut shields, unlisted_shields) = lap(Stage::Route, || shields(question));
         let unread = self.unread();
         if !unread.is_empty() {
-            changes = not_comparable(before.as_ref(), after.as_ref(), &renames, changes, &unread);
+            changes = not_comparable(before, after, renames, changes, &unread);
             let reaches = changes.iter().flat_map(|change| &change.causes);
             let reaches: BTreeSet<EditId> = reaches.map(|cause| cause.edit).collect();
             let unread: BTreeSet<EditId> = unread.iter().map(|(edit, _)| *edit).collect();
@@ -350,7 +387,7 @@ impl<'a> SiteRun<'_, 'a> {
             })
         };
         let caused = lap(Stage::Cause, || {
-            self.caused(base_findings, head_findings, &concerned, &findings_with)
+            self.caused(base_findings, head_findings, concerned, &findings_with)
         });
         let failed = trying.has_failed.load(Relaxed).then_some(FailedStep::Trying);
         let failed = failed.and_then(|failed| self.pair.word_internal(failed));
@@ -361,7 +398,11 @@ impl<'a> SiteRun<'_, 'a> {
             base_findings: Vec::new(),
             head_findings: failed.into_iter().collect(),
             caused,
-            concerned: concerned.into_iter().chain(unread.into_iter().map(|(id, _)| id)).collect(),
+            concerned: concerned
+                .iter()
+                .copied()
+                .chain(unread.into_iter().map(|(id, _)| id))
+                .collect(),
         }
     }
 
@@ -404,7 +445,13 @@ impl<'a> SiteRun<'_, 'a> {
         known: &[&KnownDocuments],
         other: Option<&OneSide<'a>>,
     ) -> OneSide<'a> {
-        OneSide::of(self.sides.plan, self.sides.loaded, (side, set), known, (other, &[]))
+        OneSide::of(
+            self.sides.plan,
+            self.sides.loaded,
+            (side, set),
+            known,
+            (other, &|_| Vec::new()),
+        )
     }
 
     fn site_pair(&self) -> SitePair<'a> {

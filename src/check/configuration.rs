@@ -111,6 +111,7 @@ impl Configuration {
 }
 
 /// The configuration of a run that is under way.
+#[derive(Default)]
 pub(super) struct Configured {
     file: Option<FileId>,
     changed: Option<FileId>,

@@ -26,6 +26,8 @@ pub(super) struct Sides<'a> {
     pub(super) pairs: Vec<SetPair<'a>>,
     /// The further repositories that they are made of.
     pub(super) revisions: AllRevisions,
+    /// The folders of a site that has another name on the base side, there and on the head side.
+    renamed: Option<[&'a Place; 2]>,
 }
 
 /// The documents of both sides, by whether their files are the same.
@@ -94,7 +96,8 @@ impl SetPair<'_> {
     /// Files of the site on the base side and on the head side, without parts.
     pub(super) fn memberships(&self) -> [Option<Membership>; 2] {
         let of = |set: Option<&SetFiles>, repositories: &Vec<usize>| {
-            set.map(|set| set.membership(repositories.clone()))
+            let membership = set?.membership(repositories.clone());
+            Some(Membership { site: self.name.clone(), ..membership })
         };
         let [base, head] = &self.repositories;
         [of(self.base, base), of(self.head, head)]
@@ -160,7 +163,31 @@ impl<'a> Sides<'a> {
     pub(super) fn of(plan: &'a Plan<'a>, loaded: &'a Loaded) -> Self {
         let (base, head) = (loaded.base.as_ref().unwrap_or(&loaded.head), &loaded.head);
         let (pairs, revisions) = pairs(plan, [base, head]);
-        Self { plan, loaded, base, head, pairs, revisions }
+        Self { plan, loaded, base, head, pairs, revisions, renamed: None }
+    }
+
+    /// One site in two states, in which it may have two names.
+    pub(super) fn of_site(
+        plan: &'a Plan<'a>,
+        loaded: &'a Loaded,
+        (base, before): (&'a LoadedSide, Option<&'a SetFiles>),
+        (head, after): (&'a LoadedSide, Option<&'a SetFiles>),
+    ) -> Self {
+        let name = after.or(before).and_then(|set| set.name.clone());
+        let mut revisions = AllRevisions::default();
+        let of = |set: Option<&'a SetFiles>| set.map_or(&[][..], |set| &set.repositories);
+        let read = [of(before), of(after)];
+        let repositories = revisions.add_site(plan.further(), name.as_ref(), read);
+        let pairs = vec![SetPair { name, base: before, head: after, repositories }];
+        let folder = |side: &'a LoadedSide, set: Option<&SetFiles>| {
+            let name = set?.name.as_ref()?;
+            let mut places = side.files.iter().filter_map(|file| file.place.as_ref());
+            places.find(|place| matches!(place, Place::Site(site) if site == name))
+        };
+        let folders = folder(base, before).zip(folder(head, after));
+        let renamed = folders.filter(|(before, after)| before != after);
+        let renamed = renamed.map(|(before, after)| [before, after]);
+        Self { plan, loaded, base, head, pairs, revisions, renamed }
     }
 
     /// The files that several sites are made of, on either side.
@@ -199,12 +226,21 @@ impl<'a> Sides<'a> {
                 documents.map(move |(index, document)| Located {
                     repository,
                     path,
-                    place: file.place.as_ref(),
+                    place: self.place_of(file),
                     index,
                     document: Written::Deckhand(document),
                 })
             })
             .collect()
+    }
+
+    /// Which sites a file counts for, by the names of the head side.
+    fn place_of(&self, file: &'a SideFile) -> Option<&'a Place> {
+        let place = file.place.as_ref();
+        match self.renamed {
+            Some([before, after]) if place == Some(before) => Some(after),
+            _ => place,
+        }
     }
 
     /// Edits that no document shows: of site definitions whose sites are made of other files

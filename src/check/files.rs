@@ -33,9 +33,9 @@ pub(super) struct Files<'t> {
     pub(super) sources: SourceMap,
     /// By id.
     pub(super) kept: Vec<LoadedFile>,
-    pub(super) head: SideFiles,
-    pub(super) base: Option<SideFiles>,
-    /// Contents that were read: the base shares those of the head, a session those it has read.
+    /// As their sources were given.
+    pub(super) sides: Vec<SideFiles>,
+    /// Contents that were read: sides share them, and a session those that it has read.
     pub(super) known: KnownFiles,
     /// Which files are cloud-init's.
     pub(super) part_globs: Arc<PartGlobs>,
@@ -47,8 +47,40 @@ pub(super) struct Files<'t> {
     work: Work,
     sites: SitesRead<'t>,
     is_session: bool,
-    /// The side that is being read.
+    /// Whether several sides are read, now or later.
+    is_compared: bool,
+    /// Which side the one that is being read is.
     which: Which,
+}
+
+/// A side that is to be read.
+#[derive(Clone, Copy)]
+pub(super) struct SideSource<'s> {
+    pub(super) tree: &'s dyn Tree,
+    /// How its files lie; none if it is not a site repository.
+    pub(super) layout: Option<&'s Layout>,
+    /// The further repositories of its sites; none without sites.
+    pub(super) uses: Option<&'s Uses>,
+    pub(super) which: Which,
+}
+
+impl<'s> SideSource<'s> {
+    /// The head of a plan, and the base if there is one.
+    pub(super) fn of_plan(plan: &'s Plan<'_>) -> Vec<Self> {
+        let head = Self {
+            tree: plan.tree,
+            layout: plan.layout(),
+            uses: plan.uses(Which::Head),
+            which: Which::Head,
+        };
+        let base = plan.base.as_ref().map(|base| Self {
+            tree: base.tree,
+            layout: base.layout,
+            uses: plan.uses(Which::Base),
+            which: Which::Base,
+        });
+        std::iter::once(head).chain(base).collect()
+    }
 }
 
 /// Names of sites.
@@ -138,8 +170,18 @@ pub(super) struct FilesSoFar {
     pub(super) sources: SourceMap,
     pub(super) kept: Vec<LoadedFile>,
     pub(super) known: KnownFiles,
-    /// Whether more of the files may be read later, or again after they changed.
-    pub(super) is_session: bool,
+    pub(super) later: ReadLater,
+}
+
+/// What is read after these files.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum ReadLater {
+    #[default]
+    Nothing,
+    /// More files of the same side, or the same ones after they changed.
+    Session,
+    /// Other states of the files.
+    States,
 }
 
 pub(super) type KnownFiles = HashMap<Identity, FileId, foldhash::fast::RandomState>;
@@ -154,6 +196,7 @@ pub(super) struct SideFiles {
 }
 
 /// A file of one side.
+#[derive(Clone)]
 pub(super) struct SideFile {
     pub(super) id: FileId,
     /// The further repository that it is in, by index.
@@ -175,16 +218,17 @@ pub(super) type Keep<'t> = dyn Fn(&SourceMap, AsRead<'_>, Parsed) -> LoadedFile 
 impl<'t> Files<'t> {
     pub(super) fn new(
         plan: &Plan<'_>,
+        sources: &[SideSource<'_>],
         (work, sites): (Work, SitesRead<'t>),
         earlier: FilesSoFar,
         keep: &'t Keep<'t>,
     ) -> Result<Self, Error> {
-        let FilesSoFar { sources, kept, known, is_session } = earlier;
+        let all = sources;
+        let FilesSoFar { sources, kept, known, later } = earlier;
         let mut files = Self {
             sources,
             kept,
-            head: SideFiles::default(),
-            base: None,
+            sides: Vec::with_capacity(all.len()),
             known,
             part_globs: Arc::new(PartGlobs::of(&plan.options.configuration.sets)),
             secret: SecretFiles::of(&plan.options.configuration.sets, RepoPath::new(""))
@@ -193,27 +237,24 @@ impl<'t> Files<'t> {
             keep,
             work,
             sites,
-            is_session,
+            is_session: later == ReadLater::Session,
+            is_compared: all.len() > 1 || later == ReadLater::States,
             which: Which::Head,
         };
         files.fill();
-        files.head = files.side(plan, plan.tree, plan.layout())?;
-        if let Some(base) = &plan.base {
-            files.which = Which::Base;
-            files.base = Some(files.side(plan, base.tree, base.layout)?);
+        for source in all {
+            files.which = source.which;
+            let side = files.side(plan, source)?;
+            files.sides.push(side);
         }
         Ok(files)
     }
 
-    fn side(
-        &mut self,
-        plan: &Plan<'_>,
-        tree: &dyn Tree,
-        layout: Option<&Layout>,
-    ) -> Result<SideFiles, Error> {
+    fn side(&mut self, plan: &Plan<'_>, source: &SideSource<'_>) -> Result<SideFiles, Error> {
+        let SideSource { tree, layout, uses, .. } = *source;
         let side = match &plan.scope {
             Scope::Repository { .. } => match layout {
-                Some(layout) => self.repository(plan, tree, layout)?,
+                Some(layout) => self.repository(plan, (tree, layout), uses)?,
                 None => return Ok(SideFiles::default()),
             },
             Scope::Set(paths) => self.set(plan, tree, paths)?,
@@ -261,8 +302,8 @@ impl<'t> Files<'t> {
     fn repository(
         &mut self,
         plan: &Plan<'_>,
-        tree: &dyn Tree,
-        layout: &Layout,
+        (tree, layout): (&dyn Tree, &Layout),
+        uses: Option<&Uses>,
     ) -> Result<SideFiles, Error> {
         let mut layout = layout.clone();
         layout.keep_sites(&|site| plan.options.configuration.has_site(site));
@@ -284,7 +325,7 @@ impl<'t> Files<'t> {
         }
         layout.files.retain(|file| !self.part_globs.has(&file.path));
         let further = plan.further();
-        for index in self.used_by(plan.uses(self.which), &layout) {
+        for index in self.used_by(uses, &layout) {
             layout.add_repository(index, &further[index].tree, &further[index].tree.root())?;
         }
         did(Stage::List, || layout.files.len());
@@ -362,9 +403,8 @@ impl<'t> Files<'t> {
             Err(slot)
         });
         let found: Vec<Result<FileId, usize>> = found.collect();
-        let compared = plan.base.is_some();
-        let read = self.read_all(&unknown, plan.progress, compared)?;
-        let may_share = compared || self.is_session;
+        let read = self.read_all(&unknown, plan.progress)?;
+        let may_share = self.is_compared || self.is_session;
         self.known.reserve(if may_share { unknown.len() } else { 0 });
         // What a file holds may be known only now.
         let ids = read.into_iter().zip(unknown).map(|(read, (file, identity))| {
@@ -385,8 +425,8 @@ impl<'t> Files<'t> {
         &mut self,
         files: &[(&ToRead<'_>, Identity)],
         progress: &Progress,
-        compared: bool,
     ) -> Result<Vec<ReadFile>, Error> {
+        let compared = self.is_compared;
         progress.files.fetch_add(files.len(), Relaxed);
         let ids = self.sources.make_room(files.len());
         // What is kept is put where it stays: of many files it is much to move.

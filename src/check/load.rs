@@ -1,14 +1,17 @@
 //! The files of a run with their documents, on each side, and which of them make a site.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::mem;
 use std::sync::{Arc, OnceLock};
 
 use globset::GlobSet;
 
 use super::configuration::Configured;
 use super::file::{AsRead, FileReader, LoadedFile};
-use super::files::{Files, FilesSoFar, KnownFiles, PartFile, SideFile, SideFiles, SitesRead};
-use super::{AcceptedBy, CheckedSite, Plan, Scope, Which, Work};
+use super::files::{
+    Files, FilesSoFar, KnownFiles, PartFile, ReadLater, SideFile, SideFiles, SideSource, SitesRead,
+};
+use super::{AcceptedBy, CheckedSite, Plan, Scope, Work};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::render::FileSet;
@@ -155,7 +158,7 @@ impl Loaded {
     pub(super) fn new(plan: &Plan<'_>, work: Work) -> Result<Self, Error> {
         let baselines = baseline_files(plan, work);
         let sites = SitesRead::of(plan, work, baselines[0].is_some());
-        Self::read(plan, (work, sites), baselines, (Schemas::default(), FilesSoFar::default()))
+        Self::of_plan(plan, (work, sites), baselines, (Schemas::default(), FilesSoFar::default()))
     }
 
     /// Reads the files of these sites for a session; those that were read before, and are known
@@ -165,13 +168,31 @@ impl Loaded {
         (work, sites): (Work, SitesRead<'_>),
         earlier: Option<Self>,
     ) -> Result<Self, Error> {
-        let (schemas, files) = match earlier {
+        let so_far = Self::so_far(earlier, ReadLater::Session);
+        Self::of_plan(plan, (work, sites), baseline_files(plan, work), so_far)
+    }
+
+    /// Reads several states of one site; of the files that were read before, those that are known
+    /// still keep their ids.
+    pub(super) fn of_states(
+        plan: &Plan<'_>,
+        states: &[SideSource<'_>],
+        work: Work,
+        mut earlier: Option<Self>,
+    ) -> Result<(Self, Vec<LoadedSide>), Error> {
+        let configured = earlier.as_mut().map(|earlier| mem::take(&mut earlier.configured));
+        let so_far = Self::so_far(earlier, ReadLater::States);
+        let (loaded, sides) = Self::read(plan, states, (work, SitesRead::All), so_far)?;
+        Ok((loaded.configured(plan, configured), sides))
+    }
+
+    fn so_far(earlier: Option<Self>, later: ReadLater) -> (Schemas, FilesSoFar) {
+        match earlier {
             Some(Self { sources, files: kept, known, schemas, .. }) => {
-                (schemas, FilesSoFar { sources, kept, known, is_session: true })
+                (schemas, FilesSoFar { sources, kept, known, later })
             }
-            None => (Schemas::default(), FilesSoFar { is_session: true, ..FilesSoFar::default() }),
-        };
-        Self::read(plan, (work, sites), baseline_files(plan, work), (schemas, files))
+            None => (Schemas::default(), FilesSoFar { later, ..FilesSoFar::default() }),
+        }
     }
 
     /// Forgets what was read of files that changed.
@@ -179,12 +200,88 @@ impl Loaded {
         self.known.retain(|identity, _| !identity.is_of(files));
     }
 
-    fn read(
+    /// The files whose documents are known, by content.
+    pub(super) fn known_files(&self) -> FileSet {
+        self.known.values().copied().collect()
+    }
+
+    /// Frees the documents of all files but these; which of their text is secret stays known.
+    pub(super) fn keep_files(&mut self, files: &FileSet) {
+        self.known.retain(|_, file| files.contains(file));
+        for (index, file) in self.files.iter_mut().enumerate() {
+            if !files.contains(&FileId::new(offset(index))) {
+                let LoadedFile { secrets, is_opaque, .. } = mem::take(file);
+                *file = LoadedFile { secrets, is_opaque, ..LoadedFile::default() };
+            }
+        }
+    }
+
+    /// Hides what is public in one state and secret in a newer one.
+    pub(super) fn hide_later_secrets(&mut self, newer: &LoadedSide, older: &LoadedSide) {
+        hide_later_secrets(&mut self.files, &self.sources, newer, older);
+    }
+
+    /// Hides what is public in older files and secret in the newest ones.
+    pub(super) fn hide_secrets_of(&mut self, newest: &BTreeSet<FileId>, older: &BTreeSet<FileId>) {
+        let older: BTreeSet<FileId> = older.difference(newest).copied().collect();
+        let known = BTreeSet::new();
+        hide_in_earlier(&mut self.files, &self.sources, [newest, newest, &known], &older);
+    }
+
+    /// Number of files, of this and of earlier readings.
+    pub(super) fn files_read(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Of these files those that were not read to their end.
+    pub(super) fn unread_files(&self, files: impl Iterator<Item = FileId>) -> BTreeSet<FileId> {
+        files.filter(|file| self.is_faulty(*file) || self.breaks_off(*file)).collect()
+    }
+
+    /// The place at which a file cannot be read further.
+    pub(super) fn fault_in(&self, file: FileId) -> Span {
+        let mut problems = self.file(file).problems.iter();
+        let fatal = problems.find(|problem| problem.kind.is_fatal());
+        fatal.map_or(Span::point(file, 0), |problem| problem.span)
+    }
+
+    /// Reads the sides of a plan.
+    fn of_plan(
         plan: &Plan<'_>,
         (work, sites): (Work, SitesRead<'_>),
         baselines: [Option<BaselineFile<'_>>; 2],
-        (schemas, earlier): (Schemas, FilesSoFar),
+        so_far: (Schemas, FilesSoFar),
     ) -> Result<Self, Error> {
+        let sources = SideSource::of_plan(plan);
+        let (mut loaded, sides) = Self::read(plan, &sources, (work, sites), so_far)?;
+        let mut sides = sides.into_iter();
+        loaded.head = sides.next().unwrap_or_default();
+        loaded.base = sides.next();
+        if let Some(base) = &loaded.base {
+            hide_later_secrets(&mut loaded.files, &loaded.sources, &loaded.head, base);
+        }
+        let sides = (&mut loaded.head, &mut loaded.base);
+        let accepted_by = plan.options.accepted_by;
+        loaded.damaged_baseline =
+            read_baselines(baselines, accepted_by, sides, &mut loaded.sources)?;
+        Ok(loaded.configured(plan, None))
+    }
+
+    /// With the plan's configuration, which may have been read before.
+    fn configured(mut self, plan: &Plan<'_>, known: Option<Configured>) -> Self {
+        let configuration = &plan.options.configuration;
+        let configured = known.unwrap_or_else(|| Configured::new(configuration, &mut self.sources));
+        let schemas = self.schemas.with_groups(configured.groups(configuration));
+        Self { schemas, configured, ..self }
+    }
+
+    /// Reads these sides, without what is configured and what was accepted before.
+    fn read(
+        plan: &Plan<'_>,
+        sources: &[SideSource<'_>],
+        (work, sites): (Work, SitesRead<'_>),
+        (schemas, earlier): (Schemas, FilesSoFar),
+    ) -> Result<(Self, Vec<LoadedSide>), Error> {
         let known = KnownToThreads::default();
         let secrets = &plan.options.configuration.secrets;
         let reader = FileReader { schemas: &schemas, known: &known, secrets, work };
@@ -206,18 +303,18 @@ impl Loaded {
             }
             loaded
         };
-        let read = Files::new(plan, (work, sites), earlier, &keep)?;
-        let Files { mut sources, kept: mut files, head, base, known: read_files, .. } = read;
-        let (mut head, mut base) = (LoadedSide::of(head), base.map(LoadedSide::of));
+        let uses = sources.iter().map(|source| source.uses);
+        let read = Files::new(plan, sources, (work, sites), earlier, &keep)?;
+        let Files { mut sources, kept: mut files, sides, known: read_files, .. } = read;
+        let mut sides: Vec<LoadedSide> = sides.into_iter().map(LoadedSide::of).collect();
         did(Stage::Documents, || files.iter().map(|file| file.documents.len()).sum());
-        let of_base = base.as_mut().map(|base| (base, Which::Base));
-        for (side, which) in std::iter::once((&mut head, Which::Head)).chain(of_base) {
-            lap(Stage::List, || side.find_sets(plan.uses(which), &mut sources, &files));
+        for (side, uses) in sides.iter_mut().zip(uses) {
+            lap(Stage::List, || side.find_sets(uses, &mut sources, &files, work));
             side.all_sets = side.sets.len();
             side.sets.retain(|set| plan.reaches(set.name.as_ref()));
             side.find_parts(plan);
         }
-        for file in std::iter::once(&head).chain(&base).flat_map(|side| &side.parts) {
+        for file in sides.iter().flat_map(|side| &side.parts) {
             add_part_file(file, &sources, &mut files);
         }
         for (file, loaded) in files.iter_mut().enumerate().filter(|(_, it)| it.has_parts) {
@@ -225,28 +322,20 @@ impl Loaded {
             loaded.hide_lost_parts(FileId::new(offset(file)), &sources, secrets);
             loaded.read_ignores(FileId::new(offset(file)), &sources);
         }
-        if let Some(base) = &base {
-            hide_later_secrets(&mut files, &sources, &head, base);
-        }
-        let sides = (&mut head, &mut base);
-        let accepted_by = plan.options.accepted_by;
-        let damaged_baseline = read_baselines(baselines, accepted_by, sides, &mut sources)?;
-        let in_repository = matches!(plan.scope, Scope::Repository { .. });
-        let configured = Configured::new(&plan.options.configuration, &mut sources);
-        let schemas = schemas.with_groups(configured.groups(&plan.options.configuration));
-        Ok(Self {
+        let loaded = Self {
             sources,
             files,
-            head,
-            base,
+            head: LoadedSide::default(),
+            base: None,
             known: read_files,
             schemas,
-            in_repository,
+            in_repository: matches!(plan.scope, Scope::Repository { .. }),
             work,
             settings,
-            configured,
-            damaged_baseline,
-        })
+            configured: Configured::default(),
+            damaged_baseline: None,
+        };
+        Ok((loaded, sides))
     }
 
     /// On which sides some of a file is not read, if that makes an edit of it unknown: documents
@@ -360,9 +449,7 @@ impl Loaded {
     /// The files of the wanted sites that the plan asks for and that were not read to their end.
     pub(super) fn unread(&self, plan: &Plan<'_>, wanted: &[&SetFiles]) -> Vec<RepoPath> {
         // There are far fewer files than sites that read them, and mostly all were read.
-        let is_unread = |file: &FileId| self.is_faulty(*file) || self.breaks_off(*file);
-        let unread: BTreeSet<FileId> =
-            self.head.all_files().into_iter().filter(is_unread).collect();
+        let unread = self.unread_files(self.head.all_files().into_iter());
         if unread.is_empty() {
             return Vec::new();
         }
@@ -410,29 +497,38 @@ fn hide_later_secrets(
         |side: &LoadedSide| -> BTreeSet<FileId> { side.files.iter().map(|file| file.id).collect() };
     let (of_head, of_base) = (ids(head), ids(base));
     let only_base: BTreeSet<FileId> = of_base.difference(&of_head).copied().collect();
-    if only_base.is_empty() {
+    let only_head: BTreeSet<FileId> = of_head.difference(&of_base).copied().collect();
+    hide_in_earlier(files, sources, [&of_head, &only_head, &only_base], &only_base);
+}
+
+/// Hides what is public in `earlier` files and secret in those of the head. A text that moved into a
+/// secret is one in the `added` files that is not secret in those `known` before.
+fn hide_in_earlier(
+    files: &mut [LoadedFile],
+    sources: &SourceMap,
+    [head, added, known]: [&BTreeSet<FileId>; 3],
+    earlier: &BTreeSet<FileId>,
+) {
+    if earlier.is_empty() {
         return;
     }
-    let in_files = |wanted: &mut dyn Iterator<Item = FileId>| -> Vec<PlacedDocument<'_>> {
-        let placed = wanted.flat_map(|id| {
-            let path = sources.get(id).path();
-            files[id.index()]
-                .documents
-                .iter()
-                .map(move |document| PlacedDocument { path, document })
+    let in_files = |wanted: &BTreeSet<FileId>| -> Vec<PlacedDocument<'_>> {
+        let placed = wanted.iter().flat_map(|id| {
+            let path = sources.get(*id).path();
+            let documents = files[id.index()].documents.iter();
+            documents.map(move |document| PlacedDocument { path, document })
         });
         placed.collect()
     };
-    let removed = in_files(&mut only_base.iter().copied());
-    let added = in_files(&mut of_head.difference(&of_base).copied());
-    let all = in_files(&mut of_head.iter().copied());
-    let later = LaterSecrets::of(&all, &added, &removed);
+    let removed = in_files(earlier);
+    let all = in_files(head);
+    let later = LaterSecrets::of(&all, &in_files(added), &in_files(known));
     let found: Vec<Option<Later>> = removed.iter().map(|it| later.in_document(*it)).collect();
     let mut found = found.into_iter();
-    for id in only_base {
+    for id in earlier {
         let file = &mut files[id.index()];
         let later: Vec<Option<Later>> = found.by_ref().take(file.documents.len()).collect();
-        file.hide_later(&later, id, sources.get(id));
+        file.hide_later(&later, *id, sources.get(*id));
     }
 }
 
@@ -470,7 +566,7 @@ impl LoadedSide {
 
     /// Says of each set of files which parts are in it.
     pub(super) fn find_parts(&mut self, plan: &Plan<'_>) {
-        let mut sets = std::mem::take(&mut self.sets);
+        let mut sets = mem::take(&mut self.sets);
         let parts = self.parts_by_path();
         for files in &mut sets {
             let site = (files.name.as_deref(), files.site_type.as_deref());
@@ -526,6 +622,24 @@ impl LoadedSide {
         })
     }
 
+    /// Where the definition of a site that is there cannot be read, or used.
+    pub(super) fn unusable_definition(&self, site: &str) -> Option<Span> {
+        self.layout_problems.iter().find_map(|problem| match problem {
+            LayoutProblem::UnreadDefinition { site: of, file }
+            | LayoutProblem::MissingDefinition { site: of, file } => {
+                (**of == *site).then_some(Span::point(*file, 0))
+            }
+            LayoutProblem::InvalidDefinition { site: of, at } => (**of == *site).then_some(*at),
+            LayoutProblem::Odd { .. }
+            | LayoutProblem::MissingType { .. }
+            | LayoutProblem::UnusedType { .. }
+            | LayoutProblem::Clash { .. }
+            | LayoutProblem::IgnoredRevision { .. }
+            | LayoutProblem::MissingRepository { .. }
+            | LayoutProblem::UnreadableRepository { .. } => None,
+        })
+    }
+
     /// What is wrong with how the files lie.
     pub(super) fn layout_findings(&self) -> Vec<Diagnostic> {
         self.layout_problems.iter().filter_map(rules::word_layout).collect()
@@ -559,13 +673,19 @@ impl LoadedSide {
 
     /// Finds the sets; `uses` are the further repositories of the sites, none where there are no
     /// sites.
-    fn find_sets(&mut self, uses: Option<&Uses>, sources: &mut SourceMap, loaded: &[LoadedFile]) {
+    fn find_sets(
+        &mut self,
+        uses: Option<&Uses>,
+        sources: &mut SourceMap,
+        loaded: &[LoadedFile],
+        work: Work,
+    ) {
         // Two revisions of a further repository are never in one folder.
         let mut folders: BTreeMap<Option<usize>, Vec<FileId>> = BTreeMap::new();
         for file in &self.files {
             folders.entry(file.repository).or_default().push(file.id);
         }
-        for files in folders.into_values() {
+        for files in folders.into_values().filter(|_| work.has_findings()) {
             let files = files.into_iter().map(|file| (file, sources.get(file).path()));
             self.layout_problems.extend(clashes(files));
         }

@@ -17,6 +17,7 @@ mod repositories;
 mod run;
 mod session;
 mod site;
+mod states;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
@@ -30,13 +31,14 @@ pub use self::compare::{BothSides, Compared, Settings};
 pub use self::configuration::Configuration;
 pub(crate) use self::configuration::{Entry, GivenHeader, KnownMissing};
 use self::file::{AsRead, LoadedFile};
-use self::files::{Files, FilesSoFar, SitesRead};
+use self::files::{Files, FilesSoFar, SideSource, SitesRead};
 pub(crate) use self::files::{SiteNames, first_document, sites_reading};
 pub(crate) use self::load::baseline;
 pub use self::run::{compare, compare_with};
 pub(crate) use self::session::NameAndType;
 pub use self::session::Session;
 use self::session::run;
+pub(crate) use self::states::{SiteState, SiteStates, StateAs, StatesAtHand};
 use crate::diagnostic::Diagnostic;
 use crate::ending::give_back;
 use crate::error::Error;
@@ -501,7 +503,8 @@ pub(crate) fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
         LoadedFile::default()
     };
     let reads = (Work::Judge, SitesRead::All);
-    let files = Files::new(plan, reads, FilesSoFar::default(), &keep)?;
+    let sources = SideSource::of_plan(plan);
+    let files = Files::new(plan, &sources, reads, FilesSoFar::default(), &keep)?;
     let totals = ParseTotals {
         files: files.kept.len(),
         documents: documents.load(Relaxed),

@@ -361,7 +361,13 @@ fn site<'l>(
     // it, and says so; the others go on.
     let (mut side, is_taken) = loop {
         let side = guarded(Place::Site(name), || {
-            OneSide::of(plan, loaded, (&loaded.head, files), known, (before.as_ref(), &docs))
+            OneSide::of(
+                plan,
+                loaded,
+                (&loaded.head, files),
+                known,
+                (before.as_ref(), &|_| docs.clone()),
+            )
         });
         let at_hand = side.as_ref().map(|side| side.at_hand(&loaded.sources));
         match at_hand.and_then(|site| guarded(Place::Taking(name), || per_site(&site))) {

@@ -51,6 +51,9 @@ impl KnownDocuments {
     }
 }
 
+/// Says which documents of a site are asked for.
+pub(super) type AskedDocuments<'f> = &'f dyn Fn(&Graph) -> Vec<DocId>;
+
 /// A site as it is on one side, rendered and judged.
 pub(super) struct OneSide<'a> {
     pub(super) related: Related<'a>,
@@ -63,13 +66,13 @@ pub(super) struct OneSide<'a> {
 impl<'a> OneSide<'a> {
     /// Renders and judges the files of `set`, with what is `known`. Of `before`, the site as it was
     /// or as it is on the other side, the relations are taken where they are the same. `asked`
-    /// counts where the run only answers.
+    /// says which documents are needed where the run only answers.
     pub(super) fn of(
         plan: &Plan<'_>,
         loaded: &'a Loaded,
         (side, set): (&'a LoadedSide, &SetFiles),
         known: &[&KnownDocuments],
-        (before, asked): (Option<&OneSide<'a>>, &[DocId]),
+        (before, asked): (Option<&OneSide<'a>>, AskedDocuments<'_>),
     ) -> Self {
         let documents = set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
         let (name, sets) = (set.name.clone(), loaded.sets(plan, side, set));
@@ -85,7 +88,7 @@ impl<'a> OneSide<'a> {
                     let is_of_set = |doc: &DocId| related.sets.member(*doc).is_some();
                     Extent::Only(graph.outputs().map(|(doc, _)| doc).filter(is_of_set).collect())
                 }
-                Work::Answer | Work::Relate => Extent::Only(asked.to_vec()),
+                Work::Answer | Work::Relate => Extent::Only(asked(graph)),
             };
             render_with(graph, (&tables(plan, known), Matching::Texts), extent)
         });

@@ -183,6 +183,7 @@ pub(super) enum DialectArg {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct ExplainValueArgs {
     /// The site (`-` for files without sites; none with `--all-sites`), and the
     /// value: schema, name, and path as `.values.pod` or `/values/pod`. The schema
@@ -206,6 +207,10 @@ pub(super) struct ExplainValueArgs {
     /// Let `--since` compare with its revision itself
     #[arg(long, requires = "since")]
     pub(super) no_merge_base: bool,
+
+    /// Show all that the value was, with the commits that changed it, as `layercake blame` does
+    #[arg(long, conflicts_with_all = ["all_sites", "why_not", "since", "set"])]
+    pub(super) history: bool,
 
     /// Read this revision instead of the working tree
     #[arg(long, value_name = "REV", help_heading = "Which documents")]

@@ -9,6 +9,7 @@ mod config;
 mod demo;
 mod environment;
 mod fault;
+mod history;
 mod hygiene;
 mod manual;
 mod outputs;
@@ -157,6 +158,8 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
             queries::sites(&selection, format, &terminal)
         }
         Verb::ExplainValue(arguments) => queries::explain_value(arguments, directory, &terminal),
+        Verb::Blame(arguments) => history::blame(arguments, directory, &terminal),
+        Verb::Log(arguments) => history::log(arguments, directory, &terminal),
         Verb::Impact { place, repository, meaning, config, format } => {
             let (meaning, configuration) = (meaning.meaning(), config.place());
             let selection = repository.selection(directory);

@@ -131,6 +131,9 @@ pub(super) fn explain_value(
         ..arguments.clones.selection(directory)
     };
     let (format, style) = (arguments.format, &terminal.style);
+    if arguments.history {
+        return super::history::value_history(&selection, (site, question), format, terminal);
+    }
     if arguments.since.is_some() {
         let merge_base = if arguments.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
         let wanted =

@@ -12,6 +12,7 @@ use super::arguments::{
     TextFormat, When,
 };
 use super::comparison::{DiffArgs, LookArgs, ReachArgs};
+use super::history::{BlameArgs, LogArgs};
 use super::hygiene::{BaselineArgs, BaselineVerb, MendArgs};
 use super::saved::ReportArgs;
 
@@ -127,6 +128,31 @@ Examples:
 Exit codes: 0 the value is explained, 2 there is none, or layercake could not do its work.
 
 Next: `layercake impact FILE:LINE` tells what else the line that wrote it reaches.";
+
+const BLAME_USAGE: &str = "layercake blame [OPTIONS] <SITE> [SCHEMA] [NAME] [PATH]";
+
+const BLAME_EXAMPLES: &str = "\
+Examples:
+  layercake blame lab armada/Chart/v1 keystone    each value with its commit
+  layercake blame lab keystone .values.images     all that one value was
+  layercake blame lab                             the last commit of each output
+  layercake blame lab keystone --since v1.8
+  layercake blame lab keystone .release -o json | jq '.value.history[0]'
+
+Exit codes: 0 the commits are printed, 2 there is no such value, or layercake could not do its work.
+
+Next: `layercake diff COMMIT^ COMMIT` shows all that one of them changed.";
+
+const LOG_EXAMPLES: &str = "\
+Examples:
+  layercake log --effective --limit 10   the last commits that changed outputs
+  layercake log --site lab --since v1.8
+  layercake log --name keystone          what each commit did to this document
+  layercake log --first-parent -o markdown
+
+Exit codes: 0 the commits are listed, 2 layercake could not do its work.
+
+Next: `layercake diff COMMIT^ COMMIT` shows what one of them changed, and why.";
 
 const IMPACT_EXAMPLES: &str = "\
 Examples:
@@ -461,6 +487,22 @@ pub(super) enum Verb {
     #[command(name = "explain-value", override_usage = EXPLAIN_VALUE_USAGE)]
     #[command(after_help = EXPLAIN_VALUE_EXAMPLES)]
     ExplainValue(ExplainValueArgs),
+
+    /// Show which commit made each value of a rendered document what it is
+    ///
+    /// Renders the site in each commit that touched one of its files, and finds for each value the
+    /// commit since which the output has it, be that a commit to the output's own file or an edit
+    /// elsewhere that reached it. With PATH, all that the value ever was.
+    #[command(override_usage = BLAME_USAGE, after_help = BLAME_EXAMPLES)]
+    Blame(BlameArgs),
+
+    /// List the commits that changed rendered documents, with their reach
+    ///
+    /// Renders the sites in each commit that touched one of their files, and counts the outputs
+    /// that are others than before. For a merge those count in which a value is another than in each of
+    /// its parents; with `--first-parent` all that it brought.
+    #[command(after_help = LOG_EXAMPLES)]
+    Log(LogArgs),
 
     /// Tell what could change if a file or a line did
     ///

@@ -304,7 +304,8 @@ fn scope(way: &ExplainedValue, sites: &[SiteName], reading: &[usize]) -> String 
     }
 }
 
-fn line_of(
+/// A line of a given file that a site reads.
+pub(super) fn line_of(
     site: &RenderedSite<'_>,
     given: &[RepoPath],
     number: usize,
@@ -356,7 +357,8 @@ fn stopped(
     Ok(texts)
 }
 
-fn stopped_text(
+/// The flow of a text as far as it comes on the way to a value.
+pub(super) fn stopped_text(
     site: &RenderedSite<'_>,
     replay: &Replay<'_>,
     doc: DocId,

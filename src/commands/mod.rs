@@ -4,6 +4,7 @@
 //! and variables are given.
 
 pub mod baseline;
+pub mod blame;
 pub mod cloud_config;
 pub mod compare;
 pub mod config;
@@ -13,10 +14,12 @@ pub mod explain;
 pub mod explain_since;
 pub mod explain_value;
 pub mod graph;
+pub mod history;
 pub mod impact;
 pub mod init;
 pub mod lint;
 pub mod listing;
+pub mod log;
 pub mod mend;
 pub mod parse;
 pub mod policy;
@@ -37,7 +40,9 @@ use self::configuration::{ConfigurationTrees, FoundConfiguration, SemanticsFlags
 use self::policy::Selectors;
 use self::repositories::{Clones, OpenedRepositories};
 use self::sides::{ChosenSide, ChosenSides, ReachedByEdits};
-use crate::check::{self, AcceptedBy, Base, Options, Plan, Progress, Scope, SiteNames};
+use crate::check::{
+    self, AcceptedBy, Base, NameAndType, Options, Plan, Progress, Scope, SiteNames,
+};
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{Excluding, Overlay, RepoPath, Repository, Tree, WorkTree};
 use crate::stopwatch::{Stage, lap};
@@ -265,6 +270,22 @@ impl Workspace {
             return None;
         }
         check::sites_reading(files, &[(&self.tree, layout)])
+    }
+
+    /// The sites that are there, whether their definitions can be used or not.
+    fn sites(&self) -> Vec<NameAndType> {
+        match &self.scope {
+            WorkspaceScope::Repository(layout) => {
+                layout.definitions().map(|(site, _)| (Some(site.clone()), None)).collect()
+            }
+            WorkspaceScope::Set(_) => vec![(None, None)],
+        }
+    }
+
+    /// Whether the layers of a site are all that it is made of.
+    fn is_by_site(&self) -> bool {
+        let is_repository = matches!(self.scope, WorkspaceScope::Repository(_));
+        is_repository && self.options.configuration.sets.is_empty()
     }
 
     /// Whether only some sites or files are asked for.

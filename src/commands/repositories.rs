@@ -155,6 +155,11 @@ impl Clones {
 }
 
 impl OpenedRepositories {
+    /// The same clones, to open what more sides are made of.
+    pub(super) fn opening(&self) -> Opening<'_> {
+        Opening { clones: &self.clones.0, ..Opening::default() }
+    }
+
     /// That files and folders of further repositories are in one of their revisions.
     pub(super) fn ensure_there(&self, paths: &[RepoPath]) -> Result<(), Error> {
         for path in paths {
@@ -394,17 +399,18 @@ type Revision = (usize, Option<Arc<str>>);
 
 /// What is known of clones while they are opened.
 #[derive(Default)]
-struct Opening<'c> {
+pub(super) struct Opening<'c> {
     clones: &'c [LocalClone],
-    further: Vec<Further>,
+    pub(super) further: Vec<Further>,
     /// Numbers among these, by commit.
     opened: BTreeMap<Revision, usize>,
     /// The same by revision.
     known: BTreeMap<Revision, Result<usize, Unreadable>>,
 }
 
-impl Opening<'_> {
-    fn side(&mut self, (tree, layout): TreeAndLayout<'_>) -> Uses {
+impl<'c> Opening<'c> {
+    /// What the sites of a side are made of.
+    pub(super) fn side(&mut self, (tree, layout): TreeAndLayout<'_>) -> Uses {
         let mut uses = Uses::new();
         for (site, path) in layout.definitions() {
             let Some(definition) = check::first_document(tree, &path) else { continue };
@@ -415,6 +421,35 @@ impl Opening<'_> {
             uses.insert(site.clone(), of_site);
         }
         uses
+    }
+
+    /// The same clones, none of which is opened.
+    pub(super) fn again(&self) -> Self {
+        Self { clones: self.clones, ..Self::default() }
+    }
+
+    /// Whether no clone is given.
+    pub(super) fn is_empty(&self) -> bool {
+        self.clones.is_empty()
+    }
+
+    /// The index of the clone that was given under this name, with its repository and the folder in
+    /// that; none of a folder outside git.
+    pub(super) fn clone_named(&self, given: &str) -> Option<(usize, &'c Repository, &'c RepoPath)> {
+        let index = self.clones.iter().position(|clone| *clone.name == *given)?;
+        match &self.clones[index].place {
+            CloneFiles::Repository(repository, inside) => Some((index, repository, inside)),
+            CloneFiles::Folder(_) => None,
+        }
+    }
+
+    /// The number of what a clone is at a commit, which is opened now if it was not.
+    ///
+    /// # Errors
+    /// If its files cannot be read.
+    pub(super) fn at_commit(&mut self, clone: usize, commit: &str) -> Result<usize, Error> {
+        let found = self.number_of((clone, Some(commit.into())));
+        found.map_err(|why| Error::new(ErrorKind::Git, why.reason).with_help(why.help))
     }
 
     /// A repository that a site definition names; none if it is not given, or its pin is wrong.

@@ -31,6 +31,7 @@
 //! | `baseline`, `cloud_config`, `difference`, `documents`, `graph`, `impact`, `page`, `provenance`, `rules`, `settings`, `since`, `sites`, `timing` | what one verb prints |
 
 pub mod baseline;
+pub mod blame;
 pub mod cloud_config;
 
 pub mod difference;
@@ -44,6 +45,7 @@ mod html;
 pub mod impact;
 mod junit;
 mod links;
+pub mod log;
 mod markdown;
 pub mod model;
 pub mod page;

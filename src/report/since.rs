@@ -129,7 +129,7 @@ fn edit_line(edit: &Edit, view: &View<'_>) -> String {
     parts.collect::<Vec<_>>().join("  ")
 }
 
-fn edit_path(edit: &Edit, view: &View<'_>) -> String {
+pub(super) fn edit_path(edit: &Edit, view: &View<'_>) -> String {
     path_in(edit.part, &view.shown_location(&edit.location).to_string())
 }
 
@@ -149,8 +149,9 @@ struct SideForm<'a> {
     missing: Option<&'a str>,
 }
 
+/// An edit: the places in which it is on each side.
 #[derive(Serialize)]
-struct EditForm<'a> {
+pub(super) struct EditForm<'a> {
     document: &'a DocKey,
     path: String,
     base: Option<PlaceForm<'a>>,
@@ -168,7 +169,7 @@ impl<'a> SideForm<'a> {
 }
 
 impl<'a> EditForm<'a> {
-    fn new(edit: &'a Edit, view: &View<'a>) -> Self {
+    pub(super) fn new(edit: &'a Edit, view: &View<'a>) -> Self {
         let place = |text: &Option<Text>| text.as_ref().map(|it| PlaceForm::new(it.at, view));
         Self {
             document: &edit.document,

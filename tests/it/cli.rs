@@ -6,6 +6,7 @@ mod agreement;
 mod alone;
 #[cfg(unix)]
 mod baselines;
+mod blame;
 mod cloud_config;
 mod comparison;
 mod consequences;

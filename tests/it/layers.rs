@@ -156,7 +156,7 @@ const WALLS: &[(&str, &[&str])] = &[
 ];
 
 /// The files of `cli/`; each may use those before it.
-const CLI: [&str; 18] = [
+const CLI: [&str; 19] = [
     "streams",
     "environment",
     "fault",
@@ -169,6 +169,7 @@ const CLI: [&str; 18] = [
     "saved",
     "cloud_config",
     "demo",
+    "history",
     "queries",
     "verbs",
     "completions",
@@ -178,7 +179,7 @@ const CLI: [&str; 18] = [
 ];
 
 /// The files of `check/`; each may use those before it, and the types of the module itself.
-const CHECK: [&str; 12] = [
+const CHECK: [&str; 13] = [
     "configuration",
     "file",
     "files",
@@ -189,6 +190,7 @@ const CHECK: [&str; 12] = [
     "site",
     "compare",
     "session",
+    "states",
     "run",
     "mod",
 ];

@@ -12,7 +12,8 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use self::paper::{BoundedPage, PageFull, TableColumn};
-use self::text::{code, link, message, prose, short};
+use self::text::{code, link, message, short};
+pub(super) use self::text::{in_cell, prose};
 use super::model::{Report, ReportedEdit};
 use super::story::{
     EditEntry, FindingEntry, GroupEntry, Sign, SiteTable, Story, UNEXPLAINED, ValueDelta,

@@ -13,7 +13,7 @@ use crate::report::printable;
 
 /// A line of Markdown as a cell of a table, which a pipe would end. It is the same in
 /// text, in code and in links: a reader divides rows before it looks at what is inside.
-pub(super) fn in_cell(markdown: &str) -> String {
+pub(in crate::report) fn in_cell(markdown: &str) -> String {
     markdown.replace('|', "\\|")
 }
 
@@ -66,7 +66,7 @@ fn longest_run(text: &str) -> usize {
 }
 
 /// Text as text: plain words as they are, others as code. The text is on one line.
-pub(super) fn prose(text: &str) -> String {
+pub(in crate::report) fn prose(text: &str) -> String {
     written(vec![MarkdownPiece::Prose(text)])
 }
 

@@ -494,7 +494,7 @@ impl FileShapes {
 }
 
 impl RouteStep {
-    fn new(hop: &Hop, view: &View<'_>) -> Self {
+    pub(crate) fn new(hop: &Hop, view: &View<'_>) -> Self {
         Self {
             via: hop.via,
             document: hop.document.clone(),

@@ -30,6 +30,7 @@ pub(crate) use self::id::{EditRef, GroupRef, RouteRef, SetRef};
 pub(super) use self::json::{VERSION, write_json};
 pub use self::json::{rendered, site_rows, write};
 pub(crate) use self::lines::{FileLines, SourceLine};
+pub(super) use self::place::pointer;
 pub(crate) use self::place::{FilePlace, LabelledPlace};
 pub use self::read::{ReportReadError, read};
 pub(crate) use self::repositories::RepositoryUse;

@@ -154,7 +154,7 @@ impl LabelledPlace {
 }
 
 /// A place in a document as a JSON Pointer (RFC 6901).
-pub(super) fn pointer(location: &Location) -> String {
+pub(in crate::report) fn pointer(location: &Location) -> String {
     let mut pointer = String::new();
     for piece in &location.0 {
         pointer.push('/');

@@ -444,19 +444,7 @@ impl<'r> EntryBuilder<'_, 'r> {
     }
 
     fn step_words(&self, step: &RouteStep) -> StyledText {
-        let document = self.names.document(&step.document);
-        match step.via {
-            Via::Edited => StyledText::plain("edited"),
-            Via::Inherited => StyledText::plain("inherited by ").join(document),
-            Via::Substituted => StyledText::plain("substituted into ").join(document),
-            Via::Merged => StyledText::plain("merged into ").join(document),
-            Via::Replaced => StyledText::plain("replaced by ").join(document),
-            Via::Retargeted => document.and(" finds another parent"),
-            Via::Unparented => document.and(" finds no parent"),
-            Via::Added => document.and(" added"),
-            Via::Removed => document.and(" removed"),
-            Via::Policy => StyledText::plain("layers or files of ").join(document).and(" changed"),
-        }
+        step_words(step.via, self.names.document(&step.document))
     }
 
     /// First the sites in which nothing was reached, then documents of the others.
@@ -578,4 +566,20 @@ fn places(places: &[FilePlace], between: &str) -> StyledText {
         before = Some(place);
     }
     text
+}
+
+/// A step of a route, to or by this document.
+pub(in crate::report) fn step_words(via: Via, document: StyledText) -> StyledText {
+    match via {
+        Via::Edited => StyledText::plain("edited"),
+        Via::Inherited => StyledText::plain("inherited by ").join(document),
+        Via::Substituted => StyledText::plain("substituted into ").join(document),
+        Via::Merged => StyledText::plain("merged into ").join(document),
+        Via::Replaced => StyledText::plain("replaced by ").join(document),
+        Via::Retargeted => document.and(" finds another parent"),
+        Via::Unparented => document.and(" finds no parent"),
+        Via::Added => document.and(" added"),
+        Via::Removed => document.and(" removed"),
+        Via::Policy => StyledText::plain("layers or files of ").join(document).and(" changed"),
+    }
 }

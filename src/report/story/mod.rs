@@ -15,7 +15,7 @@ mod verdict;
 pub(super) use self::bumps::Commits;
 pub(super) use self::delta::{DiffLine, Sign, ValueDelta};
 pub(super) use self::entries::{
-    EditEntry, EditedValue, GroupEntry, RouteEntry, edit_numbers, runs,
+    EditEntry, EditedValue, GroupEntry, RouteEntry, edit_numbers, runs, step_words,
 };
 pub(super) use self::findings::{FindingEntry, labelled, place_words};
 pub(super) use self::names::{DocumentNames, path_in};

@@ -155,7 +155,7 @@ fn checked(repository: &Treasuremap, commit: &str, select: &str) -> Checked<()> 
 }
 
 impl Treasuremap {
-    fn git(&self, arguments: &[&str]) -> String {
+    pub(super) fn git(&self, arguments: &[&str]) -> String {
         let mut git = Command::new("git");
         for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
             git.env_remove(name);

@@ -16,6 +16,7 @@ mod heat;
 mod history;
 mod jsonpath;
 mod layering;
+mod log;
 mod pairs;
 mod repositories;
 mod screens;

@@ -1,0 +1,339 @@
+//! Many states of one site, such as those of its history. What several have in common is read,
+//! rendered and judged once; any two of them can be compared.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::compare::{Settings, SiteRun};
+use super::edited::{Documents, Sides};
+use super::files::SideSource;
+use super::load::{Loaded, LoadedSide, SetFiles};
+use super::repositories::used_repositories;
+use super::session::closed;
+use super::site::{KnownDocuments, OneSide};
+use super::{Checked, Further, Options, Plan, Progress, RenderedSite, Scope, Which, Work};
+use crate::compare::{Change, Limits};
+use crate::diagnostic::Diagnostic;
+use crate::edit::Edit;
+use crate::error::Error;
+use crate::graph::{DocId, Graph};
+use crate::guard::{Place, guarded};
+use crate::source::{DocKey, FileId, RepoPath, SourceMap, Span, Tree};
+use crate::system::deckhand::layout::{Layout, Uses};
+use crate::system::edits::edits;
+
+/// One state of a site.
+pub(crate) struct SiteState {
+    /// Its files; others may be missing.
+    pub(crate) tree: Box<dyn Tree + Send>,
+    /// How they lie; none if there is no site repository.
+    pub(crate) layout: Option<Layout>,
+    /// The further repositories of its sites.
+    pub(crate) uses: Uses,
+    /// The name of the site in this state; none for a set without layout.
+    pub(crate) name: Option<Arc<str>>,
+}
+
+/// Maximum number of files whose documents are kept for states that may come, unless those at hand
+/// have more.
+const MAX_FILES: usize = 4_000;
+
+/// States of one site, some of which are at hand at a time.
+pub(crate) struct SiteStates<'p> {
+    options: &'p Options,
+    settings: &'p Settings,
+    /// The files and folders of a set without layout.
+    set: Option<Vec<RepoPath>>,
+    progress: &'p Progress,
+    loaded: Option<Loaded>,
+    known: KnownDocuments,
+    /// Names of the documents that are needed, where not all are rendered.
+    names: BTreeSet<Arc<str>>,
+    /// The first states of all, by which older ones are measured.
+    newest: Option<NewestStates>,
+}
+
+/// The first states of all, by which older ones are measured.
+struct NewestStates {
+    files: BTreeSet<FileId>,
+    /// Those that cannot be read to their end: they are taken as they are.
+    unread: BTreeSet<FileId>,
+}
+
+/// States that are at hand together.
+pub(crate) struct StatesAtHand<'h> {
+    plan: &'h Plan<'h>,
+    settings: &'h Settings,
+    loaded: &'h Loaded,
+    known: &'h KnownDocuments,
+    /// What the first state of all could not be read to the end of.
+    accepted: &'h BTreeSet<FileId>,
+    states: Vec<StateAtHand<'h>>,
+    /// See [`SiteStates::names`].
+    names: RefCell<BTreeSet<Arc<str>>>,
+}
+
+struct StateAtHand<'h> {
+    side: &'h LoadedSide,
+    set: Option<&'h SetFiles>,
+    name: Option<&'h Arc<str>>,
+    site: Option<OneSide<'h>>,
+    /// What cannot be read, or used.
+    unusable: Option<Span>,
+}
+
+/// What a state is.
+pub(crate) enum StateAs<'s> {
+    /// A site that is rendered.
+    Site(RenderedSite<'s>),
+    /// There is no such site.
+    Absent,
+    /// Its documents are not all known: what is at this place cannot be read, or used.
+    Unusable(Span),
+    /// layercake itself failed.
+    Failed,
+}
+
+/// What changed between two states.
+pub(crate) struct StateChanges {
+    /// With their causes.
+    pub(crate) changes: Vec<Change>,
+    /// All edits.
+    pub(crate) edits: Vec<Edit>,
+}
+
+impl<'p> SiteStates<'p> {
+    /// No state yet. `set` are the files of a set without layout. If the settings say
+    /// [`Work::Answer`](super::Work::Answer), only documents that have one of these names are
+    /// rendered, and those that they need.
+    pub(crate) fn new(
+        options: &'p Options,
+        settings: &'p Settings,
+        set: Option<Vec<RepoPath>>,
+        names: BTreeSet<Arc<str>>,
+        progress: &'p Progress,
+    ) -> Self {
+        let (loaded, known) = (None, KnownDocuments::default());
+        Self { options, settings, set, progress, loaded, known, names, newest: None }
+    }
+
+    /// What `look` sees in these states, newest first. Those of the first look are the newest of
+    /// all: what is secret there, or cannot be read, counts for all others. `further` are the
+    /// further repositories that states are made of.
+    ///
+    /// # Errors
+    /// As [`check`](super::check).
+    pub(crate) fn look<T>(
+        &mut self,
+        states: &[SiteState],
+        further: &[Further],
+        look: impl FnOnce(&StatesAtHand<'_>) -> T,
+    ) -> Result<T, Error> {
+        let has_layout = |state: &&SiteState| state.layout.is_some();
+        let first = states.iter().find(has_layout).or(states.first());
+        let first = first.expect("there is a state to look at");
+        let plan = plan(self.options, self.set.as_ref(), first, further, self.progress);
+        let sources: Vec<SideSource<'_>> = states.iter().map(SiteState::source).collect();
+        let work = self.settings.work;
+        self.progress.sites.fetch_add(states.len(), Relaxed);
+        let read_before = self.loaded.as_ref().map_or(0, Loaded::files_read);
+        let (mut loaded, sides) = Loaded::of_states(&plan, &sources, work, self.loaded.take())?;
+        let newest = self.newest.get_or_insert_with(|| {
+            let files: BTreeSet<FileId> = sides.iter().flat_map(LoadedSide::all_files).collect();
+            let unread = loaded.unread_files(files.iter().copied());
+            NewestStates { files, unread }
+        });
+        let of_states = sides.iter().flat_map(|side| &side.files).map(|file| file.id);
+        let fresh = of_states.filter(|file| file.index() >= read_before).collect();
+        loaded.hide_secrets_of(&newest.files, &fresh);
+        for states in sides.windows(2) {
+            loaded.hide_later_secrets(&states[0], &states[1]);
+        }
+        if loaded.known_files().len() > MAX_FILES {
+            let at_hand = sides.iter().flat_map(LoadedSide::all_files);
+            loaded.keep_files(&at_hand.chain(newest.files.iter().copied()).collect());
+        }
+        self.known = mem::take(&mut self.known).keeping(loaded.known_files());
+        let mut at_hand = StatesAtHand {
+            plan: &plan,
+            settings: self.settings,
+            loaded: &loaded,
+            known: &self.known,
+            accepted: &newest.unread,
+            states: Vec::with_capacity(states.len()),
+            names: RefCell::new(mem::take(&mut self.names)),
+        };
+        for (side, state) in sides.iter().zip(states) {
+            at_hand.add(side, state.name.as_ref());
+            self.progress.sites_rendered.fetch_add(1, Relaxed);
+        }
+        let seen = look(&at_hand);
+        self.names = at_hand.names.take();
+        self.loaded = Some(loaded);
+        Ok(seen)
+    }
+
+    /// The texts that were read, those of them that are secret, and the files that may hold secrets
+    /// in unknown places.
+    ///
+    /// # Panics
+    /// If no state was looked at.
+    pub(crate) fn texts(&self) -> (&SourceMap, Vec<Span>, Vec<FileId>) {
+        let loaded = self.loaded.as_ref().expect("a state was looked at");
+        (&loaded.sources, loaded.secrets(), loaded.opaque())
+    }
+
+    /// Ends it; what is left shows places.
+    ///
+    /// # Panics
+    /// If no state was looked at.
+    pub(crate) fn close(self, state: &SiteState, further: &[Further]) -> Checked<()> {
+        let plan = plan(self.options, self.set.as_ref(), state, further, self.progress);
+        let loaded = self.loaded.expect("a state was looked at");
+        let repositories = used_repositories(&plan, &loaded);
+        closed(&plan, loaded, Vec::new(), repositories)
+    }
+}
+
+fn plan<'a>(
+    options: &Options,
+    set: Option<&Vec<RepoPath>>,
+    state: &'a SiteState,
+    further: &'a [Further],
+    progress: &'a Progress,
+) -> Plan<'a> {
+    let scope = match (set, &state.layout) {
+        (None, Some(layout)) => Scope::Repository { layout, further, uses: &state.uses },
+        (set, _) => Scope::Set(set.cloned().unwrap_or_default()),
+    };
+    Plan { tree: &state.tree, scope, base: None, options: options.clone(), progress }
+}
+
+/// Whether the document of an output is in another file, or the file is another.
+fn is_touched(change: &Change, ends: (Option<&OneSide<'_>>, Option<&OneSide<'_>>)) -> bool {
+    let file = |doc: Option<DocId>, side: Option<&OneSide<'_>>| {
+        Some(side?.related.graph.recipe(doc?).span.file)
+    };
+    file(change.output.base, ends.0) != file(change.output.head, ends.1)
+}
+
+impl SiteState {
+    fn source(&self) -> SideSource<'_> {
+        SideSource {
+            tree: &self.tree,
+            layout: self.layout.as_ref(),
+            uses: self.layout.is_some().then_some(&self.uses),
+            // The metadata of each is compared.
+            which: Which::Base,
+        }
+    }
+}
+
+impl<'h> StatesAtHand<'h> {
+    fn add(&mut self, side: &'h LoadedSide, name: Option<&'h Arc<str>>) {
+        let set = side.sets.iter().find(|set| set.name.as_ref() == name);
+        let before = self.states.iter().rev().find_map(|state| state.site.as_ref());
+        let (plan, loaded) = (self.plan, self.loaded);
+        let shown = name.map(|name| &**name).unwrap_or_default();
+        let names = self.names.borrow();
+        let asked = |graph: &Graph| {
+            let named = graph.iter().filter(|(_, recipe)| names.contains(&recipe.key.name));
+            named.map(|(doc, _)| doc).collect()
+        };
+        let site = set.and_then(|set| {
+            guarded(Place::Site(shown), || {
+                OneSide::of(plan, loaded, (side, set), &[self.known], (before, &asked))
+            })
+        });
+        let unusable = match set {
+            Some(set) => {
+                let unread = loaded.unread_files(set.all_files());
+                unread.difference(self.accepted).next().map(|file| loaded.fault_in(*file))
+            }
+            None => name.and_then(|name| side.unusable_definition(name)),
+        };
+        drop(names);
+        self.states.push(StateAtHand { side, set, name, site, unusable });
+    }
+
+    /// The state at an index.
+    pub(crate) fn state(&self, index: usize) -> StateAs<'_> {
+        let StateAtHand { set, site, unusable, .. } = &self.states[index];
+        match (unusable, set, site) {
+            (Some(at), ..) => StateAs::Unusable(*at),
+            (None, None, _) => StateAs::Absent,
+            (None, Some(_), Some(site)) => StateAs::Site(site.at_hand(&self.loaded.sources)),
+            (None, Some(_), None) => StateAs::Failed,
+        }
+    }
+
+    /// What was found in a state of the site, with the file of each finding.
+    pub(crate) fn findings(&self, index: usize) -> Vec<(Diagnostic, RepoPath)> {
+        let StateAtHand { side, set, site, .. } = &self.states[index];
+        let files: BTreeSet<FileId> = set.iter().flat_map(|set| set.all_files()).collect();
+        let of_files = self.loaded.file_findings(side);
+        let of_files = of_files.into_iter().filter(|it| files.contains(&it.primary.span.file));
+        let of_site = site.iter().flat_map(|site| site.findings.iter().cloned());
+        let path = |finding: &Diagnostic| self.loaded.sources.path_of(finding.primary.span).clone();
+        of_files.chain(of_site).map(|finding| (finding.clone(), path(&finding))).collect()
+    }
+
+    /// What changed from one state to another, of what `focus` leaves, and why. None if layercake
+    /// itself failed.
+    pub(crate) fn changes(
+        &self,
+        base: usize,
+        head: usize,
+        focus: impl FnOnce(Vec<Change>) -> Vec<Change>,
+    ) -> Option<StateChanges> {
+        let [base, head] = [base, head].map(|index| &self.states[index]);
+        let of = |state: &StateAtHand<'h>| (state.side, state.set);
+        let name = head.name.map(|name| &**name).unwrap_or_default();
+        guarded(Place::Comparison(name), || {
+            let sides = Sides::of_site(self.plan, self.loaded, of(base), of(head));
+            let documents = Documents::of(&sides);
+            let files = sides.file_edits(&documents.edited);
+            let keys = self.settings.keys.clone();
+            let (unedited, settings) = (&documents.unedited[..], self.settings);
+            let edits = edits(documents.base, documents.head, unedited, files, keys);
+            let (pair, limits) = (&sides.pairs[0], Limits::of_each(1));
+            let of_run = self.known;
+            let run =
+                SiteRun { sides: &sides, settings, pair, edits: &edits, unedited, of_run, limits };
+            let ends = (base.site.as_ref(), head.site.as_ref());
+            let changes = run.traced(ends, &[self.known], |mut changes| {
+                for change in &mut changes {
+                    change.touched = is_touched(change, ends);
+                }
+                focus(changes)
+            });
+            StateChanges { changes, edits: edits.edits }
+        })
+    }
+
+    /// Whether documents of this name are rendered. If not, they are in the states that are looked
+    /// at from now on.
+    pub(crate) fn are_rendered(&self, name: &Arc<str>) -> bool {
+        self.settings.work != Work::Answer || !self.names.borrow_mut().insert(name.clone())
+    }
+
+    /// The file in which a text is, and its line, from one.
+    pub(crate) fn file_and_line(&self, text: Span) -> (RepoPath, u32) {
+        let sources = &self.loaded.sources;
+        (sources.path_of(text).clone(), sources.start(text).line.get())
+    }
+
+    /// The names in a state of outputs that have other names in another state, by these.
+    pub(crate) fn renamed(&self, base: usize, head: usize) -> HashMap<DocKey, DocKey> {
+        let mut renamed = HashMap::new();
+        self.changes(base, head, |changes| {
+            let of = |change: Change| Some((change.key, change.renamed_from?));
+            renamed.extend(changes.into_iter().filter_map(of));
+            Vec::new()
+        });
+        renamed
+    }
+}

@@ -1,0 +1,389 @@
+//! `blame` and `log`: their arguments, and what they print.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::SystemTime;
+
+use clap::{Args, ValueEnum};
+use layercake::commands::Selection;
+use layercake::commands::blame::{self, BlameQuestion, BlameRequest};
+use layercake::commands::history::HistoryRequest;
+use layercake::commands::log::{self, LogRequest};
+use layercake::commands::provenance::ValueQuestion;
+use layercake::error::{Error, ErrorKind};
+use layercake::report::blame::Blame;
+use layercake::report::log::{CommitEffect, LogEnd};
+use layercake::report::{self, View};
+use layercake::source::stop_on_interrupt;
+
+use super::arguments::{CloneArgs, ConfigArgs, MeaningArgs, TextFormat};
+use super::streams::{VerbFailure, print};
+use super::terminal::Terminal;
+use super::view::{exit_code_of_answer, view};
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum BlameFormat {
+    Text,
+    Json,
+    Porcelain,
+}
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Which commits")]
+struct HistoryArgs {
+    /// Look at no commit before this revision, or this date, such as `2024-10-09` or `2 weeks ago`
+    #[arg(long, value_name = "REV|DATE")]
+    since: Option<String>,
+
+    /// Follow only the first parent of merges
+    #[arg(long)]
+    first_parent: bool,
+
+    /// Stop after N commits that changed something
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+impl HistoryArgs {
+    #[expect(clippy::disallowed_methods, reason = "relative dates count from the present time")]
+    fn request(self) -> HistoryRequest {
+        let Self { since, first_parent, limit } = self;
+        let stop = stop_on_interrupt();
+        HistoryRequest { since, first_parent, limit, now: SystemTime::now(), stop }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BlameArgs {
+    /// The site (`-` for files without sites), the schema and name of a document, and the path of a
+    /// value as `.values.pod` or `/values/pod`
+    ///
+    /// Without a path, all values of the document. Without a name, all outputs of the site, or
+    /// those of the schema. The schema can be left out if only one document has the name.
+    #[arg(value_names = ["SITE", "SCHEMA", "NAME", "PATH"], num_args = 1..=4, required = true)]
+    value: Vec<String>,
+
+    /// Start from this revision instead of the working tree
+    #[arg(long, value_name = "REV", help_heading = "Which commits")]
+    rev: Option<String>,
+
+    #[command(flatten)]
+    history: HistoryArgs,
+
+    /// Only the commits since which the value is this text, or no longer is
+    #[arg(long, value_name = "VALUE", help_heading = "Which question")]
+    when: Option<String>,
+
+    /// Since which commit the text on this line reaches the value, or does not
+    #[arg(long, value_name = "FILE:LINE", help_heading = "Which question")]
+    #[arg(conflicts_with = "when")]
+    why_not: Option<String>,
+
+    /// Which commit brought the findings of this rule
+    #[arg(long, value_name = "RULE", help_heading = "Which question")]
+    #[arg(conflicts_with_all = ["when", "why_not"])]
+    finding: Option<String>,
+
+    #[command(flatten, next_help_heading = "Which documents")]
+    clones: CloneArgs,
+
+    #[command(flatten)]
+    meaning: MeaningArgs,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+
+    /// How to print it
+    #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
+    #[arg(help_heading = "Output")]
+    format: BlameFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum LogFormat {
+    Text,
+    Json,
+    Markdown,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct LogArgs {
+    /// Start from this revision instead of HEAD
+    #[arg(long, value_name = "REV", help_heading = "Which commits")]
+    rev: Option<String>,
+
+    #[command(flatten)]
+    history: HistoryArgs,
+
+    /// Leave out commits that changed no output
+    #[arg(long, help_heading = "Which commits")]
+    effective: bool,
+
+    /// Only outputs of sites whose name matches this glob
+    #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
+    site: Vec<String>,
+
+    /// Only outputs whose schema matches this glob
+    #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
+    schema: Vec<String>,
+
+    /// Only outputs whose name matches this glob
+    #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
+    name: Vec<String>,
+
+    #[command(flatten, next_help_heading = "Which documents")]
+    clones: CloneArgs,
+
+    #[command(flatten)]
+    meaning: MeaningArgs,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+
+    /// How to print it
+    #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
+    #[arg(help_heading = "Output")]
+    format: LogFormat,
+}
+
+pub(super) fn log(
+    arguments: LogArgs,
+    directory: PathBuf,
+    terminal: &Terminal,
+) -> Result<ExitCode, VerbFailure> {
+    let selection = Selection {
+        revision: arguments.rev,
+        sites: arguments.site,
+        meaning: arguments.meaning.meaning(),
+        configuration: arguments.config.place(),
+        ..arguments.clones.selection(directory)
+    };
+    let request = LogRequest {
+        schemas: arguments.schema,
+        names: arguments.name,
+        effective: arguments.effective,
+        history: arguments.history.request(),
+    };
+    let stop = request.history.stop.clone();
+    match arguments.format {
+        LogFormat::Text => print_as_found(&selection, &request, terminal)?,
+        LogFormat::Json => {
+            let (commits, end) = collected(&selection, &request, terminal)?;
+            print(|out| report::log::write_log_json(&commits, end, out))?;
+        }
+        LogFormat::Markdown => {
+            let (commits, end) = collected(&selection, &request, terminal)?;
+            print(|out| report::log::write_log_markdown(&commits, end, out))?;
+        }
+    }
+    Ok(ended(&stop, ExitCode::SUCCESS))
+}
+
+/// Prints each commit as soon as it is known.
+fn print_as_found(
+    selection: &Selection,
+    request: &LogRequest,
+    terminal: &Terminal,
+) -> Result<(), VerbFailure> {
+    let mut outcome = Ok(LogEnd::Whole);
+    print(|out| {
+        let (mut written, mut commits) = (Ok(()), 0);
+        let mut write = |effect: CommitEffect| {
+            commits += 1;
+            written = report::write_for_people(out, |out| {
+                report::log::write_commit(&effect, &terminal.style, out)
+            });
+            written = written.as_ref().map_or(Ok(()), |()| out.flush());
+            written.is_ok()
+        };
+        outcome = terminal.watch(|progress| log::run(selection, request, progress, &mut write));
+        written?;
+        match &outcome {
+            Ok(end) => report::log::write_end(commits, *end, out),
+            Err(_) => Ok(()),
+        }
+    })?;
+    outcome?;
+    Ok(())
+}
+
+fn collected(
+    selection: &Selection,
+    request: &LogRequest,
+    terminal: &Terminal,
+) -> Result<(Vec<CommitEffect>, LogEnd), VerbFailure> {
+    let mut commits = Vec::new();
+    let mut collect = |effect| {
+        commits.push(effect);
+        true
+    };
+    let end = terminal.watch(|progress| log::run(selection, request, progress, &mut collect))?;
+    Ok((commits, end))
+}
+
+/// The exit code of a run that was not interrupted, or that of one that was.
+fn ended(stop: &AtomicBool, code: ExitCode) -> ExitCode {
+    /// As shells have it for `SIGINT`.
+    const INTERRUPTED: u8 = 130;
+    if stop.load(Relaxed) { ExitCode::from(INTERRUPTED) } else { code }
+}
+
+pub(super) fn blame(
+    arguments: BlameArgs,
+    directory: PathBuf,
+    terminal: &Terminal,
+) -> Result<ExitCode, VerbFailure> {
+    let asked = AskedValues::parsed(&arguments.value)?;
+    let selection = Selection {
+        revision: arguments.rev,
+        meaning: arguments.meaning.meaning(),
+        configuration: arguments.config.place(),
+        ..arguments.clones.selection(directory)
+    };
+    let request = BlameRequest {
+        site: asked.site,
+        schema: asked.schema.unwrap_or_default(),
+        name: asked.name,
+        path: asked.path,
+        question: match (arguments.when, arguments.why_not, arguments.finding) {
+            (Some(value), ..) => BlameQuestion::When(value),
+            (_, Some(place), _) => BlameQuestion::WhyNot(place),
+            (.., Some(rule)) => BlameQuestion::Finding(rule),
+            (None, None, None) => BlameQuestion::Value,
+        },
+        history: arguments.history.request(),
+    };
+    print_blame(&selection, &request, arguments.format, terminal)
+}
+
+/// Prints all that a value was.
+pub(super) fn value_history(
+    selection: &Selection,
+    (site, question): (String, ValueQuestion),
+    format: TextFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, VerbFailure> {
+    let request = BlameRequest {
+        site,
+        schema: question.schema,
+        name: Some(question.name),
+        path: Some(question.path),
+        question: BlameQuestion::Value,
+        history: HistoryArgs::default().request(),
+    };
+    let format = match format {
+        TextFormat::Text => BlameFormat::Text,
+        TextFormat::Json => BlameFormat::Json,
+    };
+    print_blame(selection, &request, format, terminal)
+}
+
+fn print_blame(
+    selection: &Selection,
+    request: &BlameRequest,
+    format: BlameFormat,
+    terminal: &Terminal,
+) -> Result<ExitCode, VerbFailure> {
+    let is_history = request.path.is_some() && matches!(request.question, BlameQuestion::Value);
+    if let (BlameFormat::Text, true) = (format, is_history) {
+        return print_steps_as_found(selection, request, terminal);
+    }
+    let (checked, blame) =
+        terminal.watch(|progress| blame::run(selection, request, progress, &mut |_, _| ()))?;
+    let (view, style) = (view(&checked), &terminal.style);
+    print(|out| match format {
+        BlameFormat::Text => {
+            report::write_for_people(out, |out| report::blame::write(&blame, &view, style, out))
+        }
+        BlameFormat::Json => report::blame::write_blame_json(&blame, &view, out),
+        BlameFormat::Porcelain => report::blame::write_porcelain(&blame, &view, out),
+    })?;
+    Ok(ended(&request.history.stop, exit_code_of_answer(&checked)))
+}
+
+/// Prints each step of the history of a value as soon as it is known.
+fn print_steps_as_found(
+    selection: &Selection,
+    request: &BlameRequest,
+    terminal: &Terminal,
+) -> Result<ExitCode, VerbFailure> {
+    let style = &terminal.style;
+    let mut outcome = None;
+    print(|out| {
+        let (mut written, mut is_first) = (Ok(()), true);
+        let mut write = |part: &Blame, view: &View<'_>| {
+            if written.is_ok() {
+                written = report::write_for_people(out, |out| {
+                    report::blame::write_steps(part, is_first, view, style, out)
+                })
+                .and_then(|()| out.flush());
+                is_first = false;
+            }
+            if written.is_err() {
+                // Nobody reads on.
+                request.history.stop.store(true, Relaxed);
+            }
+        };
+        let ran = terminal.watch(|progress| blame::run(selection, request, progress, &mut write));
+        written?;
+        let (checked, blame) = match ran {
+            Ok(ran) => ran,
+            Err(error) => {
+                outcome = Some(Err(error));
+                return Ok(());
+            }
+        };
+        report::write_for_people(out, |out| {
+            report::blame::write_end(&blame, &view(&checked), style, out)
+        })?;
+        outcome = Some(Ok(exit_code_of_answer(&checked)));
+        Ok(())
+    })?;
+    match outcome {
+        Some(code) => Ok(ended(&request.history.stop, code?)),
+        // The reader closed the pipe.
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// What the arguments name.
+#[derive(Debug, Default, PartialEq)]
+struct AskedValues {
+    site: String,
+    schema: Option<String>,
+    name: Option<String>,
+    path: Option<String>,
+}
+
+impl AskedValues {
+    /// Where some are missing, their forms say which.
+    fn parsed(arguments: &[String]) -> Result<Self, Error> {
+        let (site, rest) = arguments.split_first().expect("at least one argument is required");
+        let is_path = |text: &str| text.starts_with(['.', '$', '/', '[']);
+        let is_schema = |text: &str| !is_path(text) && text.split('/').count() == 3;
+        let of = |schema: Option<&String>, name: Option<&String>, path: Option<&String>| Self {
+            site: site.clone(),
+            schema: schema.cloned(),
+            name: name.cloned(),
+            path: path.cloned(),
+        };
+        match rest {
+            [] => Ok(of(None, None, None)),
+            [schema] if is_schema(schema) => Ok(of(Some(schema), None, None)),
+            [name] if !is_path(name) => Ok(of(None, Some(name), None)),
+            [schema, name] if is_schema(schema) && !is_path(name) => {
+                Ok(of(Some(schema), Some(name), None))
+            }
+            [name, path] if !is_schema(name) && is_path(path) => {
+                Ok(of(None, Some(name), Some(path)))
+            }
+            [schema, name, path] => Ok(of(Some(schema), Some(name), Some(path))),
+            _ => Err(Error::new(ErrorKind::Usage, "missing argument NAME").with_help(
+                "layercake blame SITE SCHEMA NAME PATH, as in \
+                 `layercake blame lab armada/Chart/v1 keystone .values.pod.replicas`",
+            )),
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! Facts about a site that are followed back: whether there is a finding, and whether a text reaches
+//! a value.
+
+use std::collections::BTreeMap;
+
+use super::outputs::documents;
+use super::walk::{Before, CommitsAtHand, Done, Known, Walk};
+use super::{BlameRun, NamedCommits};
+use crate::check::{Checked, RenderedSite, SiteStates, StatesAtHand};
+use crate::commands::explain_value::{line_of, stopped_text};
+use crate::commands::history::{CommitIndex, SiteHistory};
+use crate::commands::{file_and_line, provenance};
+use crate::diagnostic::Diagnostic;
+use crate::edit::{Edit, EditId};
+use crate::error::{Error, ErrorKind};
+use crate::graph::Recipe;
+use crate::render::replay::Replay;
+use crate::report::blame::{
+    Blame, BlameAnswer, BlameCause, BlameEnd, BlamedChange, BlamedFinding, ReachState, ReachStep,
+    TextHistory,
+};
+use crate::report::provenance::TextTrace;
+use crate::source::{DocKey, RepoPath, Span};
+use crate::yaml::path::Location;
+
+/// A fact that is followed back.
+#[derive(Clone, Debug)]
+pub(super) struct FollowedFact<S, F> {
+    /// Which one of those that the walk was begun with.
+    pub(super) index: usize,
+    pub(super) subject: S,
+    pub(super) fact: F,
+}
+
+/// A commit that changed a fact.
+pub(super) struct FoundFact<F> {
+    pub(super) commit: CommitIndex,
+    /// Commits before it that cannot be rendered.
+    pub(super) passed_over: Vec<CommitIndex>,
+    pub(super) end: BlameEnd,
+    pub(super) index: usize,
+    /// None if nothing is known of what was before.
+    pub(super) before: Option<F>,
+    pub(super) after: F,
+    /// The edits at the texts on which the fact rests.
+    pub(super) causes: Vec<BlameCause>,
+}
+
+/// A fact at one commit, and the texts on which it rests.
+#[derive(Clone, Debug)]
+pub(super) struct FactAt<F> {
+    pub(super) fact: F,
+    pub(super) texts: Vec<Span>,
+}
+
+/// How facts are followed.
+pub(super) struct FollowingFacts<'f, S, F> {
+    /// The fact at a commit; none if the commit is not at hand.
+    pub(super) fact: &'f FactOf<'f, S, F>,
+    /// Whether what was before a change is followed further.
+    pub(super) goes_on: bool,
+}
+
+pub(super) type FactOf<'f, S, F> =
+    dyn Fn(&CommitsAtHand<'_, '_>, CommitIndex, &S) -> Option<Known<FactAt<F>>> + 'f;
+
+impl<S: Clone, F: Clone + PartialEq> FollowingFacts<'_, S, F> {
+    /// Hands on the facts that were followed to a commit; none if commits are needed that are not
+    /// at hand.
+    pub(super) fn step(
+        &self,
+        at: &CommitsAtHand<'_, '_>,
+        commit: CommitIndex,
+        facts: &[FollowedFact<S, F>],
+    ) -> Option<Done<FollowedFact<S, F>, FoundFact<F>>> {
+        let mut done = Done::default();
+        for followed in facts {
+            let FollowedFact { subject, fact, .. } = followed;
+            let known = |earlier| (self.fact)(at, earlier, subject);
+            let before = at.before(commit, &known, &mut done.unusable)?;
+            let same = before.known.iter().find(|(_, earlier)| earlier.fact == *fact);
+            if let Some((earlier, _)) = same {
+                done.handed_on.push((*earlier, followed.clone()));
+                continue;
+            }
+            let here = match (self.fact)(at, commit, subject)? {
+                Known::Is(here) => here.texts,
+                Known::Not(_) => Vec::new(),
+            };
+            let Before { known, passed_over } = before;
+            let base = known.into_iter().next();
+            let end = match &base {
+                Some(_) => BlameEnd::Changed,
+                None => at.history.commit(commit).end(),
+            };
+            let causes = base
+                .as_ref()
+                .map(|(base, earlier)| edits_meeting(at, (*base, &earlier.texts), (commit, &here)));
+            if let (Some((base, earlier)), true) = (&base, self.goes_on) {
+                let fact = earlier.fact.clone();
+                done.handed_on.push((*base, FollowedFact { fact, ..followed.clone() }));
+            }
+            done.changes.push(FoundFact {
+                commit,
+                passed_over,
+                end,
+                index: followed.index,
+                before: base.map(|(_, earlier)| earlier.fact),
+                after: fact.clone(),
+                causes: causes.unwrap_or_default(),
+            });
+        }
+        Some(done)
+    }
+}
+
+/// The edits between two commits that meet one of the texts of either.
+fn edits_meeting(
+    at: &CommitsAtHand<'_, '_>,
+    (base, before): (CommitIndex, &[Span]),
+    (head, after): (CommitIndex, &[Span]),
+) -> Vec<BlameCause> {
+    let Some((base, head)) = at.index_of(base).zip(at.index_of(head)) else { return Vec::new() };
+    let Some(found) = at.states.changes(base, head, |_| Vec::new()) else { return Vec::new() };
+    let meets = |edit: &Edit| {
+        let in_base = before.iter().any(|span| edit.base.iter().any(|text| text.meets(*span)));
+        in_base || after.iter().any(|span| edit.head.iter().any(|text| text.meets(*span)))
+    };
+    let edits = found.edits.into_iter().enumerate().filter(|(_, edit)| meets(edit));
+    let own = after.first().map(|span| span.file);
+    let cause = |(index, edit): (usize, Edit)| {
+        let is_in_own_file = edit.head.as_ref().is_some_and(|text| Some(text.at.file) == own);
+        BlameCause { id: EditId::at(index), edit, is_in_own_file, route: Vec::new() }
+    };
+    edits.map(cause).collect()
+}
+
+/// What a finding is known by although its lines move.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct FindingSubject {
+    rule: &'static str,
+    subject: String,
+    document: Option<DocKey>,
+    /// The file, if no document is concerned.
+    path: Option<RepoPath>,
+}
+
+impl FindingSubject {
+    fn of(finding: &Diagnostic, path: RepoPath) -> Self {
+        let document = finding.documents.first().cloned();
+        let path = document.is_none().then_some(path);
+        Self { rule: finding.rule.name, subject: finding.subject.clone(), document, path }
+    }
+}
+
+impl BlameRun<'_> {
+    /// The commits that brought findings.
+    pub(super) fn findings(
+        &self,
+        history: SiteHistory<'_>,
+        states: SiteStates<'_>,
+    ) -> Result<(Checked<()>, Blame), Error> {
+        let mut walk = Walk::new(history, states);
+        let asked = self.begin(&mut walk, |site, at_hand| self.findings_now(site, at_hand))?;
+        let facts = asked.keys().enumerate().map(|(index, subject)| FollowedFact {
+            index,
+            subject: subject.clone(),
+            fact: true,
+        });
+        walk.follow(self.first, facts.collect());
+        let following = FollowingFacts { fact: &finding_at, goes_on: false };
+        let step =
+            |at: &CommitsAtHand<'_, '_>, commit, facts: &[_]| following.step(at, commit, facts);
+        let (found, is_partial) =
+            self.go(&mut walk, &step, |found| found.commit, &mut |_, _| Ok(()))?;
+        let named = NamedCommits::of(&walk, found.iter().map(|found| found.commit));
+        let mut changes: BTreeMap<usize, BlamedChange> =
+            found.into_iter().map(|found| (found.index, found.blamed(&named))).collect();
+        let findings = asked.into_values().enumerate().map(|(index, finding)| BlamedFinding {
+            rule: finding.rule.name,
+            message: finding.message,
+            at: finding.primary.span,
+            change: changes.remove(&index),
+        });
+        self.end(walk, named, (BlameAnswer::Findings(findings.collect()), is_partial))
+    }
+
+    /// The findings in the site where the walk begins, of the documents that are asked for.
+    fn findings_now(
+        &self,
+        site: &RenderedSite<'_>,
+        at_hand: &StatesAtHand<'_>,
+    ) -> Result<BTreeMap<FindingSubject, Diagnostic>, Error> {
+        let recipes: Vec<&Recipe> = match self.request.name {
+            None => Vec::new(),
+            Some(_) => {
+                let documents = documents(site, self.request)?.into_iter();
+                documents.map(|doc| site.graph.recipe(doc)).collect()
+            }
+        };
+        let is_asked = |finding: &Diagnostic| {
+            recipes.is_empty()
+                || recipes.iter().any(|recipe| {
+                    finding.documents.contains(&recipe.key)
+                        || recipe.span.contains(finding.primary.span)
+                })
+        };
+        let found = at_hand.findings(0).into_iter().filter(|(finding, _)| is_asked(finding));
+        let found: BTreeMap<FindingSubject, Diagnostic> =
+            found.map(|(it, path)| (FindingSubject::of(&it, path), it)).collect();
+        if found.is_empty() {
+            let message = "there is no such finding";
+            let help = "`--finding` says which commit brought a finding that there is now";
+            return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+        }
+        Ok(found)
+    }
+
+    /// Since which commits the texts on a line reach a value, or do not.
+    pub(super) fn texts(
+        &self,
+        history: SiteHistory<'_>,
+        states: SiteStates<'_>,
+        place: &str,
+    ) -> Result<(Checked<()>, Blame), Error> {
+        let mut walk = Walk::new(history, states);
+        let asked = self.begin(&mut walk, |site, _| self.texts_now(site, place))?;
+        let facts = asked.iter().enumerate().map(|(index, (subject, trace))| FollowedFact {
+            index,
+            subject: subject.clone(),
+            fact: reach_of(trace),
+        });
+        walk.follow(self.first, facts.collect());
+        let following = FollowingFacts { fact: &reach_at, goes_on: true };
+        let step =
+            |at: &CommitsAtHand<'_, '_>, commit, facts: &[_]| following.step(at, commit, facts);
+        let (found, is_partial) =
+            self.go(&mut walk, &step, |found| found.commit, &mut |_, _| Ok(()))?;
+        let named = NamedCommits::of(&walk, found.iter().map(|found| found.commit));
+        let mut steps: BTreeMap<usize, Vec<ReachStep>> = BTreeMap::new();
+        for found in found {
+            let (index, before, after) = (found.index, found.before.clone(), found.after.clone());
+            if before.is_none() && after == ReachState::NoText {
+                continue;
+            }
+            let step = ReachStep { before, after, change: found.blamed(&named) };
+            steps.entry(index).or_default().push(step);
+        }
+        let texts = asked.into_iter().enumerate().map(|(index, (subject, trace))| TextHistory {
+            document: subject.document,
+            place: trace.place.clone(),
+            at: trace.at,
+            output: subject.output,
+            output_place: subject.place.to_string(),
+            reach: reach_of(&trace),
+            steps: steps.remove(&index).unwrap_or_default(),
+        });
+        self.end(walk, named, (BlameAnswer::Texts(texts.collect()), is_partial))
+    }
+
+    /// The texts on a line in the site where the walk begins.
+    fn texts_now(
+        &self,
+        site: &RenderedSite<'_>,
+        place: &str,
+    ) -> Result<Vec<(TextSubject, TextTrace)>, Error> {
+        let (Some(_), Some(path)) = (&self.request.name, &self.request.path) else {
+            let message = "missing arguments NAME, PATH: `--why-not` asks about one value";
+            return Err(Error::new(ErrorKind::Usage, message));
+        };
+        let number = file_and_line(place)?.1.ok_or_else(|| {
+            let message = format!("`{place}` names no line");
+            Error::new(ErrorKind::Usage, message).with_help("write it as FILE:LINE")
+        })?;
+        let line = line_of(site, &self.files, number, place)?;
+        let output = documents(site, self.request)?[0];
+        let recipe = site.graph.recipe(output);
+        let data = site.rendered.data(output).unwrap_or(&recipe.data);
+        let wanted = provenance::place(data, path)?;
+        let own = line.document(site);
+        let places = own.map(|doc| line.places(site, doc)).unwrap_or_default();
+        if places.is_empty() {
+            let message = format!("no value of a document is at `{place}`");
+            return Err(Error::new(ErrorKind::Usage, message));
+        }
+        let replay = Replay::new(site.graph, site.rendered);
+        let texts = own.into_iter().flat_map(|doc| places.iter().map(move |place| (doc, place)));
+        let texts = texts.map(|(doc, text)| {
+            let subject = TextSubject {
+                document: site.graph.recipe(doc).key.clone(),
+                text: text.clone(),
+                output: recipe.key.clone(),
+                place: wanted.clone(),
+            };
+            (subject, stopped_text(site, &replay, doc, text, (output, &wanted)))
+        });
+        Ok(texts.collect())
+    }
+}
+
+impl<F> FoundFact<F> {
+    fn blamed(self, named: &NamedCommits) -> BlamedChange {
+        BlamedChange {
+            commit: named.numbers[&self.commit],
+            end: self.end,
+            passed_over: named.numbers_of(&self.passed_over),
+            touched: false,
+            renamed_from: None,
+            causes: self.causes,
+            further: Vec::new(),
+        }
+    }
+}
+
+/// Whether there is a finding in a commit.
+fn finding_at(
+    at: &CommitsAtHand<'_, '_>,
+    commit: CommitIndex,
+    subject: &FindingSubject,
+) -> Option<Known<FactAt<bool>>> {
+    let findings = match at.site(commit)? {
+        Known::Not(at) => return Some(Known::Not(at)),
+        Known::Is(None) => Vec::new(),
+        Known::Is(Some(_)) => at.states.findings(at.index_of(commit)?),
+    };
+    let mut findings = findings.into_iter();
+    let found =
+        findings.find(|(finding, path)| FindingSubject::of(finding, path.clone()) == *subject);
+    let texts = found.as_ref().map(|(finding, _)| {
+        let labels = std::iter::once(&finding.primary).chain(&finding.related);
+        labels.map(|label| label.span).collect()
+    });
+    Some(Known::Is(FactAt { fact: found.is_some(), texts: texts.unwrap_or_default() }))
+}
+
+/// A text and a value, by their documents and places.
+#[derive(Clone, Debug)]
+struct TextSubject {
+    document: DocKey,
+    /// Its place in the document's own data.
+    text: Location,
+    output: DocKey,
+    place: Location,
+}
+
+/// Whether a text reaches a value in a commit.
+fn reach_at(
+    at: &CommitsAtHand<'_, '_>,
+    commit: CommitIndex,
+    subject: &TextSubject,
+) -> Option<Known<FactAt<ReachState>>> {
+    let nothing = |fact| Some(Known::Is(FactAt { fact, texts: Vec::new() }));
+    let site = match at.site(commit)? {
+        Known::Not(at) => return Some(Known::Not(at)),
+        Known::Is(None) => return nothing(ReachState::NoText),
+        Known::Is(Some(site)) => site,
+    };
+    let of_key = |key: &DocKey| site.graph.iter().find(|(_, recipe)| recipe.key == *key);
+    let Some((doc, recipe)) = of_key(&subject.document) else { return nothing(ReachState::NoText) };
+    if subject.text.get(&recipe.data).is_none() {
+        return nothing(ReachState::NoText);
+    }
+    let Some((output, _)) = of_key(&subject.output) else { return nothing(ReachState::NoOutput) };
+    let replay = Replay::new(site.graph, site.rendered);
+    let trace = stopped_text(&site, &replay, doc, &subject.text, (output, &subject.place));
+    let rows = trace.stops.iter().chain(&trace.route);
+    let texts = rows.flat_map(|row| row.at.iter().copied()).chain([trace.at]).collect();
+    Some(Known::Is(FactAt { fact: reach_of(&trace), texts }))
+}
+
+fn reach_of(trace: &TextTrace) -> ReachState {
+    match trace.stops.first() {
+        _ if trace.reaches => ReachState::Reaches,
+        Some(stop) => ReachState::Stopped(stop.step.clone()),
+        None => ReachState::Stopped("ends unused".to_owned()),
+    }
+}

@@ -1,0 +1,390 @@
+//! The outputs or the value that are asked for, and what is said of their commits.
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use super::values::{
+    AfterChange, FollowedOutput, FollowedValue, FollowingValues, FoundChange, FoundValue,
+};
+use super::walk::{CommitsAtHand, Walk};
+use super::{BlameRequest, BlameRun, FoundSteps, NamedCommits};
+use crate::check::{Checked, RenderedSite, SiteStates};
+use crate::commands::history::{CommitIndex, PinChange, SiteHistory};
+use crate::commands::provenance::{self, ValueQuestion};
+use crate::edit::EditId;
+use crate::error::{Error, ErrorKind};
+use crate::graph::{DocId, Recipe};
+use crate::report::View;
+use crate::report::blame::{
+    Blame, BlameAnswer, BlameCause, BlameEnd, BlamedChange, BlamedOutput, BlamedValue,
+    FurtherCommit, ValueHistory, ValueStep,
+};
+use crate::source::{DocKey, Span};
+use crate::yaml::Node;
+use crate::yaml::emit::to_flow;
+use crate::yaml::path::{Location, Path, children};
+
+/// An output that is asked for, with the places of its values.
+struct AskedOutput {
+    document: DocKey,
+    at: Span,
+    data: Node,
+    /// That of the output as a whole first, unless a value is asked for.
+    places: Vec<Location>,
+    is_cut: bool,
+}
+
+impl BlameRun<'_> {
+    /// The commits of the values of outputs, or all that one value was.
+    pub(super) fn values(
+        &self,
+        history: SiteHistory<'_>,
+        states: SiteStates<'_>,
+        found_steps: &mut FoundSteps<'_>,
+    ) -> Result<(Checked<()>, Blame), Error> {
+        let mut walk = Walk::new(history, states);
+        let asked = self.begin(&mut walk, |site, _| asked(site, self.request))?;
+        walk.follow(self.first, followed(&asked));
+        let after_change = match self.request.path {
+            Some(_) => AfterChange::GoOn,
+            None => AfterChange::Stop,
+        };
+        let following = FollowingValues { keys: &self.settings.keys, after_change };
+        let (found, is_partial) = self.go(
+            &mut walk,
+            &|at, commit, outputs| following.step(at, commit, outputs),
+            |change| change.commit,
+            &mut |walk, found| {
+                self.add_commits_of_further(walk, found)?;
+                if self.request.path.is_some() {
+                    self.hand_out(walk, found, &asked[0], found_steps);
+                }
+                Ok(())
+            },
+        )?;
+        let named = NamedCommits::of(&walk, found.iter().map(|change| change.commit));
+        let answer = match &self.request.path {
+            Some(path) => {
+                let history = value(&found, &asked[0], &named);
+                ensure_there(&history, path)?;
+                BlameAnswer::Value(history)
+            }
+            None => BlameAnswer::Outputs(outputs(found, asked, &named)),
+        };
+        self.end(walk, named, (answer, is_partial))
+    }
+}
+
+type OutputsWalk<'w, 'p> = Walk<'w, 'p, FollowedOutput>;
+
+impl BlameRun<'_> {
+    /// Hands out steps of the history of a value.
+    fn hand_out(
+        &self,
+        walk: &OutputsWalk<'_, '_>,
+        found: &[FoundChange],
+        output: &AskedOutput,
+        found_steps: &mut FoundSteps<'_>,
+    ) {
+        let named = NamedCommits::of(walk, found.iter().map(|change| change.commit));
+        let mut history = value(found, output, &named);
+        history.steps.retain(|step| step.before.is_some() || step.after.is_some());
+        if history.steps.is_empty() {
+            return;
+        }
+        let answer = BlameAnswer::Value(history);
+        let (sources, secrets, opaque) = walk.states().texts();
+        let part = Blame { commits: named.commits, ..self.blame(answer) };
+        found_steps(&part, &View::new(sources, &secrets, &opaque));
+    }
+
+    /// Adds the commits of further repositories that changed values, where a site is made of other
+    /// commits of these from a commit on.
+    fn add_commits_of_further(
+        &self,
+        walk: &mut OutputsWalk<'_, '_>,
+        found: &mut [FoundChange],
+    ) -> Result<(), Error> {
+        let mut walked: Vec<((CommitIndex, CommitIndex), Vec<PinChange>)> = Vec::new();
+        for change in &*found {
+            let Some(base) = change.base else { continue };
+            let pair = (base, change.commit);
+            if walked.iter().all(|(known, _)| *known != pair) {
+                let pins = walk.history.pin_changes(base, change.commit)?;
+                walked.push((pair, pins));
+            }
+        }
+        for ((base, commit), pins) in walked {
+            let is_here =
+                |change: &&mut FoundChange| change.base == Some(base) && change.commit == commit;
+            for pins in pins {
+                let mut changes: Vec<&mut FoundChange> = found.iter_mut().filter(is_here).collect();
+                let own = walk.history.again(commit)?;
+                let states = walk.lend_states();
+                walk.take_back(self.add_further(own, states, &pins, &mut changes)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the commits of one further repository.
+    fn add_further<'p>(
+        &self,
+        (own, commit): (SiteHistory<'_>, CommitIndex),
+        states: SiteStates<'p>,
+        pins: &PinChange,
+        changes: &mut [&mut FoundChange],
+    ) -> Result<SiteStates<'p>, Error> {
+        let Some(mut history) = own.of_further(commit, pins)? else { return Ok(states) };
+        let first = history.after(pins)?;
+        let outputs = changes.iter().map(|change| FollowedOutput {
+            key: change.key.clone(),
+            values: change.values.iter().map(FoundValue::followed).collect(),
+        });
+        let outputs = outputs.collect();
+        let mut walk = Walk::new(history, states);
+        walk.follow(first, outputs);
+        let following =
+            FollowingValues { keys: &self.settings.keys, after_change: AfterChange::Stop };
+        let step =
+            |at: &CommitsAtHand<'_, '_>, commit, outputs: &[_]| following.step(at, commit, outputs);
+        let (found, _) =
+            self.go(&mut walk, &step, |change: &FoundChange| change.commit, &mut |_, _| Ok(()))?;
+        for further in found.iter().filter(|further| further.end == BlameEnd::Changed) {
+            let Some(commit) = &walk.history.commit(further.commit).commit else { continue };
+            let indexes = || further.values.iter().map(|value| value.index);
+            for value in changes.iter_mut().flat_map(|change| &mut change.values) {
+                if indexes().any(|index| index == value.index) {
+                    let (repository, commit) = (pins.given.clone(), commit.clone());
+                    value.further.push(FurtherCommit { repository, commit });
+                }
+            }
+        }
+        Ok(walk.lend_states())
+    }
+}
+
+/// The documents that a request names.
+pub(super) fn documents(
+    site: &RenderedSite<'_>,
+    request: &BlameRequest,
+) -> Result<Vec<DocId>, Error> {
+    let schema = &request.schema;
+    let Some(name) = &request.name else {
+        let of_schema = |recipe: &Recipe| schema.is_empty() || **schema == *recipe.key.schema;
+        let outputs = site.graph.outputs().filter(|(_, recipe)| of_schema(recipe));
+        return Ok(outputs.map(|(doc, _)| doc).collect());
+    };
+    let (schema, name) = (schema.clone(), name.clone());
+    let question = ValueQuestion { schema, name, path: String::new() };
+    Ok(vec![provenance::document(site, &question)?])
+}
+
+fn asked(site: &RenderedSite<'_>, request: &BlameRequest) -> Result<Vec<AskedOutput>, Error> {
+    /// Maximum number of values of an output that are followed.
+    const MAX_VALUES: usize = 20_000;
+    let mut asked = Vec::new();
+    for doc in documents(site, request)? {
+        let recipe = site.graph.recipe(doc);
+        let Some(data) = site.rendered.data(doc) else { continue };
+        let (mut places, mut is_cut) = (vec![Location::root()], false);
+        match &request.path {
+            Some(path) => places = vec![provenance::place(data, path)?],
+            None => {
+                add_values(data, &mut Location::root(), MAX_VALUES, &mut places);
+                is_cut = places.len() > MAX_VALUES;
+            }
+        }
+        let (document, at, data) = (recipe.key.clone(), recipe.span, data.clone());
+        asked.push(AskedOutput { document, at, data, places, is_cut });
+    }
+    Ok(asked)
+}
+
+/// Adds the places of all that is written as one value: scalars, empty mappings and lists, secrets.
+fn add_values(node: &Node, here: &mut Location, most: usize, places: &mut Vec<Location>) {
+    let is_whole = node.secret || children(node).next().is_none();
+    if is_whole && places.len() <= most {
+        places.push(here.clone());
+    }
+    for (piece, child) in children(node).filter(|_| !is_whole) {
+        if places.len() > most {
+            return;
+        }
+        here.0.push(piece);
+        add_values(child, here, most, places);
+        here.0.pop();
+    }
+}
+
+/// The values to be followed, numbered from the first of the first output on.
+fn followed(asked: &[AskedOutput]) -> Vec<FollowedOutput> {
+    let mut next = 0;
+    let mut of_output = |output: &AskedOutput| {
+        let values = output.places.iter().map(|place| {
+            next += 1;
+            FollowedValue { index: next - 1, place: place.clone() }
+        });
+        FollowedOutput { key: output.document.clone(), values: values.collect() }
+    };
+    asked.iter().map(&mut of_output).collect()
+}
+
+/// That there is a value, or was one.
+fn ensure_there(history: &ValueHistory, path: &str) -> Result<(), Error> {
+    let was_there = history.steps.iter().any(|step| step.before.is_some() || step.after.is_some());
+    if history.value.is_some() || was_there {
+        return Ok(());
+    }
+    let (schema, name) = (&history.document.schema, &history.document.name);
+    let message =
+        format!("there is nothing at `{}` of {schema} {name}, and never was", history.place);
+    let near = Path::parse(path).ok().and_then(|path| path.near_miss(&history.data));
+    Err(provenance::did_you_mean(Error::new(ErrorKind::Usage, message), near.as_deref()))
+}
+
+fn value(found: &[FoundChange], output: &AskedOutput, named: &NamedCommits) -> ValueHistory {
+    let steps = found.iter().flat_map(|change| {
+        change.values.iter().map(|value| ValueStep {
+            change: blamed(change, value.causes.clone(), value.further.clone(), named),
+            before: value.before.clone(),
+            after: value.after.clone(),
+        })
+    });
+    let place = output.places.first().expect("a value was asked for").clone();
+    ValueHistory {
+        document: output.document.clone(),
+        data: output.data.clone(),
+        value: place.get(&output.data).cloned(),
+        place,
+        steps: steps.collect(),
+        when: None,
+    }
+}
+
+fn outputs(
+    found: Vec<FoundChange>,
+    asked: Vec<AskedOutput>,
+    named: &NamedCommits,
+) -> Vec<BlamedOutput> {
+    let (of_values, changes) = changes_of_values(found, named);
+    let mut index = 0;
+    let mut outputs = Vec::new();
+    for output in asked {
+        let mut own = OwnChanges { all: &changes, own: Vec::new() };
+        let mut change = || {
+            index += 1;
+            of_values.get(&(index - 1)).map(|change| own.number_of(*change))
+        };
+        let last = output.places.first().and_then(|_| change());
+        let places = output.places.into_iter().skip(1);
+        let values = places.map(|place| BlamedValue { place, change: change() }).collect();
+        let changes: Vec<BlamedChange> = own.into_changes();
+        outputs.push(BlamedOutput {
+            document: output.document,
+            at: output.at,
+            data: output.data,
+            last: last.map(|last| changes[last].commit),
+            values,
+            changes,
+            is_cut: output.is_cut,
+        });
+    }
+    outputs
+}
+
+/// For each value, by its number, what is said of its commit: values that the same edits of a commit
+/// changed have one.
+fn changes_of_values(
+    found: Vec<FoundChange>,
+    named: &NamedCommits,
+) -> (BTreeMap<usize, usize>, Vec<BlamedChange>) {
+    let mut of_values = BTreeMap::new();
+    let mut changes: Vec<BlamedChange> = Vec::new();
+    for mut change in found {
+        let mut known: BTreeMap<(Vec<EditId>, Vec<String>), usize> = BTreeMap::new();
+        for value in mem::take(&mut change.values) {
+            let edits = value.causes.iter().map(|cause| cause.id).collect();
+            let further = value.further.iter().map(|it| it.commit.id.clone()).collect();
+            let at = *known.entry((edits, further)).or_insert_with(|| {
+                changes.push(blamed(&change, value.causes, value.further, named));
+                changes.len() - 1
+            });
+            of_values.insert(value.index, at);
+        }
+    }
+    (of_values, changes)
+}
+
+/// The changes of one output, of those of all.
+struct OwnChanges<'c> {
+    all: &'c [BlamedChange],
+    own: Vec<usize>,
+}
+
+impl OwnChanges<'_> {
+    fn number_of(&mut self, change: usize) -> usize {
+        let known = self.own.iter().position(|own| *own == change);
+        known.unwrap_or_else(|| {
+            self.own.push(change);
+            self.own.len() - 1
+        })
+    }
+
+    fn into_changes(self) -> Vec<BlamedChange> {
+        self.own.iter().map(|change| self.all[*change].clone()).collect()
+    }
+}
+
+fn blamed(
+    change: &FoundChange,
+    causes: Vec<BlameCause>,
+    further: Vec<FurtherCommit>,
+    named: &NamedCommits,
+) -> BlamedChange {
+    BlamedChange {
+        commit: named.numbers[&change.commit],
+        end: change.end,
+        passed_over: named.numbers_of(&change.passed_over),
+        touched: change.touched,
+        renamed_from: change.renamed_from.clone(),
+        causes,
+        further,
+    }
+}
+
+/// Of the history of a value the commits that made it this text, or another than this.
+///
+/// # Errors
+/// If it never was, and if the value is secret: that would tell what it is.
+pub(super) fn when(blame: Blame, text: &str) -> Result<Blame, Error> {
+    /// Maximum number of values that are named.
+    const MAX_VALUES: usize = 5;
+    let BlameAnswer::Value(history) = blame.answer else {
+        let message = "missing argument PATH: `--when` asks for the history of one value";
+        return Err(Error::new(ErrorKind::Usage, message));
+    };
+    if history.steps.iter().any(ValueStep::is_secret) {
+        let message = "the value is, or was, secret: `--when` would say what it is";
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
+    let is_it = |node: &Option<Node>| {
+        node.as_ref().is_some_and(|node| to_flow(node, MAX_WHEN_CHARS) == text)
+    };
+    let values = history.steps.iter().filter_map(|step| step.after.as_ref());
+    let values: Vec<String> = values.map(|it| format!("`{}`", to_flow(it, 80))).collect();
+    let steps = history.steps.into_iter();
+    let steps: Vec<ValueStep> =
+        steps.filter(|step| is_it(&step.before) != is_it(&step.after)).collect();
+    if steps.is_empty() {
+        let message = format!("the value never was `{text}`");
+        let values = values.iter().take(MAX_VALUES).cloned().collect::<Vec<_>>().join(", ");
+        let help = format!("it was {values}");
+        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+    }
+    let history = ValueHistory { steps, when: Some(text.to_owned()), ..history };
+    Ok(Blame { answer: BlameAnswer::Value(history), ..blame })
+}
+
+/// Maximum number of characters of a value that is compared with a text.
+const MAX_WHEN_CHARS: usize = 10_000;

@@ -1,0 +1,366 @@
+//! The walk back through the history of a site, for any number of items: what a step cannot hand on
+//! to a commit before belongs to the commit at hand.
+
+use std::cell::{OnceCell, RefCell};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::check::{RenderedSite, SiteStates, StateAs, StatesAtHand};
+use crate::commands::history::{CommitIndex, SiteHistory};
+use crate::error::Error;
+use crate::graph::DocId;
+use crate::render::Outcome;
+use crate::source::{DocKey, FileId, Span};
+use crate::yaml::Node;
+
+/// A walk under way, of items that are followed.
+pub(super) struct Walk<'w, 'p, T> {
+    pub(super) history: SiteHistory<'w>,
+    /// None while they are lent to another walk.
+    states: Option<SiteStates<'p>>,
+    /// Items that were followed to a commit and are to be followed further, newest commit first.
+    pending: BTreeMap<(Reverse<i64>, CommitIndex), Vec<T>>,
+    /// Number of commits that are at hand at a time.
+    window: usize,
+    /// Commits that were met and cannot be rendered, and what is in the way.
+    pub(super) unusable: BTreeMap<CommitIndex, Option<Span>>,
+}
+
+/// What came of the items at a commit.
+pub(super) struct Done<T, C> {
+    /// Those that are the same in a commit before.
+    pub(super) handed_on: Vec<(CommitIndex, T)>,
+    /// What the commit changed.
+    pub(super) changes: Vec<C>,
+    pub(super) unusable: BTreeMap<CommitIndex, Option<Span>>,
+}
+
+/// A step of a walk: looks at the items that were followed to a commit. None if commits are needed
+/// that are not at hand.
+pub(super) type Step<'f, T, C> =
+    &'f dyn Fn(&CommitsAtHand<'_, '_>, CommitIndex, &[T]) -> Option<Done<T, C>>;
+
+impl<T, C> Default for Done<T, C> {
+    fn default() -> Self {
+        Self { handed_on: Vec::new(), changes: Vec::new(), unusable: BTreeMap::new() }
+    }
+}
+
+impl<'w, 'p, T> Walk<'w, 'p, T> {
+    pub(super) fn new(history: SiteHistory<'w>, states: SiteStates<'p>) -> Self {
+        let (states, pending, unusable) = (Some(states), BTreeMap::new(), BTreeMap::new());
+        Self { history, states, pending, window: 4, unusable }
+    }
+
+    /// The states, for another walk meanwhile.
+    ///
+    /// # Panics
+    /// If they are lent already.
+    pub(super) fn lend_states(&mut self) -> SiteStates<'p> {
+        self.states.take().expect("the states are here")
+    }
+
+    /// Takes the states back.
+    pub(super) fn take_back(&mut self, states: SiteStates<'p>) {
+        self.states = Some(states);
+    }
+
+    /// The states.
+    ///
+    /// # Panics
+    /// If they are lent.
+    pub(super) fn states(&self) -> &SiteStates<'p> {
+        self.states.as_ref().expect("the states are here")
+    }
+
+    /// Looks at one commit.
+    ///
+    /// # Errors
+    /// If its files cannot be read.
+    pub(super) fn at<S>(
+        &mut self,
+        commit: CommitIndex,
+        look: impl FnOnce(StateAs<'_>, &StatesAtHand<'_>) -> S,
+    ) -> Result<S, Error> {
+        let states = [self.history.state(commit)?];
+        let site_states = self.states.as_mut().expect("the states are here");
+        site_states.look(&states, self.history.further(), |at_hand| look(at_hand.state(0), at_hand))
+    }
+
+    /// Follows items from a commit on.
+    pub(super) fn follow(&mut self, commit: CommitIndex, items: Vec<T>) {
+        let time = Reverse(self.history.commit(commit).time());
+        self.pending.entry((time, commit)).or_default().extend(items);
+    }
+
+    /// Goes as far as the commits that are at hand together allow, and hands every change to
+    /// `found`. Returns whether there is more to do.
+    ///
+    /// # Errors
+    /// If files or commits cannot be read.
+    pub(super) fn advance<C>(
+        &mut self,
+        step: Step<'_, T, C>,
+        found: &mut dyn FnMut(C),
+    ) -> Result<bool, Error> {
+        /// Maximum number of commits that are at hand at a time, unless one step needs more.
+        const MAX_WINDOW: usize = 64;
+        let commits = self.next_commits()?;
+        if commits.is_empty() {
+            return Ok(false);
+        }
+        let mut states = Vec::with_capacity(commits.len());
+        for commit in &commits {
+            states.push(self.history.state(*commit)?);
+        }
+        let mut has_moved = false;
+        let Self { history, states: site_states, pending, unusable, .. } = self;
+        let (history, site_states) = (&*history, site_states.as_mut());
+        let site_states = site_states.expect("the states are here");
+        site_states.look(&states, history.further(), |at_hand| {
+            let at_hand = CommitsAtHand::new(history, at_hand, &commits);
+            while let Some(entry) = pending.first_entry() {
+                let Some(done) = step(&at_hand, entry.key().1, entry.get()) else { break };
+                entry.remove();
+                has_moved = true;
+                unusable.extend(done.unusable);
+                for (commit, item) in done.handed_on {
+                    let time = Reverse(history.commit(commit).time());
+                    pending.entry((time, commit)).or_default().push(item);
+                }
+                done.changes.into_iter().for_each(&mut *found);
+            }
+        })?;
+        let most = if has_moved { MAX_WINDOW.max(self.window) } else { usize::MAX };
+        self.window = (self.window * 2).min(most);
+        Ok(!self.pending.is_empty())
+    }
+
+    /// The commits to be at hand next: those to which items were followed, and those before them.
+    fn next_commits(&mut self) -> Result<Vec<CommitIndex>, Error> {
+        let mut open: BTreeSet<(Reverse<i64>, CommitIndex)> =
+            self.pending.keys().copied().collect();
+        let mut chosen: Vec<CommitIndex> = Vec::new();
+        while let Some((_, commit)) = open.pop_first() {
+            chosen.push(commit);
+            if chosen.len() >= self.window {
+                continue;
+            }
+            for parent in &*self.history.parents(commit)? {
+                if !chosen.contains(parent) {
+                    open.insert((Reverse(self.history.commit(*parent).time()), *parent));
+                }
+            }
+        }
+        Ok(chosen)
+    }
+}
+
+/// Commits that are at hand together.
+pub(super) struct CommitsAtHand<'s, 'h> {
+    pub(super) history: &'s SiteHistory<'s>,
+    pub(super) states: &'s StatesAtHand<'h>,
+    /// Where they are among the states.
+    indexes: HashMap<CommitIndex, usize>,
+    /// The outputs of each state by schema and name.
+    documents: Vec<OnceCell<OutputsByName<'s>>>,
+    /// Earlier names of outputs, for pairs of states.
+    renamed: RefCell<HashMap<(usize, usize), HashMap<DocKey, DocKey>>>,
+}
+
+type OutputsByName<'s> = HashMap<(&'s str, &'s str), Vec<DocId>>;
+
+/// What is at hand of a commit.
+pub(super) enum Known<K> {
+    /// This.
+    Is(K),
+    /// It cannot be known: what is at this place cannot be read, or used.
+    Not(Option<Span>),
+}
+
+/// The commits before one, as far as something is known of them.
+pub(super) struct Before<K> {
+    pub(super) known: Vec<(CommitIndex, K)>,
+    pub(super) passed_over: Vec<CommitIndex>,
+}
+
+/// An output in one commit.
+pub(super) enum OutputAt<'s> {
+    /// Its data, its name, and the text of its document.
+    Data(&'s Node, DocKey, Span),
+    /// There is no such output.
+    Absent,
+    /// There is no such site.
+    NoSite,
+}
+
+impl<'s> OutputAt<'s> {
+    /// The file of its document.
+    pub(super) fn file(&self) -> Option<FileId> {
+        match self {
+            OutputAt::Data(.., span) => Some(span.file),
+            OutputAt::Absent | OutputAt::NoSite => None,
+        }
+    }
+
+    /// Its name; that of the output as it is called later if it is not there.
+    pub(super) fn name<'k>(&'k self, later: &'k DocKey) -> &'k DocKey {
+        match self {
+            OutputAt::Data(_, key, _) => key,
+            OutputAt::Absent | OutputAt::NoSite => later,
+        }
+    }
+
+    pub(super) fn data(&self) -> Option<&'s Node> {
+        match self {
+            OutputAt::Data(data, ..) => Some(data),
+            OutputAt::Absent | OutputAt::NoSite => None,
+        }
+    }
+}
+
+impl<'s, 'h> CommitsAtHand<'s, 'h> {
+    fn new(
+        history: &'s SiteHistory<'s>,
+        states: &'s StatesAtHand<'h>,
+        commits: &[CommitIndex],
+    ) -> Self {
+        let indexes = commits.iter().enumerate().map(|(at, commit)| (*commit, at)).collect();
+        let documents = commits.iter().map(|_| OnceCell::new()).collect();
+        Self { history, states, indexes, documents, renamed: RefCell::default() }
+    }
+
+    /// The index of the state of a commit, if it is at hand.
+    pub(super) fn index_of(&self, commit: CommitIndex) -> Option<usize> {
+        self.indexes.get(&commit).copied()
+    }
+
+    /// The site in a commit, if that is at hand; none where there is no such site.
+    pub(super) fn site(&self, commit: CommitIndex) -> Option<Known<Option<RenderedSite<'s>>>> {
+        let states: &'s StatesAtHand<'h> = self.states;
+        Some(match states.state(self.index_of(commit)?) {
+            StateAs::Site(site) => Known::Is(Some(site)),
+            StateAs::Absent => Known::Is(None),
+            StateAs::Unusable(at) => Known::Not(Some(at)),
+            StateAs::Failed => Known::Not(None),
+        })
+    }
+
+    /// The output of this name in a commit, if that is at hand.
+    pub(super) fn output(&self, commit: CommitIndex, key: &DocKey) -> Option<Known<OutputAt<'s>>> {
+        self.output_named(commit, key, false)
+    }
+
+    /// The output of this name in a commit before a later one, if both are at hand. As outputs are
+    /// matched: the layer counts only among several.
+    pub(super) fn output_before(
+        &self,
+        (earlier, later): (CommitIndex, CommitIndex),
+        key: &DocKey,
+    ) -> Option<Known<OutputAt<'s>>> {
+        let is_one_of_several = match self.site(later)? {
+            Known::Is(Some(site)) => self.named(later, &site, key).len() > 1,
+            Known::Is(None) | Known::Not(_) => false,
+        };
+        self.output_named(earlier, key, is_one_of_several)
+    }
+
+    fn output_named(
+        &self,
+        commit: CommitIndex,
+        key: &DocKey,
+        is_of_layer: bool,
+    ) -> Option<Known<OutputAt<'s>>> {
+        let site = match self.site(commit)? {
+            Known::Is(Some(site)) => site,
+            Known::Is(None) => return Some(Known::Is(OutputAt::NoSite)),
+            Known::Not(at) => return Some(Known::Not(at)),
+        };
+        let is_it = |doc: &&DocId| site.graph.recipe(**doc).key.layer == key.layer;
+        let doc = match self.named(commit, &site, key) {
+            [only] if !is_of_layer => Some(only),
+            several => several.iter().find(is_it),
+        };
+        let Some(doc) = doc else { return Some(Known::Is(OutputAt::Absent)) };
+        let recipe = site.graph.recipe(*doc);
+        Some(match site.rendered.outcome(*doc) {
+            Outcome::Ready(data) => {
+                Known::Is(OutputAt::Data(data, recipe.key.clone(), recipe.span))
+            }
+            Outcome::Blocked(_) => Known::Not(Some(recipe.span)),
+        })
+    }
+
+    /// The outputs of a schema and a name.
+    fn named<'k>(
+        &'k self,
+        commit: CommitIndex,
+        site: &RenderedSite<'s>,
+        key: &'k DocKey,
+    ) -> &'k [DocId] {
+        let documents = self.index_of(commit).map(|index| &self.documents[index]);
+        let documents = documents.map(|documents| documents.get_or_init(|| by_name(site)));
+        let found = documents.and_then(|documents| documents.get(&(&*key.schema, &*key.name)));
+        found.map_or(&[], Vec::as_slice)
+    }
+
+    /// The name in an earlier commit of an output of a later one, if that is another.
+    pub(super) fn renamed_from(
+        &self,
+        earlier: CommitIndex,
+        later: CommitIndex,
+        key: &DocKey,
+    ) -> Option<DocKey> {
+        let pair = (self.index_of(earlier)?, self.index_of(later)?);
+        let mut renamed = self.renamed.borrow_mut();
+        let of_pair = renamed.entry(pair).or_insert_with(|| self.states.renamed(pair.0, pair.1));
+        of_pair.get(key).cloned()
+    }
+
+    /// The parents of a commit, and in the place of those of which something is not known their
+    /// parents; none if one is not at hand.
+    pub(super) fn before<K>(
+        &self,
+        commit: CommitIndex,
+        known: &dyn Fn(CommitIndex) -> Option<Known<K>>,
+        unusable: &mut BTreeMap<CommitIndex, Option<Span>>,
+    ) -> Option<Before<K>> {
+        let mut before = Before { known: Vec::new(), passed_over: Vec::new() };
+        self.add_before(commit, known, &mut before, unusable)?;
+        Some(before)
+    }
+
+    fn add_before<K>(
+        &self,
+        commit: CommitIndex,
+        known: &dyn Fn(CommitIndex) -> Option<Known<K>>,
+        before: &mut Before<K>,
+        unusable: &mut BTreeMap<CommitIndex, Option<Span>>,
+    ) -> Option<()> {
+        for parent in self.history.known_parents(commit)?.iter().copied() {
+            let is_known = before.known.iter().any(|(known, _)| *known == parent);
+            if is_known || before.passed_over.contains(&parent) {
+                continue;
+            }
+            match known(parent)? {
+                Known::Is(it) => before.known.push((parent, it)),
+                Known::Not(at) => {
+                    unusable.insert(parent, at);
+                    before.passed_over.push(parent);
+                    self.add_before(parent, known, before, unusable)?;
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+fn by_name<'s>(site: &RenderedSite<'s>) -> OutputsByName<'s> {
+    let mut by_name = OutputsByName::new();
+    let graph = site.graph;
+    for (doc, recipe) in graph.outputs() {
+        let name = (&*recipe.key.schema, &*recipe.key.name);
+        by_name.entry(name).or_default().push(doc);
+    }
+    by_name
+}

@@ -1,0 +1,739 @@
+//! The history of a site: the commits that touch a file which it is made of, each as a state of the
+//! site. Commits between which nothing of that changed are one.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::SystemTime;
+
+use globset::GlobSet;
+
+use super::repositories::Opening;
+use super::{AnyTree, Selection, Workspace, configuration};
+use crate::check::{self, Further, SiteState};
+use crate::error::{Error, ErrorKind};
+use crate::report::blame::BlameEnd;
+use crate::source::{
+    CommitReader, ContentId, Excluding, LoggedCommit, RepoPath, Repository, StoredTree, Tree as _,
+    WorkTree, seconds_of_date,
+};
+use crate::system::deckhand::layout::{Layout, Uses};
+
+/// Which of a history is asked for.
+#[derive(Clone, Debug)]
+pub struct HistoryRequest {
+    /// A revision or a date: nothing before it is looked at.
+    pub since: Option<String>,
+    /// Whether only the first parents of merges are followed.
+    pub first_parent: bool,
+    /// Maximum number of commits that are looked for.
+    pub limit: Option<usize>,
+    /// The present time, from which relative dates count.
+    pub now: SystemTime,
+    /// Set where the walk is to end with what is known.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl HistoryRequest {
+    /// Whether the walk is to end with what is known.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Relaxed)
+    }
+}
+
+/// A repository whose history is asked for.
+pub(super) struct RepositoryWithHistory {
+    pub(super) repository: Repository,
+    /// The folder in which layercake works.
+    pub(super) from: RepoPath,
+    /// The id of the newest commit; none before the first one.
+    pub(super) tip: Option<String>,
+}
+
+impl RepositoryWithHistory {
+    /// The repository of a selection.
+    ///
+    /// # Errors
+    /// If there is none, or no such revision.
+    pub(super) fn find(selection: &Selection) -> Result<Self, Error> {
+        let directory = &selection.directory;
+        let repository = Repository::discover(directory)?.ok_or_else(|| {
+            let message = format!("`{}` is not inside a git repository", directory.display());
+            Error::new(ErrorKind::Git, message).with_help("only git knows the history of files")
+        })?;
+        let from = repository.prefix(directory).unwrap_or_else(|| RepoPath::new(""));
+        let tip = match &selection.revision {
+            Some(revision) => Some(repository.resolve(revision)?),
+            None if repository.is_unborn() => None,
+            None => Some(repository.resolve("HEAD")?),
+        };
+        Ok(Self { repository, from, tip })
+    }
+
+    /// What is asked for of the history before its newest commit.
+    fn extent(&self, request: &HistoryRequest) -> Result<HistoryExtent, Error> {
+        let HistoryRequest { since, first_parent, now, .. } = request;
+        let start = match (since, &self.tip) {
+            (None, _) | (_, None) => HistoryStart::First,
+            (Some(since), Some(tip)) => match self.repository.resolve(since) {
+                Ok(hidden) => {
+                    let ids = self.repository.commits_since(&hidden, tip)?;
+                    HistoryStart::Among(ids.into_iter().collect())
+                }
+                Err(error) => match seconds_of_date(since, *now) {
+                    Some(time) => HistoryStart::Time(time),
+                    None => return Err(error),
+                },
+            },
+        };
+        Ok(HistoryExtent { start, first_parent: *first_parent })
+    }
+}
+
+/// One of the commits of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct CommitIndex(usize);
+
+/// A commit, and the site in it.
+pub(super) struct SiteCommit {
+    /// None for the working tree.
+    pub(super) commit: Option<LoggedCommit>,
+    /// The name of the site there; none for a set without layout.
+    pub(super) site: Option<Arc<str>>,
+    /// Whether it is further back than asked for: nothing before it is looked at.
+    pub(super) is_beyond: bool,
+    /// Its type there, if that is known.
+    site_type: Option<Arc<str>>,
+    /// None for the working tree.
+    inputs: Option<SiteInputs>,
+    parents: Option<Arc<[CommitIndex]>>,
+}
+
+impl SiteCommit {
+    /// When it was committed; the working tree is newer than all.
+    pub(super) fn time(&self) -> i64 {
+        self.commit.as_ref().map_or(i64::MAX, |commit| commit.committed)
+    }
+
+    /// Why nothing is known of what came before it.
+    pub(super) fn end(&self) -> BlameEnd {
+        if self.is_cut() {
+            BlameEnd::Cut
+        } else if self.is_beyond {
+            BlameEnd::Beyond
+        } else {
+            BlameEnd::First
+        }
+    }
+
+    /// Whether this clone lacks what came before it.
+    pub(super) fn is_cut(&self) -> bool {
+        self.commit.as_ref().is_some_and(|commit| commit.is_cut)
+    }
+}
+
+/// The folders of the layers.
+const LAYERS_BY_REACH: [&str; 3] = ["global", "type", "site"];
+
+/// Ids of the files and folders that a site is made of.
+type SiteInputs = Vec<Option<ContentId>>;
+
+/// How far back a history is asked for.
+#[derive(Clone, Debug, Default)]
+enum HistoryStart {
+    /// To its first commit.
+    #[default]
+    First,
+    /// These commits.
+    Among(HashSet<String>),
+    /// Commits of this time and later, in seconds since 1970.
+    Time(i64),
+}
+
+/// Which of the history is looked at.
+#[derive(Clone, Debug, Default)]
+struct HistoryExtent {
+    start: HistoryStart,
+    /// Whether only the first parents of merges are followed.
+    first_parent: bool,
+}
+
+/// The commits of the history of a site, as far as they were met.
+pub(super) struct SiteHistory<'w> {
+    repository: &'w Repository,
+    reader: CommitReader,
+    extent: HistoryExtent,
+    /// The folders that the site repository can be: the one in which layercake works, and those
+    /// around it.
+    roots: Arc<[RepoPath]>,
+    excluded: Option<GlobSet>,
+    /// Whether a site is made of its layers alone.
+    is_by_site: bool,
+    clones: Opening<'w>,
+    commits: Vec<SiteCommit>,
+    /// By id and site.
+    known: HashMap<(String, Option<Arc<str>>), CommitIndex>,
+    /// Types of sites, by the ids of their definitions; none if a definition cannot be used.
+    types: HashMap<ContentId, Option<Arc<str>>>,
+    /// Names of sites, by the ids of their folders.
+    sites: HashMap<SiteInputs, Arc<BTreeSet<Arc<str>>>>,
+    /// Inputs with symbolic links, which can lead to any file.
+    with_links: HashSet<SiteInputs>,
+    /// The site that is made of the repository, if that is a further one.
+    held: Option<Box<HeldSite<'w>>>,
+}
+
+/// A site as it is in one commit, made of other commits of a further repository.
+struct HeldSite<'w> {
+    history: SiteHistory<'w>,
+    commit: CommitIndex,
+    /// The name under which the further repository was given, and the index of its clone.
+    given: Arc<str>,
+    clone: usize,
+}
+
+/// Two commits of a further repository, of which a site is made before and after one of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PinChange {
+    /// The name under which the repository was given.
+    pub(super) given: Arc<str>,
+    before: Arc<str>,
+    after: Arc<str>,
+}
+
+impl<'w> SiteHistory<'w> {
+    /// The history of the repository of `workspace`.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub(super) fn open(
+        workspace: &'w Workspace,
+        repository: &'w RepositoryWithHistory,
+        request: &HistoryRequest,
+    ) -> Result<Self, Error> {
+        let extent = repository.extent(request)?;
+        let RepositoryWithHistory { repository, from, .. } = repository;
+        let excluded = configuration::glob_set(&workspace.configured.config.discover.exclude)?;
+        let roots = folders_around(from.clone()).collect();
+        let (is_by_site, clones) = (workspace.is_by_site(), workspace.repositories.opening());
+        Ok(Self { excluded, is_by_site, clones, ..Self::over(repository, extent, roots)? })
+    }
+
+    /// A history of which no commit was met.
+    fn over(
+        repository: &'w Repository,
+        extent: HistoryExtent,
+        roots: Arc<[RepoPath]>,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            repository,
+            reader: repository.commit_reader()?,
+            extent,
+            roots,
+            excluded: None,
+            is_by_site: true,
+            clones: Opening::default(),
+            commits: Vec::new(),
+            known: HashMap::new(),
+            types: HashMap::new(),
+            sites: HashMap::new(),
+            with_links: HashSet::new(),
+            held: None,
+        })
+    }
+
+    /// The same history, of which nothing but one commit was met.
+    ///
+    /// # Errors
+    /// If the commit cannot be read.
+    pub(super) fn again(&self, index: CommitIndex) -> Result<(Self, CommitIndex), Error> {
+        let again = Self::over(self.repository, self.extent.clone(), self.roots.clone())?;
+        let (excluded, clones) = (self.excluded.clone(), self.clones.again());
+        let mut again = Self { excluded, is_by_site: self.is_by_site, clones, ..again };
+        let SiteCommit { commit, site, .. } = &self.commits[index.0];
+        let index = match commit {
+            Some(commit) => again.commit_at(&commit.id, site.as_ref())?,
+            None => again.work_tree(site.clone(), None)?,
+        };
+        Ok((again, index))
+    }
+
+    /// The further repositories of which a site is made of other commits than in a commit before.
+    ///
+    /// # Errors
+    /// If files cannot be listed.
+    pub(super) fn pin_changes(
+        &mut self,
+        base: CommitIndex,
+        head: CommitIndex,
+    ) -> Result<Vec<PinChange>, Error> {
+        let [before, after] = [self.pins(base)?, self.pins(head)?];
+        let changes = after.into_iter().filter_map(|(given, after)| {
+            let before = before.get(&given)?.clone();
+            (before != after).then_some(PinChange { given, before, after })
+        });
+        Ok(changes.collect())
+    }
+
+    /// The commits of further repositories that a site is made of, by their names.
+    fn pins(&mut self, index: CommitIndex) -> Result<BTreeMap<Arc<str>, Arc<str>>, Error> {
+        if self.clones.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let SiteState { uses, name, .. } = self.state(index)?;
+        let uses = name.and_then(|name| uses.get(&name).cloned()).unwrap_or_default();
+        Ok(uses.into_iter().filter_map(|it| Some((it.given, it.revision.commit?))).collect())
+    }
+
+    /// The history of a further repository between two commits, of which the site is made as it is
+    /// in `commit` of its own history. None if the repository has no history.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub(super) fn of_further(
+        self,
+        commit: CommitIndex,
+        pins: &PinChange,
+    ) -> Result<Option<Self>, Error> {
+        let Some((clone, repository, inside)) = self.clones.clone_named(&pins.given) else {
+            return Ok(None);
+        };
+        let ids = repository.commits_since(&pins.before, &pins.after)?;
+        let start = HistoryStart::Among(ids.into_iter().collect());
+        let first_parent = self.extent.first_parent;
+        let held = HeldSite { history: self, commit, given: pins.given.clone(), clone };
+        let extent = HistoryExtent { start, first_parent };
+        let history = Self::over(repository, extent, [inside.clone()].into())?;
+        Ok(Some(Self { held: Some(Box::new(held)), ..history }))
+    }
+
+    /// The commit after a change of pins.
+    ///
+    /// # Errors
+    /// If the commit cannot be read.
+    pub(super) fn after(&mut self, pins: &PinChange) -> Result<CommitIndex, Error> {
+        let site =
+            self.held.as_ref().and_then(|held| held.history.commit(held.commit).site.clone());
+        self.first_alike(&pins.after, site.as_ref())
+    }
+
+    /// The working tree, on top of the commit with this id, if there is one.
+    ///
+    /// # Errors
+    /// If the commit cannot be read.
+    pub(super) fn work_tree(
+        &mut self,
+        site: Option<Arc<str>>,
+        head: Option<&str>,
+    ) -> Result<CommitIndex, Error> {
+        let parents = head.map(|head| self.first_alike(head, site.as_ref())).transpose()?;
+        self.commits.push(SiteCommit {
+            commit: None,
+            site,
+            is_beyond: false,
+            site_type: None,
+            inputs: None,
+            parents: Some(parents.into_iter().collect()),
+        });
+        Ok(CommitIndex(self.commits.len() - 1))
+    }
+
+    /// The first commit from which on a site is as it is in the commit with this id.
+    ///
+    /// # Errors
+    /// If a commit cannot be read.
+    pub(super) fn first_alike(
+        &mut self,
+        id: &str,
+        site: Option<&Arc<str>>,
+    ) -> Result<CommitIndex, Error> {
+        let mut first = self.commit_at(id, site)?;
+        while let Some(parent) = self.parent_alike(first)? {
+            first = parent;
+        }
+        Ok(first)
+    }
+
+    /// A parent in which the site is made of the same files.
+    ///
+    /// # Errors
+    /// If a commit cannot be read.
+    pub(super) fn parent_alike(
+        &mut self,
+        index: CommitIndex,
+    ) -> Result<Option<CommitIndex>, Error> {
+        let site = self.commits[index.0].site.clone();
+        for parent in self.parent_ids(index) {
+            let parent = self.commit_at(&parent, site.as_ref())?;
+            let [own, other] = [index, parent].map(|index| &self.commits[index.0]);
+            if own.inputs == other.inputs && !other.is_beyond {
+                return Ok(Some(parent));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The parents that are looked at.
+    fn parent_ids(&self, index: CommitIndex) -> Vec<String> {
+        let SiteCommit { commit, is_beyond, .. } = &self.commits[index.0];
+        let Some(commit) = commit.as_ref().filter(|commit| !is_beyond && !commit.is_cut) else {
+            return Vec::new();
+        };
+        let most = if self.extent.first_parent { 1 } else { usize::MAX };
+        commit.parents.iter().take(most).cloned().collect()
+    }
+
+    /// The commit with this id, and the site of this name in it.
+    ///
+    /// # Errors
+    /// If the commit cannot be read.
+    pub(super) fn commit_at(
+        &mut self,
+        id: &str,
+        site: Option<&Arc<str>>,
+    ) -> Result<CommitIndex, Error> {
+        let key = (id.to_owned(), site.cloned());
+        if let Some(index) = self.known.get(&key) {
+            return Ok(*index);
+        }
+        let commit = self.reader.commit(id)?;
+        let (inputs, site_type) = self.inputs(id, site.map(|site| &**site))?;
+        let is_beyond = match &self.extent.start {
+            HistoryStart::First => false,
+            HistoryStart::Among(ids) => !ids.contains(id),
+            HistoryStart::Time(time) => commit.committed < *time,
+        };
+        let index = CommitIndex(self.commits.len());
+        self.commits.push(SiteCommit {
+            commit: Some(commit),
+            site: site.cloned(),
+            is_beyond,
+            site_type,
+            inputs: Some(inputs),
+            parents: None,
+        });
+        self.known.insert(key, index);
+        Ok(index)
+    }
+
+    /// The ids of all that decides what a site is made of in a commit, and its type.
+    fn inputs(
+        &mut self,
+        id: &str,
+        site: Option<&str>,
+    ) -> Result<(SiteInputs, Option<Arc<str>>), Error> {
+        if let (Some(held), Some(site)) = (&self.held, site) {
+            let site_type = held.history.commit(held.commit).site_type.as_deref();
+            let [global, types, sites] = LAYERS_BY_REACH.map(|layer| self.roots[0].join(layer));
+            let of_type = site_type.map_or(types.clone(), |name| types.join(name));
+            let own = sites.join(site);
+            let paths = [&global, &of_type, &own].map(RepoPath::as_str);
+            return Ok((self.reader.contents(id, &paths)?, None));
+        }
+        let everything = |history: &Self| history.reader.contents(id, &[""]);
+        let Some(site) = site.filter(|_| self.is_by_site) else {
+            return Ok((everything(self)?, None));
+        };
+        let (mut inputs, mut known_type) = (SiteInputs::new(), None);
+        for root in &*self.roots.clone() {
+            let [global, types, sites] = LAYERS_BY_REACH.map(|layer| root.join(layer));
+            let own = sites.join(site);
+            let definition = own.join(Layout::DEFINITION);
+            let paths = [&sites, &own, &global, &types, &definition].map(RepoPath::as_str);
+            let found = self.reader.contents(id, &paths)?;
+            let site_type = match found[4] {
+                Some(content) => self.site_type(id, &own, content)?,
+                None => None,
+            };
+            inputs.extend(&found[1..3]);
+            inputs.push(match &site_type {
+                Some(name) => self.reader.contents(id, &[types.join(name).as_str()])?[0],
+                None => found[3],
+            });
+            // Whether a folder around is asked for may depend on other sites of a nearer one.
+            inputs.push(found[0].filter(|_| !root.is_root()));
+            known_type = known_type.or(site_type);
+        }
+        if self.with_links.contains(&inputs) {
+            inputs = everything(self)?;
+        }
+        Ok((inputs, known_type))
+    }
+
+    /// The type in the definition of a site whose folder is `own`.
+    fn site_type(
+        &mut self,
+        id: &str,
+        own: &RepoPath,
+        definition: ContentId,
+    ) -> Result<Option<Arc<str>>, Error> {
+        if let Some(known) = self.types.get(&definition) {
+            return Ok(known.clone());
+        }
+        let tree = self.reader.files(id, &|folder| is_on_the_way(folder, own.as_str()))?;
+        let document = check::first_document(&tree, &own.join(Layout::DEFINITION));
+        let site_type = document.as_ref().and_then(Layout::type_of).map(Arc::from);
+        self.types.insert(definition, site_type.clone());
+        Ok(site_type)
+    }
+
+    /// The commits from which a site came to what it is in this one, first parent first: of each
+    /// parent the first commit in which it is made of the same files.
+    ///
+    /// # Errors
+    /// If a commit cannot be read.
+    pub(super) fn parents(&mut self, index: CommitIndex) -> Result<Arc<[CommitIndex]>, Error> {
+        if let Some(known) = &self.commits[index.0].parents {
+            return Ok(known.clone());
+        }
+        let mut parents = Vec::new();
+        for parent in self.parent_ids(index) {
+            let site = self.name_in(&parent, index)?;
+            let parent = self.first_alike(&parent, site.as_ref())?;
+            if !parents.contains(&parent) {
+                parents.push(parent);
+            }
+        }
+        let parents: Arc<[CommitIndex]> = parents.into();
+        self.commits[index.0].parents = Some(parents.clone());
+        Ok(parents)
+    }
+
+    /// The name in a parent of the site of a commit: another one if it was renamed.
+    fn name_in(&self, parent: &str, child: CommitIndex) -> Result<Option<Arc<str>>, Error> {
+        let SiteCommit { commit, site, .. } = &self.commits[child.0];
+        let (Some(child), Some(name), None) = (commit, site, &self.held) else {
+            return Ok(site.clone());
+        };
+        for root in &*self.roots {
+            let sites = root.join("site");
+            let own = sites.join(name);
+            if self.reader.contents(parent, &[own.as_str()])?[0].is_some() {
+                return Ok(site.clone());
+            }
+            let list = |id: &str| self.reader.files(id, &|folder| is_around(folder, &sites));
+            let (before, after) = (list(parent)?, list(&child.id)?);
+            let found = renamed_site(&before, &after, &sites, name);
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(site.clone())
+    }
+
+    /// What a commit that was met is.
+    pub(super) fn commit(&self, index: CommitIndex) -> &SiteCommit {
+        &self.commits[index.0]
+    }
+
+    /// The parents of a commit, if they were asked for before.
+    pub(super) fn known_parents(&self, index: CommitIndex) -> Option<&Arc<[CommitIndex]>> {
+        self.commits[index.0].parents.as_ref()
+    }
+
+    /// The site in a commit.
+    ///
+    /// # Errors
+    /// If the files cannot be listed.
+    pub(super) fn state(&mut self, index: CommitIndex) -> Result<SiteState, Error> {
+        let commit = self.commits[index.0].commit.as_ref();
+        if let (Some(held), Some(commit)) = (&mut self.held, commit) {
+            return held.state(&commit.id);
+        }
+        let tree = self.files(index)?;
+        let name = self.commits[index.0].site.clone();
+        let mut layout = match &name {
+            Some(_) => Layout::discover(&tree, &self.roots[0])?,
+            None => None,
+        };
+        let uses = layout.as_ref().map(|layout| self.clones.side((&tree, layout)));
+        if let (Some(layout), Some(name)) = (&mut layout, &name) {
+            layout.keep_sites(&|site| *site == **name);
+        }
+        Ok(SiteState { tree, layout, uses: uses.unwrap_or_else(Uses::new), name })
+    }
+
+    fn files(&mut self, index: CommitIndex) -> Result<AnyTree, Error> {
+        let SiteCommit { commit, site, site_type, inputs, .. } = &self.commits[index.0];
+        let tree: AnyTree = match (commit, site) {
+            (None, _) => Box::new(WorkTree::compared(self.repository)?),
+            (Some(commit), Some(site)) if self.is_by_site => {
+                let is_listed = |folder: &str| self.is_read(folder, site, site_type.as_deref());
+                let tree = self.reader.files(&commit.id, &is_listed)?;
+                if tree.has_links() {
+                    self.with_links.extend(inputs.clone());
+                    Box::new(self.reader.files(&commit.id, &|_| true)?)
+                } else {
+                    Box::new(tree)
+                }
+            }
+            (Some(commit), _) => Box::new(self.reader.files(&commit.id, &|_| true)?),
+        };
+        Ok(match &self.excluded {
+            Some(excluded) => Box::new(Excluding::new(tree, excluded.clone())),
+            None => tree,
+        })
+    }
+
+    /// Whether what is in a folder may be part of a site of this type.
+    fn is_read(&self, folder: &str, site: &str, site_type: Option<&str>) -> bool {
+        let folder = RepoPath::new(folder);
+        self.roots.iter().any(|root| {
+            let Some(below) = folder.below(root) else { return false };
+            let mut names = below.split('/');
+            match (names.next(), names.next()) {
+                (Some("site"), name) => name.is_none_or(|name| name == site),
+                (Some("type"), name) => {
+                    name.is_none_or(|name| site_type.is_none_or(|known| name == known))
+                }
+                (Some("global"), _) => true,
+                _ => false,
+            }
+        }) || self.roots.contains(&folder)
+    }
+
+    /// The ids of a commit and of those before it that are asked for, newest first, and each before
+    /// its parents.
+    ///
+    /// # Errors
+    /// If a commit cannot be read.
+    pub(super) fn ids(&mut self, tip: &str) -> Result<Vec<String>, Error> {
+        let tip = self.commit_at(tip, None)?;
+        let mut children = self.children(tip)?;
+        let mut open = BinaryHeap::from([(self.commit(tip).time(), Reverse(tip))]);
+        let mut ids = Vec::new();
+        while let Some((_, Reverse(index))) = open.pop() {
+            ids.extend(self.commit(index).commit.as_ref().map(|commit| commit.id.clone()));
+            for parent in self.parent_ids(index) {
+                let parent = self.commit_at(&parent, None)?;
+                let Some(left) = children.get_mut(&parent) else { continue };
+                *left -= 1;
+                if *left == 0 {
+                    open.push((self.commit(parent).time(), Reverse(parent)));
+                }
+            }
+        }
+        Ok(ids)
+    }
+
+    /// For a commit and those before it that are asked for, how many of these follow it.
+    fn children(&mut self, tip: CommitIndex) -> Result<HashMap<CommitIndex, usize>, Error> {
+        let (mut open, mut children) = (vec![tip], HashMap::from([(tip, 0)]));
+        while let Some(index) = open.pop() {
+            for parent in self.parent_ids(index) {
+                let parent = self.commit_at(&parent, None)?;
+                if self.commit(parent).is_beyond {
+                    continue;
+                }
+                let count = children.entry(parent).or_insert_with(|| {
+                    open.push(parent);
+                    0
+                });
+                *count += 1;
+            }
+        }
+        Ok(children)
+    }
+
+    /// The ids of the parents of a commit, as far as they are looked at.
+    ///
+    /// # Errors
+    /// If the commit cannot be read.
+    pub(super) fn parents_of(&mut self, id: &str) -> Result<Vec<String>, Error> {
+        let index = self.commit_at(id, None)?;
+        Ok(self.parent_ids(index))
+    }
+
+    /// The sites of a commit, by name: those that have a folder.
+    ///
+    /// # Errors
+    /// If the folders cannot be listed.
+    pub(super) fn sites(&mut self, id: &str) -> Result<Arc<BTreeSet<Arc<str>>>, Error> {
+        let folders: Vec<RepoPath> = self.roots.iter().map(|root| root.join("site")).collect();
+        let paths: Vec<&str> = folders.iter().map(RepoPath::as_str).collect();
+        let contents = self.reader.contents(id, &paths)?;
+        if let Some(known) = self.sites.get(&contents) {
+            return Ok(known.clone());
+        }
+        let is_listed = |folder: &str| {
+            folders.iter().any(|sites| {
+                let sites = sites.as_str();
+                let below = folder.strip_prefix(sites).and_then(|rest| rest.strip_prefix('/'));
+                is_on_the_way(folder, sites) || below.is_some_and(|name| !name.contains('/'))
+            })
+        };
+        let tree = self.reader.files(id, &is_listed)?;
+        let layout = Layout::discover(&tree, &self.roots[0])?;
+        let sites = layout.iter().flat_map(Layout::definitions).map(|(site, _)| site.clone());
+        let sites: Arc<BTreeSet<Arc<str>>> = Arc::new(sites.collect());
+        self.sites.insert(contents, sites.clone());
+        Ok(sites)
+    }
+
+    /// The further repositories that the states are made of.
+    pub(super) fn further(&self) -> &[Further] {
+        self.held.as_ref().map_or(&self.clones.further, |held| &held.history.clones.further)
+    }
+}
+
+impl HeldSite<'_> {
+    /// The site, made of a commit of the further repository.
+    fn state(&mut self, commit: &str) -> Result<SiteState, Error> {
+        let mut state = self.history.state(self.commit)?;
+        let number = self.history.clones.at_commit(self.clone, commit)?;
+        let uses = state.name.as_ref().and_then(|name| state.uses.get_mut(name));
+        for used in uses.into_iter().flatten().filter(|used| used.given == self.given) {
+            used.found = Ok(number);
+            used.revision.commit = Some(commit.into());
+        }
+        Ok(state)
+    }
+}
+
+/// A folder and those around it, the nearest first.
+fn folders_around(folder: RepoPath) -> impl Iterator<Item = RepoPath> {
+    let parent = |folder: &RepoPath| {
+        let (parent, _) = folder.as_str().rsplit_once('/').unwrap_or_default();
+        (!folder.is_root()).then(|| RepoPath::new(parent))
+    };
+    std::iter::successors(Some(folder), parent)
+}
+
+/// Whether a folder is this one, is in it, or is on the way to it.
+fn is_around(folder: &str, other: &RepoPath) -> bool {
+    is_on_the_way(folder, other.as_str()) || RepoPath::new(folder).below(other).is_some()
+}
+
+/// Whether a folder is this one, or is on the way to it.
+fn is_on_the_way(folder: &str, other: &str) -> bool {
+    folder.is_empty()
+        || other.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The site that became the one of this name: it is gone, and at least half of the files are the
+/// same (as git finds renames).
+fn renamed_site(
+    before: &StoredTree,
+    after: &StoredTree,
+    sites: &RepoPath,
+    name: &str,
+) -> Option<Arc<str>> {
+    let contents = |tree: &StoredTree| {
+        let mut contents: HashMap<Arc<str>, BTreeSet<ContentId>> = HashMap::new();
+        for entry in tree.entries(sites).unwrap_or_default() {
+            let site = entry.path.below(sites).and_then(|below| below.split('/').next());
+            if let (Some(site), Some(content)) = (site, entry.content) {
+                contents.entry(site.into()).or_default().insert(content);
+            }
+        }
+        contents
+    };
+    let (before, after) = (contents(before), contents(after));
+    let own = after.get(name)?;
+    let gone = before.iter().filter(|(site, _)| !after.contains_key(*site));
+    let alike = gone.map(|(site, other)| (own.intersection(other).count(), other.len(), site));
+    let alike = alike.filter(|(shared, all, _)| shared * 2 >= own.len().max(*all));
+    alike.max_by_key(|(shared, _, site)| (*shared, (*site).clone())).map(|(.., site)| site.clone())
+}

@@ -1,0 +1,363 @@
+//! `layercake log`: which commits changed rendered outputs, and which of them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+use globset::GlobSet;
+
+use super::history::{CommitIndex, HistoryRequest, RepositoryWithHistory, SiteHistory};
+use super::{Selection, Workspace, configuration, globs};
+use crate::check::{Progress, Settings, SiteStates, StateAs, StatesAtHand, Work};
+use crate::compare::{Change, Status};
+use crate::error::{Error, ErrorKind};
+use crate::report::log::{CommitEffect, LogEnd, OutputEffect, SiteEffect, UnusableSite};
+use crate::source::{DocKey, RepoPath};
+use crate::yaml::diff::Difference;
+use crate::yaml::path::Location;
+
+/// What is asked of a history.
+#[derive(Clone, Debug)]
+pub struct LogRequest {
+    /// Globs of schemas; all without one.
+    pub schemas: Vec<String>,
+    /// Globs of names; all without one.
+    pub names: Vec<String>,
+    /// Whether commits that changed nothing are left out.
+    pub effective: bool,
+    /// Which of the history is asked for.
+    pub history: HistoryRequest,
+}
+
+/// Hands the commits that are asked for to `found`, newest first, with the outputs that they
+/// changed, until it returns false. An output counts for a merge if a value in it is another one
+/// than in each of the parents. Returns whether there are more.
+///
+/// # Errors
+/// If there is no git repository, or if commits or files cannot be read.
+pub fn run(
+    selection: &Selection,
+    request: &LogRequest,
+    progress: &Progress,
+    found: &mut dyn FnMut(CommitEffect) -> bool,
+) -> Result<LogEnd, Error> {
+    let workspace = Workspace::open(selection)?;
+    let repository = RepositoryWithHistory::find(selection)?;
+    let Some(tip) = &repository.tip else {
+        return Err(Error::new(ErrorKind::Git, "there is no commit yet"));
+    };
+    let history = SiteHistory::open(&workspace, &repository, &request.history)?;
+    let keys = configuration::list_keys(&workspace.configured.config, &[]);
+    let settings = Settings { keys, work: Work::Render, ..Settings::default() };
+    let states = SiteStates::new(&workspace.options, &settings, None, BTreeSet::new(), progress);
+    let filter = Filter {
+        sites: workspace.options.sites.clone(),
+        schemas: globs(&request.schemas)?,
+        names: globs(&request.names)?,
+    };
+    let mut walk = LogWalk { history, states, filter, unusable: BTreeMap::new() };
+    walk.look_at_newest(tip)?;
+    let ids = walk.history.ids(tip)?;
+    let mut left = request.history.limit.unwrap_or(usize::MAX);
+    for ids in ids.chunks(COMMITS_AT_ONCE) {
+        if request.history.is_stopped() {
+            return Ok(LogEnd::Partial);
+        }
+        for effect in walk.effects(ids)? {
+            if left == 0 {
+                return Ok(LogEnd::Partial);
+            }
+            left -= usize::from(effect.is_effective());
+            let is_listed = effect.is_effective() || !request.effective;
+            if is_listed && !found(effect) {
+                return Ok(LogEnd::Partial);
+            }
+        }
+    }
+    Ok(LogEnd::Whole)
+}
+
+/// Number of commits whose sites are looked at together.
+const COMMITS_AT_ONCE: usize = 32;
+
+/// Maximum number of states of sites that are at hand together, unless one commit has more.
+const MAX_STATES: usize = 64;
+
+/// Which outputs are asked for.
+struct Filter {
+    sites: Option<GlobSet>,
+    schemas: Option<GlobSet>,
+    names: Option<GlobSet>,
+}
+
+impl Filter {
+    fn has_site(&self, site: &str) -> bool {
+        self.sites.as_ref().is_none_or(|globs| globs.is_match(site))
+    }
+
+    fn has_output(&self, key: &DocKey) -> bool {
+        let matches =
+            |globs: &Option<GlobSet>, text: &str| globs.as_ref().is_none_or(|it| it.is_match(text));
+        matches(&self.schemas, &key.schema) && matches(&self.names, &key.name)
+    }
+}
+
+struct LogWalk<'w, 'p> {
+    history: SiteHistory<'w>,
+    states: SiteStates<'p>,
+    filter: Filter,
+    /// What is in the way of commits that cannot be rendered.
+    unusable: BTreeMap<CommitIndex, Option<(RepoPath, u32)>>,
+}
+
+/// A site in a commit, to be compared with what it was before.
+#[derive(Clone, Copy)]
+struct SiteTask {
+    /// Which of the commits at hand it is.
+    at: usize,
+    head: CommitIndex,
+}
+
+impl LogWalk<'_, '_> {
+    /// Looks at the sites of the newest commit, by which all others are measured.
+    fn look_at_newest(&mut self, tip: &str) -> Result<(), Error> {
+        let mut states = Vec::new();
+        for site in self.sites(tip)? {
+            let index = self.history.first_alike(tip, Some(&site))?;
+            states.push(self.history.state(index)?);
+        }
+        if !states.is_empty() {
+            self.states.look(&states, self.history.further(), |_| ())?;
+        }
+        Ok(())
+    }
+
+    /// What these commits changed.
+    fn effects(&mut self, ids: &[String]) -> Result<Vec<CommitEffect>, Error> {
+        let mut effects = Vec::new();
+        let mut tasks = VecDeque::new();
+        for (at, id) in ids.iter().enumerate() {
+            let commit = self.history.commit_at(id, None)?;
+            let commit = self.history.commit(commit).commit.clone();
+            effects.push(CommitEffect::of(commit.expect("a commit was asked for")));
+            for site in self.sites(id)? {
+                let head = self.history.commit_at(id, Some(&site))?;
+                if self.history.parent_alike(head)?.is_none() {
+                    tasks.push_back(SiteTask { at, head });
+                }
+            }
+        }
+        while !tasks.is_empty() {
+            self.advance(&mut tasks, &mut effects)?;
+        }
+        for effect in &mut effects {
+            effect.sites.sort_by(|one, other| one.site.cmp(&other.site));
+        }
+        Ok(effects)
+    }
+
+    /// The sites of a commit that are asked for, and those that it took away.
+    fn sites(&mut self, id: &str) -> Result<BTreeSet<Arc<str>>, Error> {
+        let mut sites = BTreeSet::clone(&*self.history.sites(id)?);
+        let mut gone: Option<BTreeSet<Arc<str>>> = None;
+        for parent in self.history.parents_of(id)? {
+            let of_parent = self.history.sites(&parent)?;
+            gone = Some(match gone {
+                None => of_parent.difference(&sites).cloned().collect(),
+                Some(gone) => gone.intersection(&of_parent).cloned().collect(),
+            });
+        }
+        let mut gone = gone.unwrap_or_default();
+        // A site that has another name now is not gone.
+        let renamed = if gone.is_empty() { BTreeSet::new() } else { sites.clone() };
+        for site in renamed {
+            let index = self.history.commit_at(id, Some(&site))?;
+            for parent in &*self.history.parents(index)? {
+                if let Some(before) = &self.history.commit(*parent).site {
+                    gone.remove(before);
+                }
+            }
+        }
+        sites.extend(gone);
+        sites.retain(|site| self.filter.has_site(site));
+        Ok(sites)
+    }
+
+    /// Does as many of the tasks as can be at hand together; those that need more come back.
+    fn advance(
+        &mut self,
+        tasks: &mut VecDeque<SiteTask>,
+        effects: &mut [CommitEffect],
+    ) -> Result<(), Error> {
+        let mut chosen: Vec<(SiteTask, Bases)> = Vec::new();
+        let mut commits: BTreeSet<CommitIndex> = BTreeSet::new();
+        while let Some(task) = tasks.front().copied() {
+            let bases = self.bases(task.head)?;
+            commits.extend(bases.known.iter().copied().chain([task.head]));
+            if commits.len() > MAX_STATES && !chosen.is_empty() {
+                break;
+            }
+            tasks.pop_front();
+            chosen.push((task, bases));
+        }
+        let wanted = chosen.iter().flat_map(|(task, bases)| bases.known.iter().chain([&task.head]));
+        let mut commits: Vec<CommitIndex> = wanted.copied().collect();
+        // Sites that were related before are related again with less work.
+        commits.sort_by_key(|index| {
+            let commit = self.history.commit(*index);
+            (commit.site.clone(), std::cmp::Reverse(commit.time()), *index)
+        });
+        commits.dedup();
+        let mut states = Vec::with_capacity(commits.len());
+        for commit in &commits {
+            states.push(self.history.state(*commit)?);
+        }
+        let indexes: HashMap<CommitIndex, usize> =
+            commits.iter().enumerate().map(|(at, commit)| (*commit, at)).collect();
+        let Self { history, states: site_states, filter, unusable } = self;
+        site_states.look(&states, history.further(), |at_hand| {
+            for commit in &commits {
+                match at_hand.state(indexes[commit]) {
+                    StateAs::Unusable(at) => {
+                        unusable.insert(*commit, Some(at_hand.file_and_line(at)));
+                    }
+                    StateAs::Failed => drop(unusable.insert(*commit, None)),
+                    StateAs::Site(_) | StateAs::Absent => {}
+                }
+            }
+            for (task, bases) in chosen {
+                if bases.known.iter().any(|base| unusable.contains_key(base)) {
+                    tasks.push_back(task);
+                    continue;
+                }
+                let site = history.commit(task.head).site.clone().unwrap_or_default();
+                let effect = &mut effects[task.at];
+                if let Some(at) = unusable.get(&task.head) {
+                    effect.unusable.push(UnusableSite { site, at: at.clone() });
+                    continue;
+                }
+                let head = indexes[&task.head];
+                let outputs = if bases.known.is_empty() && !history.commit(task.head).is_cut() {
+                    added(at_hand, head, filter)
+                } else {
+                    let known = bases.known.iter().map(|base| indexes[base]);
+                    changed(at_hand, head, known, filter)
+                };
+                let before =
+                    bases.known.first().and_then(|base| history.commit(*base).site.clone());
+                if !outputs.is_empty() {
+                    let is_renamed = before.as_ref() != Some(&site);
+                    let renamed_from = before.filter(|_| is_renamed);
+                    let passed_over = bases.passed_over;
+                    let passed_over =
+                        passed_over.iter().filter_map(|it| history.commit(*it).commit.as_ref());
+                    let passed_over = passed_over.map(|commit| commit.id.clone()).collect();
+                    effect.sites.push(SiteEffect { site, renamed_from, passed_over, outputs });
+                }
+            }
+        })
+    }
+
+    /// The commits that a site is compared with: its parents, or those before them that can be
+    /// rendered.
+    fn bases(&mut self, head: CommitIndex) -> Result<Bases, Error> {
+        let mut bases = Bases::default();
+        let mut open: Vec<CommitIndex> = vec![head];
+        while let Some(commit) = open.pop() {
+            let mut next = Vec::new();
+            for parent in &*self.history.parents(commit)? {
+                if bases.known.contains(parent) || bases.passed_over.contains(parent) {
+                    continue;
+                }
+                if self.unusable.contains_key(parent) {
+                    bases.passed_over.push(*parent);
+                    next.push(*parent);
+                } else {
+                    bases.known.push(*parent);
+                }
+            }
+            open.extend(next.into_iter().rev());
+        }
+        Ok(bases)
+    }
+}
+
+#[derive(Default)]
+struct Bases {
+    known: Vec<CommitIndex>,
+    passed_over: Vec<CommitIndex>,
+}
+
+/// An output that is another than in a base, and where.
+struct ChangedOutput {
+    effect: OutputEffect,
+    data: Vec<Location>,
+    metadata: Vec<Location>,
+}
+
+impl ChangedOutput {
+    fn of(change: Change) -> Self {
+        let places = |differences: &[Difference]| {
+            differences.iter().map(|difference| difference.location().clone()).collect()
+        };
+        let (data, metadata) = (places(&change.data), places(&change.metadata));
+        let Change { key: document, renamed_from, status, touched, .. } = change;
+        let effect = OutputEffect { document, renamed_from, status, touched };
+        Self { effect, data, metadata }
+    }
+
+    /// Keeps the places at which the output is another than in one more base. Returns whether
+    /// there are some, or what it is has no places.
+    fn meet(&mut self, other: &Self) -> bool {
+        let meet =
+            |one: &Location, other: &Location| one.starts_with(other) || other.starts_with(one);
+        let is_at_once = self.data.is_empty() && self.metadata.is_empty();
+        self.data.retain(|place| other.data.iter().any(|it| meet(place, it)));
+        self.metadata.retain(|place| other.metadata.iter().any(|it| meet(place, it)));
+        is_at_once || !self.data.is_empty() || !self.metadata.is_empty()
+    }
+}
+
+/// The outputs of which something is another than in each of the bases.
+fn changed(
+    at_hand: &StatesAtHand<'_>,
+    head: usize,
+    bases: impl Iterator<Item = usize>,
+    filter: &Filter,
+) -> Vec<OutputEffect> {
+    let mut outputs: Option<Vec<ChangedOutput>> = None;
+    for base in bases {
+        let mut of_base = Vec::new();
+        at_hand.changes(base, head, |changes| {
+            let asked = changes.into_iter().filter(|change| filter.has_output(&change.key));
+            of_base.extend(asked.map(ChangedOutput::of));
+            Vec::new()
+        });
+        outputs = Some(match outputs {
+            None => of_base,
+            Some(mut outputs) => {
+                let others: BTreeMap<&DocKey, &ChangedOutput> =
+                    of_base.iter().map(|it| (&it.effect.document, it)).collect();
+                outputs.retain_mut(|output| {
+                    let other = others.get(&output.effect.document);
+                    other.is_some_and(|other| output.meet(other))
+                });
+                outputs
+            }
+        });
+    }
+    outputs.into_iter().flatten().map(|output| output.effect).collect()
+}
+
+/// The outputs of a first commit.
+fn added(at_hand: &StatesAtHand<'_>, head: usize, filter: &Filter) -> Vec<OutputEffect> {
+    let StateAs::Site(site) = at_hand.state(head) else { return Vec::new() };
+    let outputs = site.graph.outputs().filter(|(doc, _)| site.rendered.data(*doc).is_some());
+    let keys = outputs.map(|(_, recipe)| &recipe.key).filter(|key| filter.has_output(key));
+    let added = |key: &DocKey| OutputEffect {
+        document: key.clone(),
+        renamed_from: None,
+        status: Status::Added,
+        touched: true,
+    };
+    keys.map(added).collect()
+}

@@ -1,0 +1,400 @@
+//! Blame for programs: as JSON, and in lines.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::{
+    Blame, BlameAnswer, BlameCause, BlamedChange, BlamedCommit, BlamedFinding, BlamedOutput,
+    BlamedValue, FurtherCommit, ReachState, ReachStep, TextHistory, ValueHistory, ValueStep,
+};
+use crate::report::View;
+use crate::report::form::{KeyOrder, NodeAsJson};
+use crate::report::model::{RouteStep, VERSION, pointer, write_json};
+use crate::report::printable::clean;
+use crate::report::provenance::PlaceForm;
+use crate::report::since::EditForm;
+use crate::source::{DocKey, LoggedCommit};
+use crate::yaml::Node;
+use crate::yaml::emit::{HIDDEN, to_flow};
+use crate::yaml::path::Location;
+
+#[derive(Serialize)]
+struct BlameForm<'a> {
+    version: u32,
+    site: Option<&'a str>,
+    partial: bool,
+    commits: Vec<CommitForm<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outputs: Option<Vec<OutputForm<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<ValueForm<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    findings: Option<Vec<FindingForm<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    texts: Option<Vec<TextForm<'a>>>,
+}
+
+#[derive(Serialize)]
+struct FindingForm<'a> {
+    rule: &'a str,
+    message: &'a str,
+    at: PlaceForm<'a>,
+    change: Option<ChangeForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct TextForm<'a> {
+    document: &'a DocKey,
+    path: &'a str,
+    at: PlaceForm<'a>,
+    reaches: bool,
+    state: String,
+    history: Vec<ReachForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct ReachForm<'a> {
+    #[serde(flatten)]
+    change: ChangeForm<'a>,
+    before: Option<String>,
+    after: String,
+}
+
+#[derive(Serialize)]
+struct CommitForm<'a> {
+    id: Option<&'a str>,
+    author: Option<&'a str>,
+    date: Option<&'a str>,
+    subject: Option<&'a str>,
+    site: Option<&'a str>,
+    /// Whether the site cannot be rendered there.
+    unusable: bool,
+    /// What is in the way.
+    at: Option<PlaceForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct OutputForm<'a> {
+    document: &'a DocKey,
+    at: PlaceForm<'a>,
+    last: Option<usize>,
+    truncated: bool,
+    values: Vec<BlamedValueForm>,
+    changes: Vec<ChangeForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct BlamedValueForm {
+    pointer: String,
+    path: String,
+    change: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct ValueForm<'a> {
+    document: &'a DocKey,
+    pointer: String,
+    path: String,
+    value: Option<NodeAsJson<'a>>,
+    history: Vec<StepForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct StepForm<'a> {
+    #[serde(flatten)]
+    change: ChangeForm<'a>,
+    /// Whether the value is secret, before or after.
+    hidden: bool,
+    before: Option<NodeAsJson<'a>>,
+    after: Option<NodeAsJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ChangeForm<'a> {
+    commit: usize,
+    end: &'static str,
+    own_file: bool,
+    passed_over: &'a [usize],
+    renamed_from: Option<&'a DocKey>,
+    edits: Vec<CauseForm<'a>>,
+    further: Vec<FurtherForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct FurtherForm<'a> {
+    repository: &'a str,
+    id: &'a String,
+    author: &'a String,
+    date: &'a String,
+    subject: &'a String,
+}
+
+#[derive(Serialize)]
+struct CauseForm<'a> {
+    #[serde(flatten)]
+    edit: EditForm<'a>,
+    route: Vec<RouteStep>,
+}
+
+/// Writes it as JSON.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_blame_json(blame: &Blame, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let commits = blame.commits.iter().enumerate();
+    let commits = commits.map(|(index, commit)| CommitForm::new(blame, index, commit, view));
+    let mut form = BlameForm {
+        version: VERSION,
+        site: blame.site.as_deref(),
+        partial: blame.is_partial,
+        commits: commits.collect(),
+        outputs: None,
+        value: None,
+        findings: None,
+        texts: None,
+    };
+    match &blame.answer {
+        BlameAnswer::Outputs(outputs) => {
+            form.outputs = Some(outputs.iter().map(|it| OutputForm::new(it, view)).collect());
+        }
+        BlameAnswer::Value(history) => form.value = Some(ValueForm::new(history, view)),
+        BlameAnswer::Findings(findings) => {
+            form.findings = Some(findings.iter().map(|it| FindingForm::new(it, view)).collect());
+        }
+        BlameAnswer::Texts(texts) => {
+            form.texts = Some(texts.iter().map(|it| TextForm::new(it, view)).collect());
+        }
+    }
+    write_json(&form, out)
+}
+
+impl<'a> CommitForm<'a> {
+    fn new(blame: &'a Blame, index: usize, commit: &'a BlamedCommit, view: &View<'a>) -> Self {
+        let unusable = blame.unusable.iter().find(|(commit, _)| *commit == index);
+        let BlamedCommit { commit, site } = commit;
+        let commit = commit.as_ref();
+        Self {
+            id: commit.map(|it| &*it.id),
+            author: commit.map(|it| &*it.author),
+            date: commit.map(|it| &*it.date),
+            subject: commit.map(|it| &*it.subject),
+            site: site.as_deref(),
+            unusable: unusable.is_some(),
+            at: unusable.and_then(|(_, at)| *at).map(|at| PlaceForm::new(at, view)),
+        }
+    }
+}
+
+impl<'a> OutputForm<'a> {
+    fn new(output: &'a BlamedOutput, view: &View<'a>) -> Self {
+        let value = |value: &BlamedValue| {
+            let (pointer, path) = named(&value.place, view);
+            BlamedValueForm { pointer, path, change: value.change }
+        };
+        Self {
+            document: &output.document,
+            at: PlaceForm::new(output.at, view),
+            last: output.last,
+            truncated: output.is_cut,
+            values: output.values.iter().map(value).collect(),
+            changes: output.changes.iter().map(|change| ChangeForm::new(change, view)).collect(),
+        }
+    }
+}
+
+impl<'a> ValueForm<'a> {
+    fn new(history: &'a ValueHistory, view: &View<'a>) -> Self {
+        let (pointer, path) = named(&history.place, view);
+        Self {
+            document: &history.document,
+            pointer,
+            path,
+            value: history.value.as_ref().map(as_json),
+            history: history.steps.iter().map(|step| StepForm::new(step, view)).collect(),
+        }
+    }
+}
+
+impl<'a> StepForm<'a> {
+    fn new(step: &'a ValueStep, view: &View<'a>) -> Self {
+        let hidden = step.is_secret();
+        let shown = |node: &'a Option<Node>| node.as_ref().filter(|_| !hidden).map(as_json);
+        Self {
+            change: ChangeForm::new(&step.change, view),
+            hidden,
+            before: shown(&step.before),
+            after: shown(&step.after),
+        }
+    }
+}
+
+impl<'a> FindingForm<'a> {
+    fn new(finding: &'a BlamedFinding, view: &View<'a>) -> Self {
+        Self {
+            rule: finding.rule,
+            message: &finding.message,
+            at: PlaceForm::new(finding.at, view),
+            change: finding.change.as_ref().map(|change| ChangeForm::new(change, view)),
+        }
+    }
+}
+
+impl<'a> TextForm<'a> {
+    fn new(text: &'a TextHistory, view: &View<'a>) -> Self {
+        let step = |step: &'a ReachStep| ReachForm {
+            change: ChangeForm::new(&step.change, view),
+            before: step.before.as_ref().map(ReachState::words),
+            after: step.after.words(),
+        };
+        Self {
+            document: &text.document,
+            path: &text.place,
+            at: PlaceForm::new(text.at, view),
+            reaches: text.reach == ReachState::Reaches,
+            state: text.reach.words(),
+            history: text.steps.iter().map(step).collect(),
+        }
+    }
+}
+
+impl<'a> ChangeForm<'a> {
+    fn new(change: &'a BlamedChange, view: &View<'a>) -> Self {
+        Self {
+            commit: change.commit,
+            end: change.end.as_str(),
+            own_file: change.touched,
+            passed_over: &change.passed_over,
+            renamed_from: change.renamed_from.as_ref(),
+            edits: change.causes.iter().map(|cause| CauseForm::new(cause, view)).collect(),
+            further: change.further.iter().map(FurtherForm::new).collect(),
+        }
+    }
+}
+
+impl<'a> FurtherForm<'a> {
+    fn new(further: &'a FurtherCommit) -> Self {
+        let LoggedCommit { id, author, date, subject, .. } = &further.commit;
+        Self { repository: &further.repository, id, author, date, subject }
+    }
+}
+
+impl<'a> CauseForm<'a> {
+    fn new(cause: &'a BlameCause, view: &View<'a>) -> Self {
+        let route = cause.route.iter().map(|hop| RouteStep::new(hop, view)).collect();
+        Self { edit: EditForm::new(&cause.edit, view), route }
+    }
+}
+
+fn as_json(node: &Node) -> NodeAsJson<'_> {
+    NodeAsJson { node, order: KeyOrder::Document, show_secrets: false }
+}
+
+/// A place as a JSON Pointer and as a path, as far as it may be shown.
+fn named(place: &Location, view: &View<'_>) -> (String, String) {
+    let place = view.shown_location(place);
+    (pointer(&place), place.to_string())
+}
+
+/// Writes it in lines, as `git blame --porcelain` does: for each value a line with the id of the
+/// commit and a JSON Pointer, what is known of the commit where it is named first, and behind a
+/// tab the value.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_porcelain(blame: &Blame, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut lines = PorcelainLines { blame, view, known: BTreeSet::new(), out };
+    match &blame.answer {
+        BlameAnswer::Outputs(outputs) => {
+            for output in outputs {
+                let key = &output.document;
+                for value in &output.values {
+                    let Some(change) = value.change else { continue };
+                    let node = value.place.get(&output.data);
+                    lines.value(key, &value.place, &output.changes[change], node, false)?;
+                }
+            }
+        }
+        BlameAnswer::Value(history) => {
+            for step in &history.steps {
+                let node = step.after.as_ref();
+                let key = &history.document;
+                lines.value(key, &history.place, &step.change, node, step.is_secret())?;
+            }
+        }
+        BlameAnswer::Findings(findings) => {
+            for finding in findings {
+                let Some(change) = &finding.change else { continue };
+                lines.commit(change.commit, finding.rule)?;
+                lines.change(change, Some(&finding.message))?;
+            }
+        }
+        BlameAnswer::Texts(texts) => {
+            for (text, step) in
+                texts.iter().flat_map(|text| text.steps.iter().map(move |it| (text, it)))
+            {
+                lines.commit(step.change.commit, &text.place)?;
+                lines.change(&step.change, Some(&step.after.words()))?;
+            }
+        }
+    }
+    if blame.is_partial { writeln!(lines.out, "partial") } else { Ok(()) }
+}
+
+struct PorcelainLines<'p> {
+    blame: &'p Blame,
+    view: &'p View<'p>,
+    /// Commits that were described.
+    known: BTreeSet<usize>,
+    out: &'p mut dyn Write,
+}
+
+impl PorcelainLines<'_> {
+    fn value(
+        &mut self,
+        key: &DocKey,
+        place: &Location,
+        change: &BlamedChange,
+        node: Option<&Node>,
+        is_secret: bool,
+    ) -> io::Result<()> {
+        self.commit(change.commit, &named(place, self.view).0)?;
+        writeln!(self.out, "document {} {}", clean(&key.schema), clean(&key.name))?;
+        writeln!(self.out, "own-file {}", if change.touched { "yes" } else { "no" })?;
+        let value = match node {
+            _ if is_secret => Some(HIDDEN.to_owned()),
+            node => node.map(|node| to_flow(node, usize::MAX / 8)),
+        };
+        self.change(change, value.as_deref())
+    }
+
+    /// The commit, and what it is that it changed.
+    fn commit(&mut self, commit: usize, what: &str) -> io::Result<()> {
+        let described = self.blame.commits[commit].commit.as_ref();
+        let id = described.map_or_else(|| "0".repeat(40), |commit| commit.id.clone());
+        writeln!(self.out, "{id} {}", clean(what))?;
+        if !self.known.insert(commit) {
+            return Ok(());
+        }
+        let Some(commit) = described else {
+            return writeln!(self.out, "summary not committed yet");
+        };
+        writeln!(self.out, "author {}", clean(&commit.author))?;
+        writeln!(self.out, "author-date {}", commit.date)?;
+        writeln!(self.out, "summary {}", clean(&commit.subject))
+    }
+
+    /// Its edits, and what is there from then on.
+    fn change(&mut self, change: &BlamedChange, value: Option<&str>) -> io::Result<()> {
+        writeln!(self.out, "end {}", change.end.as_str())?;
+        for cause in &change.causes {
+            let place = self.view.place(cause.edit.at());
+            writeln!(self.out, "edit {}:{}", clean(place.path.as_str()), place.line)?;
+        }
+        match value {
+            Some(value) => writeln!(self.out, "\t{}", clean(value)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,503 @@
+//! Blame for people: the rendered document with a commit before each value, and below it what each
+//! commit did; or the history of one value.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::iter::once;
+use std::sync::Arc;
+
+use super::{
+    Blame, BlameAnswer, BlameCause, BlameEnd, BlamedChange, BlamedCommit, BlamedFinding,
+    BlamedOutput, FurtherCommit, TextHistory, ValueHistory, ValueStep,
+};
+use crate::report::printable::clean;
+use crate::report::signs::Signs;
+use crate::report::since::edit_path;
+use crate::report::story::step_words;
+use crate::report::terminal::painted;
+use crate::report::text::{StyledText, TextRole};
+use crate::report::{TerminalStyle, View, counted, wrap};
+use crate::source::{DocKey, FileId, LoggedCommit, Span, offset};
+use crate::yaml::emit::{self, to_yaml};
+use crate::yaml::path::children;
+use crate::yaml::{Node, Value};
+
+/// Number of digits of an id.
+const SHORT_ID: usize = 10;
+
+/// Writes it for people.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(
+    blame: &Blame,
+    view: &View<'_>,
+    style: &TerminalStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut page = BlamePage { blame, view, style, signs: Signs::of(style), out };
+    match &blame.answer {
+        BlameAnswer::Value(history) => page.value(history)?,
+        BlameAnswer::Findings(findings) => page.findings(findings)?,
+        BlameAnswer::Texts(texts) => page.texts(texts)?,
+        BlameAnswer::Outputs(outputs) => match &outputs[..] {
+            [output] => page.output(output)?,
+            outputs => page.outputs(outputs)?,
+        },
+    }
+    page.notes()
+}
+
+/// Writes steps of the history of a value, under a heading if they are the first ones.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_steps(
+    part: &Blame,
+    is_first: bool,
+    view: &View<'_>,
+    style: &TerminalStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let BlameAnswer::Value(history) = &part.answer else { return Ok(()) };
+    let mut page = BlamePage { blame: part, view, style, signs: Signs::of(style), out };
+    if is_first {
+        page.value_heading(history)?;
+    }
+    for step in &history.steps {
+        writeln!(page.out)?;
+        page.step(step)?;
+    }
+    Ok(())
+}
+
+/// Writes what follows the steps of the history of a value.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_end(
+    blame: &Blame,
+    view: &View<'_>,
+    style: &TerminalStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    BlamePage { blame, view, style, signs: Signs::of(style), out }.notes()
+}
+
+struct BlamePage<'p> {
+    blame: &'p Blame,
+    view: &'p View<'p>,
+    style: &'p TerminalStyle,
+    signs: Signs,
+    out: &'p mut dyn Write,
+}
+
+impl BlamePage<'_> {
+    fn output(&mut self, output: &BlamedOutput) -> io::Result<()> {
+        let place = self.view.place(output.at);
+        let key = &output.document;
+        let at = format!("{}{}:{}", self.signs.between, clean(place.path.as_str()), place.line);
+        let heading = format!("{}{}{at}", self.site(), named(key));
+        let heading = painted(&heading, TextRole::Strong, self.style);
+        writeln!(self.out, "{}\n", wrap(&heading, self.style.columns(), "", "  "))?;
+        self.yaml(output)?;
+        writeln!(self.out)?;
+        let mut by_commit: BTreeMap<usize, Vec<&BlamedChange>> = BTreeMap::new();
+        for change in &output.changes {
+            by_commit.entry(change.commit).or_default().push(change);
+        }
+        for (commit, changes) in by_commit {
+            self.commit(commit, &changes)?;
+        }
+        Ok(())
+    }
+
+    fn site(&self) -> String {
+        self.blame.site.as_ref().map(|site| format!("{} ", clean(site))).unwrap_or_default()
+    }
+
+    /// The document, each value behind its commit.
+    fn yaml(&mut self, output: &BlamedOutput) -> io::Result<()> {
+        /// Maximum number of lines of a text that are shown.
+        const MAX_TEXT_LINES: usize = 3;
+        let mut values = Vec::new();
+        let numbered = numbered(&output.data, &mut values);
+        let origin = |span: Span| format!("{MARK}{}", span.start);
+        let options = emit::EmitOptions { show_secrets: false, origin: Some(&origin) };
+        let text = to_yaml(&numbered, &options);
+        let blank = " ".repeat(SHORT_ID + 3);
+        let mut lines = text.lines();
+        let mut next = 0;
+        while let Some(line) = lines.next() {
+            let marked = line.rsplit_once(&format!("  # {MARK}"));
+            let Some((line, _)) = marked.filter(|(_, number)| *number == next.to_string()) else {
+                writeln!(self.out, "{blank}{}", clean(line))?;
+                continue;
+            };
+            let before = self.before_value(output.change_of(next));
+            writeln!(self.out, "{before}{}", clean(line))?;
+            let body = lines_below(line, values[next]);
+            for line in lines.by_ref().take(body.min(MAX_TEXT_LINES)) {
+                writeln!(self.out, "{}", format!("{blank}{}", clean(line)).trim_end())?;
+            }
+            if body > MAX_TEXT_LINES {
+                let more = counted(body - MAX_TEXT_LINES, "more line");
+                let indent = line.len() - line.trim_start().len();
+                writeln!(self.out, "{blank}{:indent$}  {} {more}", "", self.signs.dots)?;
+                lines.by_ref().take(body - MAX_TEXT_LINES).for_each(drop);
+            }
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// The commit of a value, and whether it came from elsewhere.
+    fn before_value(&self, change: Option<&BlamedChange>) -> String {
+        let words = match change {
+            Some(change) => format!("{} {} ", self.id(change), self.mark(change)),
+            None => format!("{:<width$}   ", self.signs.dots, width = SHORT_ID),
+        };
+        painted(&words, TextRole::Dim, self.style)
+    }
+
+    /// The short id of a commit; one that is not the end of the history begins with `^`.
+    fn id(&self, change: &BlamedChange) -> String {
+        let id = self.short_id(&self.blame.commits[change.commit]);
+        match change.end {
+            BlameEnd::Cut | BlameEnd::Beyond => format!("^{}", &id[..SHORT_ID - 1]),
+            BlameEnd::Changed | BlameEnd::SiteAdded | BlameEnd::First => id,
+        }
+    }
+
+    fn short_id(&self, commit: &BlamedCommit) -> String {
+        match &commit.commit {
+            Some(commit) => short_id(&commit.id).to_owned(),
+            None => "0".repeat(SHORT_ID),
+        }
+    }
+
+    /// Whether a change came to the output from elsewhere.
+    fn mark(&self, change: &BlamedChange) -> &'static str {
+        self.sign(!change.touched && change.end == BlameEnd::Changed)
+    }
+
+    fn sign(&self, is_from_elsewhere: bool) -> &'static str {
+        match (is_from_elsewhere, self.style.unicode) {
+            (true, true) => "↓",
+            (true, false) => "v",
+            (false, true) => "·",
+            (false, false) => ".",
+        }
+    }
+
+    fn commit(&mut self, commit: usize, changes: &[&BlamedChange]) -> io::Result<()> {
+        self.commit_line(changes[0])?;
+        let causes = changes.iter().flat_map(|change| &change.causes);
+        self.causes(commit, changes, causes.collect())
+    }
+
+    /// Id, date, author and subject.
+    fn commit_line(&mut self, change: &BlamedChange) -> io::Result<()> {
+        let commit = &self.blame.commits[change.commit];
+        let id = painted(&self.id(change), TextRole::Warning, self.style);
+        let line = match &commit.commit {
+            Some(commit) => format!("{id}  {}", commit_words(commit)),
+            None => format!("{id}  not committed yet"),
+        };
+        writeln!(self.out, "{}", wrap(&line, self.style.columns(), "", "    "))
+    }
+
+    fn causes(
+        &mut self,
+        commit: usize,
+        changes: &[&BlamedChange],
+        causes: Vec<&BlameCause>,
+    ) -> io::Result<()> {
+        /// Maximum number of edits of one commit that are listed.
+        const MAX_EDITS: usize = 3;
+        let mut lines: Vec<String> = Vec::new();
+        let mut known = BTreeSet::new();
+        for change in changes {
+            lines.extend(self.end_words(change));
+        }
+        let causes: Vec<&BlameCause> =
+            causes.into_iter().filter(|cause| known.insert(cause.id)).collect();
+        for cause in causes.iter().take(MAX_EDITS) {
+            let mark = self.sign(!cause.is_in_own_file);
+            lines.push(format!("{mark} {}", self.cause(cause)));
+        }
+        if causes.len() > MAX_EDITS {
+            let more = counted(causes.len() - MAX_EDITS, "more edit");
+            lines.push(format!("{} {more}", self.signs.dots));
+        }
+        let further = changes.iter().flat_map(|change| &change.further);
+        for FurtherCommit { repository, commit } in further {
+            let (id, words) = (short_id(&commit.id), commit_words(commit));
+            lines.push(format!("in {}: {id}  {words}", clean(repository)));
+        }
+        if let Some(renamed) = changes.iter().find_map(|change| change.renamed_from.as_ref()) {
+            lines.push(format!("before: {} {}", clean(&renamed.schema), clean(&renamed.name)));
+        }
+        lines.extend(self.renamed_site(commit));
+        lines.dedup();
+        for line in lines {
+            writeln!(self.out, "{}", wrap(&line, self.style.columns(), "    ", "      "))?;
+        }
+        Ok(())
+    }
+
+    /// The name of the site in a commit, if that is another than was asked for.
+    fn renamed_site(&self, commit: usize) -> Option<String> {
+        let site = self.blame.commits[commit].site.as_ref()?;
+        (self.blame.site.as_ref() != Some(site)).then(|| format!("the site was `{}`", clean(site)))
+    }
+
+    fn end_words(&self, change: &BlamedChange) -> Vec<String> {
+        let end = match change.end {
+            BlameEnd::Changed => None,
+            BlameEnd::SiteAdded => Some("the site was added".to_owned()),
+            BlameEnd::First => Some("in the first commit".to_owned()),
+            BlameEnd::Cut => Some("or before: this clone is shallow".to_owned()),
+            BlameEnd::Beyond => Some("or before: not looked at".to_owned()),
+        };
+        let over = match &change.passed_over[..] {
+            [] => None,
+            over => {
+                let ids: Vec<String> =
+                    over.iter().map(|at| self.short_id(&self.blame.commits[*at])).collect();
+                Some(format!("or in {}, which cannot be rendered", ids.join(", ")))
+            }
+        };
+        end.into_iter().chain(over).collect()
+    }
+
+    /// An edit, and the way from it to the output.
+    fn cause(&self, cause: &BlameCause) -> String {
+        let place = self.view.place(cause.edit.at());
+        let edited = format!("{}:{}", clean(place.path.as_str()), place.line);
+        let path = edit_path(&cause.edit, self.view);
+        let route = cause.route.iter().skip(1).map(|hop| {
+            let document = StyledText::plain(hop.document.name_and_layer());
+            step_words(hop.via, document).words()
+        });
+        let parts = once(edited).chain((!path.is_empty()).then(|| clean(&path).into_owned()));
+        let parts =
+            parts.chain(route.map(|words| format!("{} {}", self.signs.arrow, clean(&words))));
+        parts.collect::<Vec<_>>().join(" ")
+    }
+
+    /// A line for each output: the commit that last changed it.
+    fn outputs(&mut self, outputs: &[BlamedOutput]) -> io::Result<()> {
+        let mut sorted: Vec<&BlamedOutput> = outputs.iter().collect();
+        sorted.sort_by_key(|output| output.last);
+        for output in sorted {
+            let key = &output.document;
+            let name = named(key);
+            let before = match output.last_change() {
+                Some(change) => {
+                    let commit = self.blame.commits[change.commit].commit.as_ref();
+                    let date = commit.map_or("", |commit| &commit.date);
+                    format!("{} {date:<10} {} ", self.id(change), self.mark(change))
+                }
+                None => format!("{:<width$} ", self.signs.dots, width = SHORT_ID + 13),
+            };
+            let before = painted(&before, TextRole::Dim, self.style);
+            writeln!(self.out, "{before}{name}")?;
+        }
+        Ok(())
+    }
+
+    /// The history of a value.
+    fn value(&mut self, history: &ValueHistory) -> io::Result<()> {
+        self.value_heading(history)?;
+        for step in &history.steps {
+            writeln!(self.out)?;
+            self.step(step)?;
+        }
+        if history.steps.is_empty() {
+            writeln!(self.out, "\nno commit that was looked at changed it")?;
+        }
+        Ok(())
+    }
+
+    fn value_heading(&mut self, history: &ValueHistory) -> io::Result<()> {
+        let key = &history.document;
+        let place = self.view.shown_location(&history.place).to_string();
+        let heading = format!("{}{} {}", self.site(), named(key), clean(&place));
+        let heading = painted(&heading, TextRole::Strong, self.style);
+        writeln!(self.out, "{}", wrap(&heading, self.style.columns(), "", "  "))
+    }
+
+    fn step(&mut self, step: &ValueStep) -> io::Result<()> {
+        self.commit_line(&step.change)?;
+        let is_secret = step.is_secret();
+        let sides = [("-", &step.before, TextRole::Error), ("+", &step.after, TextRole::Good)];
+        for (sign, value, role) in sides {
+            let Some(value) = value else { continue };
+            for line in value_lines(value, is_secret) {
+                let line = format!("    {sign} {line}");
+                writeln!(self.out, "{}", painted(&line, role, self.style))?;
+            }
+        }
+        let change = &step.change;
+        self.causes(change.commit, &[change], change.causes.iter().collect())
+    }
+
+    fn findings(&mut self, findings: &[BlamedFinding]) -> io::Result<()> {
+        for (index, finding) in findings.iter().enumerate() {
+            let place = self.view.place(finding.at);
+            let (rule, message) = (finding.rule, clean(&finding.message));
+            let heading =
+                format!("{}:{} {message} [{rule}]", clean(place.path.as_str()), place.line);
+            self.heading(index, &heading)?;
+            match &finding.change {
+                Some(change) => {
+                    self.commit_line(change)?;
+                    self.causes(change.commit, &[change], change.causes.iter().collect())?;
+                }
+                None => writeln!(self.out, "not looked for")?,
+            }
+        }
+        Ok(())
+    }
+
+    fn texts(&mut self, texts: &[TextHistory]) -> io::Result<()> {
+        for (index, text) in texts.iter().enumerate() {
+            let place = self.view.place(text.at);
+            let heading = format!(
+                "{}:{} {} {} {}",
+                clean(place.path.as_str()),
+                place.line,
+                clean(&text.document.name_and_layer()),
+                clean(&text.place),
+                text.reach.words()
+            );
+            self.heading(index, &heading)?;
+            for step in &text.steps {
+                self.commit_line(&step.change)?;
+                let before = step.before.as_ref().filter(|_| step.change.end == BlameEnd::Changed);
+                let sides =
+                    [("-", before, TextRole::Error), ("+", Some(&step.after), TextRole::Good)];
+                for (sign, state, role) in sides {
+                    let Some(state) = state else { continue };
+                    let line = format!("    {sign} {}", clean(&state.words()));
+                    writeln!(self.out, "{}", painted(&line, role, self.style))?;
+                }
+                let change = &step.change;
+                self.causes(change.commit, &[change], change.causes.iter().collect())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn heading(&mut self, index: usize, heading: &str) -> io::Result<()> {
+        if index > 0 {
+            writeln!(self.out)?;
+        }
+        let heading = painted(heading, TextRole::Strong, self.style);
+        writeln!(self.out, "{}", wrap(&heading, self.style.columns(), "", "  "))
+    }
+
+    /// Commits that were passed over, and how to know more.
+    fn notes(&mut self) -> io::Result<()> {
+        let mut notes: Vec<String> = Vec::new();
+        if !self.blame.unusable.is_empty() {
+            let (count, were) = match self.blame.unusable.len() {
+                1 => ("1 commit".to_owned(), "was"),
+                count => (counted(count, "commit"), "were"),
+            };
+            notes.push(format!("{count} cannot be rendered and {were} passed over:"));
+            for (commit, at) in &self.blame.unusable {
+                let commit = &self.blame.commits[*commit];
+                let subject = commit.commit.as_ref().map_or("", |commit| &commit.subject);
+                let place = at.map(|at| {
+                    let place = self.view.place(at);
+                    format!("{}:{} cannot be read", clean(place.path.as_str()), place.line)
+                });
+                let place = place.unwrap_or_else(|| "layercake failed".to_owned());
+                notes.push(format!("  {}  {place}  {}", self.short_id(commit), clean(subject)));
+            }
+        }
+        if self.blame.is_partial {
+            notes.push("partial: not all of the history was looked at".to_owned());
+        }
+        notes.extend(self.blame.unshallow.clone());
+        for (index, note) in notes.iter().enumerate() {
+            let before = if index == 0 { "\n" } else { "" };
+            writeln!(self.out, "{before}{}", wrap(note, self.style.columns(), "", "      "))?;
+        }
+        Ok(())
+    }
+}
+
+/// The first digits of an id.
+pub(in crate::report) fn short_id(id: &str) -> &str {
+    id.get(..SHORT_ID).unwrap_or(id)
+}
+
+/// Date, author and subject of a commit.
+pub(in crate::report) fn commit_words(commit: &LoggedCommit) -> String {
+    let parts = [&commit.date, &commit.author, &commit.subject];
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    parts.map(|part| clean(part).into_owned()).collect::<Vec<_>>().join("  ")
+}
+
+/// A document's schema, if it has one, and name.
+fn named(key: &DocKey) -> String {
+    let name = key.name_and_layer();
+    let words = [&*key.schema, &name].into_iter().filter(|word| !word.is_empty());
+    words.map(|word| clean(word).into_owned()).collect::<Vec<_>>().join(" ")
+}
+
+/// A value in lines, as far as it may be shown.
+fn value_lines(value: &Node, is_secret: bool) -> Vec<String> {
+    /// Maximum number of lines of one value.
+    const MAX_LINES: usize = 10;
+    if is_secret {
+        return vec![emit::HIDDEN.to_owned()];
+    }
+    let text = match &value.value {
+        Value::String(text) if !text.contains('\n') => text.to_string(),
+        _ => to_yaml(value, &emit::EmitOptions::default()),
+    };
+    let mut lines: Vec<String> = text.lines().map(|line| clean(line).into_owned()).collect();
+    if lines.len() > MAX_LINES {
+        let more = lines.len() - MAX_LINES;
+        lines.truncate(MAX_LINES);
+        lines.push(format!("… {}", counted(more, "more line")));
+    }
+    lines
+}
+
+/// Marks the number of a value in emitted YAML; from a range of Unicode for private use.
+const MARK: char = '\u{e000}';
+
+/// The data, with the spans of values replaced by their numbers among `values`.
+fn numbered<'n>(node: &'n Node, values: &mut Vec<&'n Node>) -> Node {
+    let is_whole = node.secret || children(node).next().is_none();
+    let value = match &node.value {
+        _ if is_whole => {
+            let span = Span::point(FileId::default(), offset(values.len()));
+            values.push(node);
+            return Node { span, ..node.clone() };
+        }
+        Value::Sequence(items) => {
+            Value::from(items.iter().map(|item| numbered(item, values)).collect::<Vec<_>>())
+        }
+        Value::Mapping(entries) => {
+            let entries = entries.iter().map(|(key, node)| (key.clone(), numbered(node, values)));
+            Value::Mapping(Arc::new(entries.collect()))
+        }
+        other => other.clone(),
+    };
+    Node { value, ..node.clone() }
+}
+
+/// Number of lines below the one with the key of a value that are part of it.
+fn lines_below(line: &str, value: &Node) -> usize {
+    let is_block = line.rsplit(' ').next().is_some_and(|word| word.starts_with('|'));
+    match &value.value {
+        Value::String(text) if is_block && !value.secret => text.lines().count(),
+        _ => 0,
+    }
+}

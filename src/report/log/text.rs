@@ -1,0 +1,108 @@
+//! The log for people: a commit with its reach.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::{CommitEffect, CommitReach, LogEnd};
+use crate::compare::Status;
+use crate::report::blame::{commit_words, short_id};
+use crate::report::printable::clean;
+use crate::report::signs::Signs;
+use crate::report::terminal::painted;
+use crate::report::text::TextRole;
+use crate::report::{TerminalStyle, counted, wrap};
+
+/// Maximum number of outputs that are named for a commit.
+const MAX_OUTPUTS: usize = 3;
+
+/// Writes what follows the commits.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_end(commits: usize, end: LogEnd, out: &mut dyn Write) -> io::Result<()> {
+    match (commits, end) {
+        (0, LogEnd::Whole) => writeln!(out, "no commit changed such an output"),
+        (_, LogEnd::Whole) => Ok(()),
+        (_, LogEnd::Partial) => writeln!(out, "\npartial: earlier commits are not listed"),
+    }
+}
+
+/// Writes a commit for people.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_commit(
+    effect: &CommitEffect,
+    style: &TerminalStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let role = if effect.is_effective() { TextRole::Warning } else { TextRole::Dim };
+    let id = painted(short_id(&effect.commit.id), role, style);
+    let line = format!("{id}  {}", commit_words(&effect.commit));
+    writeln!(out, "{}", wrap(&line, style.columns(), "", "    "))?;
+    let mut lines = Vec::new();
+    if effect.is_effective() {
+        lines.push(reach_words(effect.reach()));
+        lines.push(outputs_words(effect, &Signs::of(style)));
+        lines.extend(site_words(effect));
+    } else if effect.commit.is_cut {
+        lines.push("not compared: this clone lacks what came before".to_owned());
+    } else if effect.unusable.is_empty() {
+        lines.push(painted("no output changed", TextRole::Dim, style));
+    }
+    for unusable in &effect.unusable {
+        lines.push(format!("{} cannot be rendered here", clean(&unusable.site)));
+    }
+    for line in lines {
+        writeln!(out, "{}", wrap(&line, style.columns(), "    ", "      "))?;
+    }
+    Ok(())
+}
+
+/// Number of outputs and sites, in words.
+pub(super) fn reach_words(reach: CommitReach) -> String {
+    let CommitReach { outputs, sites, untouched, .. } = reach;
+    let untouched = match untouched {
+        0 => String::new(),
+        untouched => format!(", {untouched} of them in files it did not touch"),
+    };
+    format!("{} in {}{untouched}", counted(outputs, "output"), counted(sites, "site"))
+}
+
+/// The first outputs, those in most sites first.
+fn outputs_words(effect: &CommitEffect, signs: &Signs) -> String {
+    let mut sites: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for output in effect.sites.iter().flat_map(|site| &site.outputs) {
+        *sites.entry((&output.document.schema, &output.document.name)).or_default() += 1;
+    }
+    let mut names: Vec<((&str, &str), usize)> = sites.into_iter().collect();
+    names.sort_by_key(|(_, sites)| std::cmp::Reverse(*sites));
+    let shown = names.iter().take(MAX_OUTPUTS).map(|((_, name), _)| clean(name).into_owned());
+    let mut words: Vec<String> = shown.collect();
+    if names.len() > MAX_OUTPUTS {
+        words.push(format!("{} {} more", signs.dots, names.len() - MAX_OUTPUTS));
+    }
+    words.join(", ")
+}
+
+/// Sites that came, went or were renamed.
+fn site_words(effect: &CommitEffect) -> Vec<String> {
+    let mut words = Vec::new();
+    for site in &effect.sites {
+        let name = clean(&site.site);
+        let all = |status: Status| site.outputs.iter().all(|output| output.status == status);
+        if let Some(before) = &site.renamed_from {
+            words.push(format!("site `{}` was renamed to `{name}`", clean(before)));
+        } else if all(Status::Added) && site.outputs.len() > 1 {
+            words.push(format!("all outputs of {name} were added"));
+        } else if all(Status::Removed) && site.outputs.len() > 1 {
+            words.push(format!("all outputs of {name} were removed"));
+        }
+        if !site.passed_over.is_empty() {
+            let ids: Vec<&str> = site.passed_over.iter().map(|id| short_id(id)).collect();
+            let ids = ids.join(", ");
+            words.push(format!("{name}: or in {ids}, which cannot be rendered"));
+        }
+    }
+    words
+}
