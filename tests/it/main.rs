@@ -30,6 +30,7 @@ mod laws;
 mod layers;
 mod limits;
 mod merging;
+mod naive_history;
 mod near;
 mod patch;
 mod path;

@@ -5,6 +5,7 @@ mod changing;
 mod cloud_init;
 mod comparison;
 mod edits;
+mod history;
 mod lists;
 mod matching;
 mod mending;

@@ -6,6 +6,7 @@
 //! `#[ignore = "needs the recorded corpus"]`. `cargo test -- --include-ignored` runs them, and
 //! they fail where the corpus is missing.
 
+mod blame;
 mod cloud_init;
 mod cloud_init_findings;
 mod cloud_init_pipeline;

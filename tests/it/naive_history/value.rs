@@ -1,0 +1,180 @@
+//! Places of rendered data, by JSON pointers, and which of them belong to places of earlier data.
+
+use std::collections::{BTreeMap, HashMap};
+use std::mem::discriminant;
+use std::sync::Arc;
+
+use layercake::report::canonical;
+use layercake::yaml::emit::{EmitOptions, to_yaml};
+use layercake::yaml::{Key, Mapping, Node, Value};
+use serde_json::{Map, Value as Json};
+
+/// Entries or items, each with its step of a pointer; none of what is secret.
+fn children(node: &Node) -> Vec<(String, &Node)> {
+    match &node.value {
+        _ if node.secret => Vec::new(),
+        Value::Mapping(entries) => entries.iter().map(|(key, child)| (step(key), child)).collect(),
+        Value::Sequence(items) => {
+            items.iter().enumerate().map(|(at, child)| (at.to_string(), child)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn step(key: &Key) -> String {
+    let text = key.as_str().map_or_else(|| key_text(key), ToOwned::to_owned);
+    text.replace('~', "~0").replace('/', "~1")
+}
+
+/// A key that is not a string, as it is in canonical JSON.
+fn key_text(key: &Key) -> String {
+    let mapping: Mapping = [(key.clone(), Node::made(Value::Null, key.span))].into_iter().collect();
+    let text = canonical(&Node::made(Value::Mapping(Arc::new(mapping)), key.span));
+    let json: Map<String, Json> = serde_json::from_str(&text).expect("canonical text is JSON");
+    json.keys().next().expect("it has one key").clone()
+}
+
+/// What is at a pointer, unless it is inside of a secret.
+pub fn at<'n>(node: &'n Node, pointer: &str) -> Option<&'n Node> {
+    pointer.split('/').skip(1).try_fold(node, |node, step| {
+        children(node).into_iter().find(|(name, _)| name == step).map(|(_, child)| child)
+    })
+}
+
+/// The pointers of scalars, empty collections, and secrets as a whole.
+pub fn values(node: &Node) -> Vec<String> {
+    let below = |(step, child): (String, &Node)| {
+        values(child).into_iter().map(move |pointer| format!("/{step}{pointer}"))
+    };
+    let found: Vec<String> = children(node).into_iter().flat_map(below).collect();
+    if found.is_empty() { vec![String::new()] } else { found }
+}
+
+/// The pointers of secrets.
+pub fn secrets(node: &Node) -> Vec<String> {
+    let is_secret = |pointer: &String| at(node, pointer).is_some_and(|it| it.secret);
+    values(node).into_iter().filter(is_secret).collect()
+}
+
+/// The value without its secrets.
+pub fn shown(node: &Node) -> Json {
+    let mut json = serde_json::from_str(&canonical(node)).expect("canonical text is JSON");
+    for pointer in secrets(node) {
+        *Json::pointer_mut(&mut json, &pointer).expect("it is there") = "(hidden)".into();
+    }
+    json
+}
+
+/// Pointers of `head` with the pointers of `base` that belong to them.
+pub fn counterparts(head: &Node, base: &Node) -> HashMap<String, String> {
+    let mut found = HashMap::from([(String::new(), String::new())]);
+    for ((step, child), (base_step, base_child)) in paired(head, base) {
+        let below = counterparts(child, base_child);
+        found.extend(below.into_iter().map(|(pointer, base_pointer)| {
+            (format!("/{step}{pointer}"), format!("/{base_step}{base_pointer}"))
+        }));
+    }
+    found
+}
+
+type Step<'n> = (String, &'n Node);
+
+/// The entries or items of two values that belong together.
+fn paired<'n>(head: &'n Node, base: &'n Node) -> Vec<(Step<'n>, Step<'n>)> {
+    let (above, below) = (children(head), children(base));
+    let pairs = match (&head.value, &base.value) {
+        (Value::Mapping(_), Value::Mapping(_)) => {
+            let same = |step| below.iter().position(|(name, _)| name == step);
+            above.iter().enumerate().filter_map(|(at, (step, _))| Some((at, same(step)?))).collect()
+        }
+        (Value::Sequence(_), Value::Sequence(_)) => {
+            let items = |children: &[Step<'n>]| children.iter().map(|(_, item)| *item).collect();
+            paired_items(items(&above), items(&below))
+        }
+        _ => Vec::new(),
+    };
+    pairs.into_iter().map(|(at, base_at)| (above[at].clone(), below[base_at].clone())).collect()
+}
+
+/// Indexes of items that belong together.
+fn paired_items(head: Vec<&Node>, base: Vec<&Node>) -> Vec<(usize, usize)> {
+    for key in ["name", "id"] {
+        if let Some((head, base)) = identities(&head, key).zip(identities(&base, key)) {
+            let pair = |(identity, at): (&String, &usize)| Some((*at, *base.get(identity)?));
+            return head.iter().filter_map(pair).collect();
+        }
+    }
+    let mut pairs = longest_common(&head, &base);
+    let mut start = (0, 0);
+    for end in [&pairs[..], &[(head.len(), base.len())]].concat() {
+        let gap = (start.0..end.0).zip(start.1..end.1);
+        let is_of_kind = |(at, base_at): &(usize, usize)| {
+            discriminant(&head[*at].value) == discriminant(&base[*base_at].value)
+        };
+        pairs.extend(gap.take_while(is_of_kind));
+        start = (end.0 + 1, end.1 + 1);
+    }
+    pairs
+}
+
+/// Index of each item by what is at `key`; none unless all items have something else there.
+fn identities(items: &[&Node], key: &str) -> Option<BTreeMap<String, usize>> {
+    let identity = |item: &&Node| {
+        let identity = at(item, &format!("/{key}"))?;
+        matches!(identity.value, Value::String(_) | Value::Int(_)).then(|| canonical(identity))
+    };
+    let all: Option<Vec<String>> = items.iter().map(identity).collect();
+    let by_identity: BTreeMap<String, usize> = all?.into_iter().zip(0..).collect();
+    (by_identity.len() == items.len()).then_some(by_identity)
+}
+
+/// Indexes of a longest common subsequence of equal items, which has the equal items at both ends.
+fn longest_common(head: &[&Node], base: &[&Node]) -> Vec<(usize, usize)> {
+    let is_equal = |(item, other): &(&&Node, &&Node)| canonical(item) == canonical(other);
+    let before = head.iter().zip(base).take_while(is_equal).count();
+    let (head_rest, base_rest) = (&head[before..], &base[before..]);
+    let after = head_rest.iter().rev().zip(base_rest.iter().rev()).take_while(is_equal).count();
+    let (head_end, base_end) = (head.len() - after, base.len() - after);
+    let between = longest_common_between(&head[before..head_end], &base[before..base_end]);
+    let between = between.into_iter().map(|(at, base_at)| (before + at, before + base_at));
+    let ends = (0..before).zip(0..before).chain((head_end..head.len()).zip(base_end..base.len()));
+    let mut all: Vec<(usize, usize)> = ends.chain(between).collect();
+    all.sort_unstable();
+    all
+}
+
+/// Of several, the one that comparisons show: where an item of either list can be left out, that of
+/// the shorter list is, or of the one whose text is smaller.
+fn longest_common_between(head: &[&Node], base: &[&Node]) -> Vec<(usize, usize)> {
+    let [above, below] = [head, base]
+        .map(|items| -> Vec<String> { items.iter().map(|item| canonical(item)).collect() });
+    let mut longest = vec![vec![0; below.len() + 1]; above.len() + 1];
+    for at in (0..above.len()).rev() {
+        for base_at in (0..below.len()).rev() {
+            longest[at][base_at] = if above[at] == below[base_at] {
+                longest[at + 1][base_at + 1] + 1
+            } else {
+                longest[at + 1][base_at].max(longest[at][base_at + 1])
+            };
+        }
+    }
+    let leaves_out_base = (base.len(), yaml_texts(base)) <= (head.len(), yaml_texts(head));
+    let (mut pairs, mut at, mut base_at) = (Vec::new(), 0, 0);
+    while at < above.len() && base_at < below.len() {
+        let [without_head, without_base] = [longest[at + 1][base_at], longest[at][base_at + 1]];
+        if above[at] == below[base_at] {
+            pairs.push((at, base_at));
+            (at, base_at) = (at + 1, base_at + 1);
+        } else if without_base > without_head || without_base == without_head && leaves_out_base {
+            base_at += 1;
+        } else {
+            at += 1;
+        }
+    }
+    pairs
+}
+
+fn yaml_texts(items: &[&Node]) -> Vec<String> {
+    let options = EmitOptions { show_secrets: true, origin: None };
+    items.iter().map(|item| to_yaml(item, &options)).collect()
+}
