@@ -1,0 +1,5 @@
+"""`python -m layercake_lint`."""
+
+from layercake_lint import main
+
+main()
