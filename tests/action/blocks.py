@@ -62,7 +62,7 @@ def check_action(file, step, inputs):
     used = step.get("uses")
     if used is None:
         return
-    if used == "./" or used.startswith("OWNER/layercake@"):
+    if used == "./" or used.startswith("layercake-lint/layercake@"):
         unknown = set(step.get("with", {})) - inputs
         if unknown:
             sys.exit(f"{file}: no inputs of the action: {unknown}")

@@ -40,6 +40,7 @@ mod provenance;
 mod query;
 mod reference;
 mod related;
+mod release;
 mod report;
 mod repositories;
 mod rules;

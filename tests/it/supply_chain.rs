@@ -316,7 +316,7 @@ fn lock() -> Lock {
     parsed(&root().join("Cargo.lock"))
 }
 
-fn manifest(path: &Path) -> toml::Table {
+pub fn manifest(path: &Path) -> toml::Table {
     parsed(path)
 }
 
@@ -375,7 +375,7 @@ fn requirements(manifest: &toml::Table) -> Vec<(String, Option<String>)> {
 
 /// The manifests of this repository: the package's own, and those of packages in
 /// folders below it.
-fn manifests() -> Vec<PathBuf> {
+pub fn manifests() -> Vec<PathBuf> {
     let beside = [root().to_path_buf(), root().join("crates")];
     let folders = beside.iter().flat_map(|it| fs::read_dir(it).unwrap());
     let folders = folders.map(|entry| entry.unwrap().path());
@@ -383,6 +383,6 @@ fn manifests() -> Vec<PathBuf> {
     own.chain(folders).map(|it| it.join("Cargo.toml")).filter(|it| it.is_file()).collect()
 }
 
-fn root() -> &'static Path {
+pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

@@ -52,6 +52,9 @@ fn commands_of_the_quick_start_work_where_it_says() {
     assert!(hook.contains("layercake"), "{hook}");
 }
 
+/// Address of the project, from which the pages clone.
+const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
+
 /// What is typed in a folder.
 struct Section {
     folder: PathBuf,
@@ -137,7 +140,7 @@ impl Newcomer {
     }
 
     fn clone_of_project(&self) -> PathBuf {
-        self.run(&self.home(), "git clone --quiet https://github.com/OWNER/layercake");
+        self.run(&self.home(), &format!("git clone --quiet {REPOSITORY}"));
         self.home().join("layercake")
     }
 
@@ -196,7 +199,7 @@ impl Newcomer {
             ("user.email", "newcomer@example.org".to_owned()),
             (
                 &*format!("url.file://{}.insteadOf", self.path("project").display()),
-                "https://github.com/OWNER/layercake".to_owned(),
+                REPOSITORY.to_owned(),
             ),
         ]
         .map(|(key, value)| (key.to_owned(), value));
