@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a repository of the example's sites in a new folder: one commit with them,
-# and one with a new version that three sites take.
+# Creates a repository with the example sites in a new folder: one commit adds them, a second one
+# changes a version that three sites use.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -8,12 +8,12 @@ mkdir "$1"
 cp -R "$here/../examples/sites/." "$1"
 cd "$1"
 git init --quiet --initial-branch=main
-git config user.name somebody
-git config user.email somebody@example.org
+git config user.name Example
+git config user.email example@example.org
 git config core.autocrlf false
 git add --all
-git commit --quiet -m 'The sites'
+git commit --quiet -m 'Add the sites'
 versions=global/config/software-versions.yaml
 sed 's/keystone:2025.1/keystone:2025.2/' "$versions" >"$versions.new"
 mv "$versions.new" "$versions"
-git commit --quiet -m 'A new keystone' "$versions"
+git commit --quiet -m 'Update keystone' "$versions"

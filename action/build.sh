@@ -6,11 +6,11 @@ here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 . "$here/commands.sh"
 
 if ! command -v cargo >/dev/null; then
-    refuse "layercake is built from source here, and there is no \`cargo\` outside of the workspace: install Rust in a step before this one, or take a release of the action for this platform"
+    fail "layercake has to be built from source, and \`cargo\` was not found outside the workspace; install Rust in an earlier step, or use a release of the action that supports this platform"
 fi
 
-# cargo and rustup read settings in all folders above the current one. Where the action was
-# checked out into the workspace, these are a stranger's: a copy is built then.
+# cargo and rustup read settings in all folders above the current one. If the action was checked
+# out into the workspace, a pull request controls these: build a copy outside.
 build=$(mktemp -d "$RUNNER_TEMP/layercake-build.XXXXXX")
 source=${here%/*}
 if ! (enter_outside "$source"); then

@@ -1,16 +1,15 @@
 # shellcheck shell=bash
-# How the scripts beside this one speak to the runner: commands on standard
-# output, and the file for outputs (docs.github.com, "Workflow commands for
-# GitHub Actions"). What they say may hold any text.
+# Workflow commands and outputs of the runner (docs.github.com, "Workflow commands for GitHub
+# Actions"), safe for any text. Sourced by the scripts in this folder.
 #
-# All of them run with bash 3.2, which is what macOS has.
+# All scripts run with bash 3.2, the version on macOS.
 #
-# The workspace holds the files of a pull request. So no program or library is used that lies
-# there or is found by the current folder, and no settings are read from a home folder there.
+# The workspace holds the files of a pull request, so programs, libraries and home folders in it or
+# at relative paths are not used.
 
 workspace=$(cd -P -- "${GITHUB_WORKSPACE:-/}" 2>/dev/null && pwd) || workspace=/
 
-# Enters a folder, and fails if its path is relative or it is in the workspace.
+# Enters a folder. Fails if its path is relative or it is in the workspace.
 enter_outside() {
     case $1 in
     /* | [A-Za-z]:[/\\]*) cd -P -- "$1" 2>/dev/null || return 1 ;;
@@ -19,7 +18,7 @@ enter_outside() {
     [[ $PWD/ != "$workspace"/* ]]
 }
 
-# Those folders of a list, as PATH is one, that are outside of the workspace.
+# Prints the folders of a list such as PATH that are outside the workspace.
 folders_outside() (
     kept=
     while IFS= read -r -d : entry; do
@@ -29,15 +28,15 @@ folders_outside() (
 )
 
 PATH=$(folders_outside "$PATH")
-# An empty list would be the current folder.
+# An empty PATH means the current folder.
 PATH=${PATH:-/usr/bin:/bin}
 if [[ -n ${LD_LIBRARY_PATH-} ]]; then LD_LIBRARY_PATH=$(folders_outside "$LD_LIBRARY_PATH"); fi
 for name in HOME XDG_CONFIG_HOME CURL_HOME CARGO_HOME RUSTUP_HOME; do
     if [[ -n ${!name-} ]] && ! (enter_outside "${!name}"); then unset "$name"; fi
 done
 
-# Text as the message of a command.
-escaped() {
+# Prints a text, escaped as the message of a workflow command.
+escape_message() {
     local text=$1
     text=${text//"%"/%25}
     text=${text//$'\r'/%0D}
@@ -45,62 +44,61 @@ escaped() {
     printf '%s' "$text"
 }
 
-# Prints a line for the log, which is no command: neither `::` at its start nor `##[` in it.
-say() {
+# Prints a line to the log. It is never a workflow command, which starts with `::` or contains `##[`.
+log() {
     local text=$1
     text=${text//[$'\r\n']/ }
     text=${text//"##["/# #[}
     printf 'layercake: %s\n' "$text"
 }
 
-notice() { printf '::notice title=layercake::%s\n' "$(escaped "$1")"; }
+notice() { printf '::notice title=layercake::%s\n' "$(escape_message "$1")"; }
 
-warning() { printf '::warning title=layercake::%s\n' "$(escaped "$1")"; }
+warning() { printf '::warning title=layercake::%s\n' "$(escape_message "$1")"; }
 
-failure() { printf '::error title=layercake::%s\n' "$(escaped "$1")"; }
+error() { printf '::error title=layercake::%s\n' "$(escape_message "$1")"; }
 
-# Says why the step cannot do its work, and ends it.
-refuse() {
-    failure "$1"
+# Reports an error and ends the step.
+fail() {
+    error "$1"
     exit 2
 }
 
-# A word that no other text can hold.
-secret_word() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
+# Prints an unpredictable word, as a delimiter that no text contains.
+random_word() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
 
-# Sets an output of the step; the value may have several lines.
+# Sets an output of the step. The value may have several lines.
 output() {
     local end
-    end=$(secret_word)
+    end=$(random_word)
     printf '%s<<%s\n%s\n%s\n' "$1" "$end" "$2" "$end" >>"$GITHUB_OUTPUT"
 }
 
-# Sets an output that is made of a report, which may be somebody else's: only where all of it
-# has the form that is given as a regular expression.
+# Sets an output from a report, which may be untrusted: the value must match a regular expression.
 output_checked() {
     local form="^($2)$"
     if [[ ! $3 =~ $form ]]; then
-        refuse "the report gives no \`$1\`: what it has there is not of the form $2"
+        fail "the report has no valid \`$1\`: expected a value that matches $2"
     fi
     output "$1" "$3"
 }
 
-# Prints a file so that no line of it is taken for a command.
+# Prints a file with workflow commands disabled.
 show() {
     local word
-    word=$(secret_word)
+    word=$(random_word)
     printf '::stop-commands::%s\n' "$word"
     cat "$1"
     printf '\n::%s::\n' "$word"
 }
 
-# Refuses what is neither `true` nor `false`.
-switch() {
+# Checks that an input is `true` or `false`.
+check_boolean() {
     case $2 in
     true | false) ;;
-    *) refuse "the input \`$1\` is \`true\` or \`false\`, and not \`$2\`" ;;
+    *) fail "expected \`true\` or \`false\` for the input \`$1\`, found \`$2\`" ;;
     esac
 }
 
-# Whether this is the full id of a git object.
-is_id() { [[ $1 =~ ^([0-9a-f]{40}|[0-9a-f]{64})$ ]]; }
+# Whether a text is the full ID of a git object.
+is_object_id() { [[ $1 =~ ^([0-9a-f]{40}|[0-9a-f]{64})$ ]]; }

@@ -1,32 +1,29 @@
 #!/usr/bin/env bash
 # Keeps one comment on the pull request up to date.
 #
-# It is found by a hidden marker in its first line, and by its author, who must
-# be the one that the token speaks for: a marker that somebody else wrote, or
-# quoted, is nobody's leave to change that comment. The first comment is made
-# when there is something to tell; from then on it follows every run.
+# The comment is identified by a hidden marker in its first line and by its author, which must be
+# the token's owner: a comment by another author is never changed. It is created according to
+# `comment-when`, and then updated by every run.
 #
-# The token goes to curl by its standard input, so no list of processes shows
-# it. A token that may not write is no failure of the job: a notice says what it
-# lacks.
+# A token without write access does not fail the job: a notice names the missing permission.
 set -euo pipefail
 here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 # shellcheck source=action/commands.sh
 . "$here/commands.sh"
 
-# In a variable of the shell alone: no program but curl gets it, by its standard input.
+# Not exported: only curl gets the token, on its standard input, so no process list shows it.
 token=${INPUT_TOKEN-}
 unset INPUT_TOKEN
 
-# What GitHub takes as a comment at most, in characters.
-readonly LIMIT=65536
+# Maximum length of a comment on GitHub, in characters.
+readonly MAX_CHARACTERS=65536
 
 folder=$(mktemp -d "$RUNNER_TEMP/layercake-comment.XXXXXX")
 answer=$folder/answer.json
 request=$folder/request.json
 
-# Asks GitHub, and sets `status`; the body of the answer is in $answer.
-ask() {
+# Calls GitHub's API. Sets `status`, and writes the response body to $answer.
+call_api() {
     local method=$1 url=$2
     shift 2
     status=$(
@@ -38,43 +35,42 @@ ask() {
     ) || status=000
 }
 
-# Ends here with what keeps the comment from being written.
+# Ends the step without a comment, and reports why.
 give_up() {
     case $status in
     403 | 404)
-        notice "$1: GitHub answers with $status. The token needs \`pull-requests: write\`, which that of a pull request from a fork never has; the report is in the summary of the job"
+        notice "$1: GitHub answered $status; the token needs \`pull-requests: write\`, which the token of a pull request from a fork never has. The report is in the job summary"
         ;;
-    *) warning "$1: GitHub answers with $status" ;;
+    *) warning "$1: GitHub answered $status" ;;
     esac
     exit 0
 }
 
-# The pull request that this job is about; nothing where it is about none.
-number() {
+# Prints the number of this job's pull request; nothing if there is none.
+pull_request_number() {
     case ${GITHUB_EVENT_NAME-} in
-    workflow_run) number_of_first_step ;;
+    workflow_run) number_of_workflow_run ;;
     *) jq -r '.pull_request.number // empty' "$GITHUB_EVENT_PATH" | tr -d '\r' ;;
     esac
 }
 
-# That of the run which saved the report. The event says which commit it was
-# about, and the one open pull request that still has this commit is asked for:
-# the report, which anybody may have written, has no say in it.
-number_of_first_step() {
+# Prints the number of the pull request whose run saved the report: the only open one whose head is
+# the commit of the event. The report itself is untrusted and not used for this.
+number_of_workflow_run() {
     local head query
     head=$(jq -r '.workflow_run.head_sha' "$GITHUB_EVENT_PATH" | tr -d '\r')
     query=$(jq -r '.workflow_run | "\(.head_repository.owner.login):\(.head_branch)" | @uri' \
         "$GITHUB_EVENT_PATH" | tr -d '\r')
-    ask GET "$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/pulls?state=open&per_page=100&head=$query"
+    call_api GET "$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/pulls?state=open&per_page=100&head=$query"
     if [[ $status != 200 ]]; then return 0; fi
     jq -r --arg head "$head" --arg repository "$GITHUB_REPOSITORY" '
         [.[] | select(.head.sha == $head and .base.repo.full_name == $repository) | .number]
         | if length == 1 then .[0] else empty end' "$answer" | tr -d '\r'
 }
 
-# Who the token speaks for. `/user` knows no apps, and a job's token is one.
-author() {
-    ask POST "${GITHUB_GRAPHQL_URL:-$GITHUB_API_URL/graphql}" --data '{"query": "{ viewer { login } }"}'
+# Prints the login of the token's owner. `/user` does not work for apps, such as a job's token.
+token_login() {
+    call_api POST "${GITHUB_GRAPHQL_URL:-$GITHUB_API_URL/graphql}" --data '{"query": "{ viewer { login } }"}'
     local login=
     if [[ $status == 200 ]]; then
         login=$(jq -r '.data.viewer.login // empty' "$answer" | tr -d '\r')
@@ -82,14 +78,13 @@ author() {
     printf '%s' "${login:-github-actions[bot]}"
 }
 
-# The id of the comment with our marker, by our author; nothing if there is none.
-# Sets `found`.
+# Sets `found` to the ID of the comment with our marker by this author; empty if there is none.
 find_comment() {
     local page=1
     found=
     while ((page <= 100)); do
-        ask GET "$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/issues/$pull/comments?per_page=100&page=$page"
-        if [[ $status != 200 ]]; then give_up "the comments cannot be read"; fi
+        call_api GET "$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/issues/$pull/comments?per_page=100&page=$page"
+        if [[ $status != 200 ]]; then give_up "cannot read the comments"; fi
         found=$(jq -r --arg marker "$marker" --arg author "$1" '
             [.[] | select(.body != null and (.body | split("\n")[0] | rtrimstr("\r")) == $marker)
                  | select(.user.login == $author
@@ -100,52 +95,52 @@ find_comment() {
     done
 }
 
-# Whether there is enough to tell for a first comment. The counts are compared as text: bash
-# runs the commands that are in an operand of `-gt`.
-is_worth_a_comment() {
+# Whether the results justify a first comment. Counts are compared as strings, since bash executes
+# commands in an operand of `-gt`.
+should_create() {
     case $INPUT_COMMENT_WHEN in
     always) ;;
     findings) [[ $FINDINGS_NEW != 0 ]] ;;
     changed) [[ $CHANGED == true || $FINDINGS_NEW != 0 || $FINDINGS_FIXED != 0 ]] ;;
-    *) refuse "the input \`comment-when\` is \`changed\`, \`findings\` or \`always\`, and not \`$INPUT_COMMENT_WHEN\`" ;;
+    *) fail "expected \`changed\`, \`findings\` or \`always\` for the input \`comment-when\`, found \`$INPUT_COMMENT_WHEN\`" ;;
     esac
 }
 
-# The id stands in a comment of HTML, which `--` would end.
+# The ID is part of an HTML comment, which `--` would end.
 id=${INPUT_COMMENT_ID:-${GITHUB_WORKFLOW-}/${GITHUB_JOB-}}
 id=$(printf '%s' "$id" | LC_ALL=C tr -c 'A-Za-z0-9_./' '-' | tr -s '-' | cut -c 1-200)
 marker="<!-- layercake:$id -->"
 
-worth=false
-if is_worth_a_comment; then worth=true; fi
+create=false
+if should_create; then create=true; fi
 status=
-pull=$(number)
+pull=$(pull_request_number)
 if [[ ! $pull =~ ^[0-9]+$ ]]; then
-    notice "there is no pull request to comment on, or it has other commits by now"
+    notice "no comment was written: there is no pull request, or it has newer commits"
     exit 0
 fi
 if [[ -z $token ]]; then
-    notice "there is no comment: the input \`token\` is empty"
+    notice "no comment was written: the input \`token\` is empty"
     exit 0
 fi
-find_comment "$(author)"
-if [[ -z $found && $worth == false ]]; then
-    say "nothing changed, and there is no comment yet: none is made"
+find_comment "$(token_login)"
+if [[ -z $found && $create == false ]]; then
+    log "no comment was written: there is nothing to report"
     exit 0
 fi
 
 jq -n --arg marker "$marker" --rawfile text "$COMMENT_FILE" '{body: ($marker + "\n" + $text)}' >"$request"
-if [[ $(jq -r '.body | length' "$request" | tr -d '\r') -gt $LIMIT ]]; then
-    warning "the comment is longer than GitHub takes; the report is in the summary of the job"
+if [[ $(jq -r '.body | length' "$request" | tr -d '\r') -gt $MAX_CHARACTERS ]]; then
+    warning "no comment was written: it exceeds GitHub's limit of $MAX_CHARACTERS characters. The report is in the job summary"
     exit 0
 fi
 issues=$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/issues
 if [[ -n $found ]]; then
-    ask PATCH "$issues/comments/$found" --data-binary "@$request"
+    call_api PATCH "$issues/comments/$found" --data-binary "@$request"
 else
-    ask POST "$issues/$pull/comments" --data-binary "@$request"
+    call_api POST "$issues/$pull/comments" --data-binary "@$request"
 fi
 case $status in
-2??) say "commented on #$pull: $(jq -r '.html_url // ""' "$answer")" ;;
-*) give_up "the comment cannot be written" ;;
+2??) log "commented on #$pull: $(jq -r '.html_url // ""' "$answer")" ;;
+*) give_up "cannot write the comment" ;;
 esac

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Ends the job as the findings ask for, after everything has been told: with 0, 1 or 2.
+# Ends the job with the exit code of layercake, 0, 1 or 2, after all reports are written.
 set -euo pipefail
 here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 # shellcheck source=action/commands.sh
@@ -8,11 +8,11 @@ here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 case $EXIT_CODE in
 0) ;;
 1)
-    say "there are findings that fail the job (\`fail-on: $INPUT_FAIL_ON\`), or a gate is not held"
+    log "the job fails because of findings (\`fail-on: $INPUT_FAIL_ON\`) or a gate"
     exit 1
     ;;
 *)
-    say "layercake could not do all of its work"
+    log "the run is incomplete; the error is above"
     exit 2
     ;;
 esac

@@ -1,12 +1,9 @@
 #!/usr/bin/env bash
-# Gets the released program of this platform, and takes it only if its SHA-256
-# is the one that `releases.txt` beside this script has: that file came with the
-# action, at the commit which the user chose. The workflow that releases writes it.
+# Downloads the released program for this platform, and checks its SHA-256 against `releases.txt`,
+# which is part of the action at the commit that the user chose and written by the release workflow.
 #
-# Where the action knows no release of its own version, as on a branch between
-# releases, and where that cannot be found, the program is built from the action's
-# own checkout; the next steps do it. A file with another checksum is never a
-# reason to build, but an error.
+# If the action has no release of its own version, as on a branch, or the server does not have it, the
+# next steps build the program from the action's checkout. A wrong checksum is always an error.
 set -euo pipefail
 here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 # shellcheck source=action/commands.sh
@@ -19,8 +16,8 @@ readonly MAX_MB=100
 # Maximum duration of a download, in seconds.
 readonly MAX_SECONDS=300
 
-# The name by which Rust calls the platform; nothing where none is released.
-platform() {
+# Prints the Rust target triple of the platform; nothing if no program is released for it.
+target_triple() {
     case "$RUNNER_OS-$RUNNER_ARCH" in
     Linux-X64) echo x86_64-unknown-linux-musl ;;
     Linux-ARM64) echo aarch64-unknown-linux-musl ;;
@@ -30,13 +27,13 @@ platform() {
     esac
 }
 
-# The SHA-256 of standard input.
+# Prints the SHA-256 of standard input.
 sha256() {
     if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi | cut -d ' ' -f 1
 }
 
-# One hash for all that the program is built from, and for what builds it.
-sources() {
+# Prints a hash of the sources and the compiler, as the cache key of a build.
+source_hash() {
     {
         (
             cd "$root"
@@ -50,12 +47,13 @@ sources() {
     } | sha256
 }
 
-# Runs a command that can write no larger file; where the system knows such a limit.
-limited() (
+# Runs a command with a maximum file size, if the system supports such a limit.
+with_size_limit() (
     ulimit -f $((MAX_MB * 1024)) 2>/dev/null || true
     "$@"
 )
 
+# Sets the outputs, and ends the step: BUILD KEY.
 finish() {
     output build "$1"
     output key "$2"
@@ -63,67 +61,68 @@ finish() {
     exit 0
 }
 
-build() {
-    notice "$1; it is built from the action's checkout, which takes some minutes, and kept in the cache"
-    finish true "layercake-$RUNNER_OS-$RUNNER_ARCH-$(sources)"
+# Ends the step so that the next ones build the program; the reason is printed.
+request_build() {
+    notice "$1; building it from the action's checkout takes some minutes, and the build is cached"
+    finish true "layercake-$RUNNER_OS-$RUNNER_ARCH-$(source_hash)"
 }
 
-# In no folder of the workspace: rustc takes the toolchain that a file there names.
+# Not in the workspace, where a file could select rustc's toolchain.
 cd "$RUNNER_TEMP"
-own=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
-version=${INPUT_VERSION:-$own}
+own_version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
+version=${INPUT_VERSION:-$own_version}
 if [[ $version == source ]]; then
-    build "the program is not downloaded, as the input \`version\` says"
+    request_build "layercake is not downloaded, since the input \`version\` is \`source\`"
 fi
 if [[ ! $version =~ ^[0-9]+\.[0-9]+\.[0-9]+[0-9A-Za-z.+-]*$ ]]; then
-    refuse "the input \`version\` is \`x.y.z\` or \`source\`, and not \`$version\`"
+    fail "expected \`x.y.z\` or \`source\` for the input \`version\`, found \`$version\`"
 fi
 
-target=$(platform)
+target=$(target_triple)
 archive=layercake-$version-$target.tar.gz
-# The first release that has it: an address, and its checksum.
+# Checksum and URL in the first matching line.
 entry=$(tr -d '\r' <"$here/releases.txt" | awk -v end="/v$version/$archive" '
     NF == 2 && $1 ~ /^[0-9a-f]+$/ && length($1) == 64 && !found &&
         substr($2, length($2) - length(end) + 1) == end { print; found = 1 }')
 read -r checksum url <<<"$entry"
 if [[ -z $target || -z $checksum ]]; then
-    if [[ $version != "$own" ]]; then
-        refuse "this action knows no layercake $version for $RUNNER_OS-$RUNNER_ARCH; take the action of that release (\`uses: …@v$version\`), or leave the input \`version\` out"
+    if [[ $version != "$own_version" ]]; then
+        fail "this action has no checksum of layercake $version for $RUNNER_OS-$RUNNER_ARCH; use the action of that release (\`uses: …@v$version\`), or remove the input \`version\`"
     fi
-    build "this action knows no released program of version $own for $RUNNER_OS-$RUNNER_ARCH"
+    request_build "this action has no checksum of layercake $own_version for $RUNNER_OS-$RUNNER_ARCH"
 fi
 
 download=$(mktemp -d "$RUNNER_TEMP/layercake-download.XXXXXX")
 trap 'rm -rf "$download"' EXIT
-if ! status=$(limited curl --disable --silent --show-error --location --retry 3 \
+if ! status=$(with_size_limit curl --disable --silent --show-error --location --retry 3 \
     --connect-timeout 20 --max-time "$MAX_SECONDS" --retry-max-time "$MAX_SECONDS" \
     --max-filesize "${MAX_MB}M" --proto '=https,http' --proto-redir '=https' \
     --output "$download/archive" --write-out '%{http_code}' "$url"); then
-    refuse "$url cannot be downloaded; the message is above"
+    fail "cannot download $url; curl's error is above"
 fi
 case $status in
 200) ;;
 404)
-    if [[ $version != "$own" ]]; then
-        refuse "there is no release at $url"
+    if [[ $version != "$own_version" ]]; then
+        fail "no release found at $url"
     fi
-    build "there is no release at $url"
+    request_build "no release found at $url"
     ;;
-*) refuse "$url cannot be downloaded: the server answers with $status" ;;
+*) fail "cannot download $url: the server answered $status" ;;
 esac
 
 found=$(sha256 <"$download/archive")
 if [[ $found != "$checksum" ]]; then
-    refuse "$url is not the file that was released: its SHA-256 is $found, and should be $checksum"
+    fail "$url is not the released file: expected SHA-256 $checksum, found $found"
 fi
 suffix=
 if [[ $RUNNER_OS == Windows ]]; then suffix=.exe; fi
-# Every archive has one folder of its own name. Of its members one is read, and none is
-# unpacked: neither a path nor a link in an archive decides where something is written.
+# An archive has one folder of its own name. One member is extracted to standard output, so paths and
+# links in the archive cannot decide where anything is written.
 member=${archive%.tar.gz}/layercake$suffix
-if ! limited tar -xzOf - "$member" <"$download/archive" >"$download/program" ||
+if ! with_size_limit tar -xzOf - "$member" <"$download/archive" >"$download/program" ||
     [[ ! -s $download/program ]]; then
-    refuse "$url holds no program \`$member\`"
+    fail "expected the program \`$member\` in $url, found none"
 fi
 key=layercake-$version-$target
 folder=$RUNNER_TEMP/layercake-program/$key

@@ -1,23 +1,21 @@
 # shellcheck shell=bash
-# git for the scripts beside this one, in a checkout whose files a stranger wrote.
+# git for the scripts in this folder, in a checkout whose files are untrusted.
 #
-# Sourced after `commands.sh`. It takes the input `path` and the input `token` from
-# the environment; the token stays in a variable of the shell, and no program inherits
-# it but the one `git fetch` that needs it.
+# Sourced after `commands.sh`. Takes the input `token` from the environment and keeps it in a shell
+# variable: only the `git fetch` that needs it inherits it.
 
 token=${INPUT_TOKEN-}
 unset INPUT_TOKEN
 
-# A repository or a program that is named by a variable is not the checkout's. Without
-# the variables of ssh and of proxies git runs no command that the job did not choose.
+# git uses only the repository of the checkout, and runs no command named by a variable.
 unset GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_OBJECT_DIRECTORY \
     GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE GIT_SHALLOW_FILE GIT_GRAFT_FILE \
     GIT_REPLACE_REF_BASE GIT_SSH GIT_SSH_VARIANT GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF GIT_PAGER
 export GIT_TERMINAL_PROMPT=0 GIT_ASKPASS='' GIT_SSH_COMMAND=ssh GIT_NO_LAZY_FETCH=1
 export GIT_OPTIONAL_LOCKS=0 GIT_ALLOW_PROTOCOL=none
 
-# Root of the checkout that a folder lies in. Fails where a symbolic link, which a checkout
-# may have in the folder's place, leads out of it: the program refuses that too.
+# Prints the root of the checkout that contains a folder. Fails if a symbolic link in the path, which
+# the checkout may contain, leads out of it: the program rejects that, too.
 checkout_root() {
     local root link outer
     root=$(CDPATH='' cd -P -- "$1" 2>/dev/null && root_above "$PWD") || return 1
@@ -31,8 +29,8 @@ checkout_root() {
     printf '%s\n' "$root"
 }
 
-# The nearest folder that has a `.git`. git commits no file of this name, so that a repository
-# which was committed is not found.
+# Prints the nearest folder with a `.git`. git cannot commit a file of this name, so a repository
+# inside a commit is not found.
 root_above() {
     local folder=$1
     until [[ -e $folder/.git ]]; do
@@ -42,54 +40,53 @@ root_above() {
     printf '%s\n' "${folder:-/}"
 }
 
-# Root of the checkout; scripts set it.
+# Root of the checkout, set by the scripts.
 checkout=
 
-# Runs git in the root of the checkout, without any program that a configuration names.
-in_checkout() {
+# Runs git in the root of the checkout, without programs named by its configuration.
+run_git() {
     git -C "$checkout" --no-pager \
         -c safe.bareRepository=explicit -c core.hooksPath=/dev/null -c core.fsmonitor=false \
         -c core.sshCommand=ssh -c core.askPass= -c core.alternateRefsCommand=true \
         -c credential.helper= -c gc.auto=0 -c maintenance.auto=false "$@"
 }
 
-# Name of the remote that the checkout comes from: the only one, or `origin`.
+# Prints the name of the checkout's remote: the only one, or `origin`.
 remote() {
     local remotes
-    remotes=$(in_checkout remote)
+    remotes=$(run_git remote)
     if [[ -n $remotes && $remotes != *$'\n'* ]]; then echo "$remotes"; else echo origin; fi
 }
 
-# Address of that remote, after `url.*.insteadOf`.
-remote_url() { in_checkout remote get-url "$(remote)"; }
+# Prints the URL of that remote, after `url.*.insteadOf`.
+remote_url() { run_git remote get-url "$(remote)"; }
 
-# Fetches from the remote: FLAG (`--depth=…` or empty), then refspecs. What the checkout
-# itself may not read, as in a private repository with `persist-credentials: false`, is
-# asked for once more with the token.
+# Fetches from the remote: FLAG (`--depth=…` or empty), then refspecs. If that fails, as in a private
+# repository with `persist-credentials: false`, it is retried with the token.
 fetch() {
     local url
     url=$(remote_url) || return 1
     if fetch_from "$url" "$@"; then return 0; fi
     url=$(url_for_token "$url") || return 1
-    say "once more, with the token"
+    log "retrying with the token"
     fetch_with_token "$url" "$@"
 }
 
-# The address of the remote and not its name: settings of the remote, such as its
-# `uploadpack`, are not used then.
+# Fetches from a URL instead of the remote's name, so that settings of the remote, such as
+# `uploadpack`, are ignored: URL FLAG REFSPEC...
 fetch_from() {
     local url=$1 flag=$2 allowed
     shift 2
-    if ! allowed=$(protocols "$url"); then
-        notice "nothing is fetched from $url: only https, http, ssh and files are"
+    if ! allowed=$(allowed_protocols "$url"); then
+        notice "cannot fetch from $url: expected an https, http, ssh or file URL"
         return 1
     fi
-    GIT_ALLOW_PROTOCOL=$allowed in_checkout fetch --quiet --no-tags --no-recurse-submodules \
+    GIT_ALLOW_PROTOCOL=$allowed run_git fetch --quiet --no-tags --no-recurse-submodules \
         --upload-pack=git-upload-pack ${flag:+"$flag"} -- "$url" "$@"
 }
 
-# The token goes to git by the environment of this one command; the empty header before
-# it takes the place of one that the checkout kept.
+# Fetches with the token, which is only in the environment of this command. The empty header removes
+# a header that the checkout stored.
 fetch_with_token() {
     local basic count=${GIT_CONFIG_COUNT:-0} key="http.$GITHUB_SERVER_URL/.extraheader"
     basic=$(printf 'x-access-token:%s' "$token" | base64 | tr -d '\n')
@@ -103,8 +100,8 @@ fetch_with_token() {
     )
 }
 
-# Protocols that git may use for an address, as GIT_ALLOW_PROTOCOL has them.
-protocols() {
+# Prints the protocols that git may use for a URL, in the form of GIT_ALLOW_PROTOCOL.
+allowed_protocols() {
     case $1 in
     https://*) echo https ;;
     http://*) echo http:https ;;
@@ -116,8 +113,8 @@ protocols() {
     esac
 }
 
-# Address at which the token may be used: of GitHub's own server alone, and only if
-# nothing in the configuration of the checkout leads elsewhere.
+# Prints the URL to use with the token. Fails unless it is on GitHub's own server, and nothing in the
+# configuration of the checkout redirects the request.
 url_for_token() {
     local url=$1 host=${GITHUB_SERVER_URL#*://} found
     if [[ -z $token ]]; then return 1; fi
@@ -127,19 +124,19 @@ url_for_token() {
     "ssh://git@$host/"*) url=$GITHUB_SERVER_URL/${url#"ssh://git@$host/"} ;;
     *) return 1 ;;
     esac
-    if [[ $(in_checkout ls-remote --get-url "$url") != "$url" ]]; then return 1; fi
-    found=$(diverting_settings)
+    if [[ $(run_git ls-remote --get-url "$url") != "$url" ]]; then return 1; fi
+    found=$(redirecting_settings)
     if [[ -n $found ]]; then
-        notice "the token is not used, since the configuration of the checkout sets $found" >&2
+        notice "the token is not used, because the configuration of the checkout sets $found" >&2
         return 1
     fi
     echo "$url"
 }
 
-# Settings of the checkout that send a request, or what protects it, somewhere else.
-diverting_settings() {
+# Prints settings of the checkout that could redirect a request or weaken its protection.
+redirecting_settings() {
     local scope keys='^(url\..*\.insteadof|http\.(.*\.)?(proxy.*|ssl.*|followredirects|cookiefile|curloptresolve)|credential\..*)$'
     for scope in --local --worktree; do
-        in_checkout config "$scope" --includes --name-only --get-regexp "$keys" 2>/dev/null || true
+        run_git config "$scope" --includes --name-only --get-regexp "$keys" 2>/dev/null || true
     done | sort -u | tr '\n' ' '
 }

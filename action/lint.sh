@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Runs layercake once, with a reporter for every place, and tells what it found
-# to the log, to the annotations, to the summary of the job, and to the outputs
-# of the step: paths and counts, never contents. Or tells a saved report.
+# Runs layercake once, or reads a saved report, and writes all reports: log, annotations, job summary
+# and outputs of the step, which are paths and counts, never contents.
 #
-# Ends with 0 where layercake could do its work, whatever it found: the comment
-# and the artifact come before the verdict, which `decide.sh` gives.
+# The exit code is 0 if layercake completed, even with findings: comment and artifact come before the
+# verdict, which is that of `decide.sh`.
 set -euo pipefail
 here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 # shellcheck source=action/commands.sh
@@ -12,19 +11,19 @@ here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 # shellcheck source=action/git.sh
 . "$here/git.sh"
 
-switch config-from-base "$INPUT_CONFIG_FROM_BASE"
-switch all-findings "$INPUT_ALL_FINDINGS"
-switch annotations "$INPUT_ANNOTATIONS"
-switch job-summary "$INPUT_JOB_SUMMARY"
-switch comment "$INPUT_COMMENT"
-switch sarif "$INPUT_SARIF"
-switch upload-sarif "$INPUT_UPLOAD_SARIF"
+check_boolean config-from-base "$INPUT_CONFIG_FROM_BASE"
+check_boolean all-findings "$INPUT_ALL_FINDINGS"
+check_boolean annotations "$INPUT_ANNOTATIONS"
+check_boolean job-summary "$INPUT_JOB_SUMMARY"
+check_boolean comment "$INPUT_COMMENT"
+check_boolean sarif "$INPUT_SARIF"
+check_boolean upload-sarif "$INPUT_UPLOAD_SARIF"
 
 folder=$(mktemp -d "$RUNNER_TEMP/layercake-report.XXXXXX")
 json=$folder/report.json
 
-# Whether the event can have a token that writes. That of a pull request from
-# another repository, or of Dependabot's, only reads, whatever the workflow asks.
+# Whether the event can have a token with write access. The token of a pull request from another
+# repository or by Dependabot is always read-only.
 is_trusted() {
     if [[ ${GITHUB_ACTOR-} == 'dependabot[bot]' ]]; then return 1; fi
     case ${GITHUB_EVENT_NAME-} in
@@ -36,25 +35,24 @@ is_trusted() {
     esac
 }
 
-is_about_a_change() {
+is_change_event() {
     case ${GITHUB_EVENT_NAME-} in
     pull_request | pull_request_target | pull_request_review | merge_group) ;;
     *) return 1 ;;
     esac
 }
 
-# Whether the files that are reported on are those of the repository that the
-# job belongs to, and not of another one that was checked out beside it.
+# Whether the checked files belong to the repository of the job, and not to another one that was
+# checked out.
 is_this_repository() {
     if [[ -n $INPUT_REPORT ]]; then return 0; fi
     local checkout url
     checkout=$(checkout_root "$INPUT_PATH") || return 1
-    url=$(in_checkout remote get-url origin 2>/dev/null) || return 1
+    url=$(run_git remote get-url origin 2>/dev/null) || return 1
     [[ ${url%.git} == */"$GITHUB_REPOSITORY" ]]
 }
 
-# The lines of a text, each after a flag, as further elements of `arguments`;
-# empty lines say nothing.
+# Appends each line of a text to `arguments`, after a flag. Empty lines are ignored.
 add_lines() {
     local line
     while IFS= read -r line || [[ -n $line ]]; do
@@ -63,8 +61,7 @@ add_lines() {
     done <<<"$2"
 }
 
-# Refuses a clone to which a symbolic link leads that a checkout may have in its place: it is not
-# the one that the workflow names.
+# Rejects a clone behind a symbolic link of the checkout, which a pull request could have redirected.
 check_clones() {
     local line place
     while IFS= read -r line || [[ -n $line ]]; do
@@ -72,14 +69,14 @@ check_clones() {
         place=${place#*=}
         if [[ $place != /* ]]; then place=$INPUT_PATH/$place; fi
         if [[ ! -e $place ]]; then place=${place%@*}; fi
-        if leads_out "$place"; then
-            refuse "a clone of the input \`repositories\` is a link that leads out of the workspace: $line"
+        if escapes_workspace "$place"; then
+            fail "a path in the input \`repositories\` has a symbolic link that leads out of the workspace: $line"
         fi
     done <<<"$INPUT_REPOSITORIES"
 }
 
-# Whether a folder is outside of the workspace, and a link in the workspace leads to it.
-leads_out() {
+# Whether a folder is outside the workspace, and its path has a symbolic link in the workspace.
+escapes_workspace() {
     local above='' rest=$1/ part
     if ! is_outside "$1"; then return 1; fi
     while [[ $rest == */* ]]; do
@@ -91,14 +88,14 @@ leads_out() {
     return 1
 }
 
-# Whether a folder is there, and outside of the workspace.
+# Whether a folder exists and is outside the workspace.
 is_outside() {
     local folder
     folder=$(CDPATH='' cd -P -- "$1" 2>/dev/null && pwd) && (enter_outside "$folder")
 }
 
-# What is compared, and what of it is told.
-sides() {
+# Appends the flags for what to compare, and which results count.
+add_comparison_flags() {
     if [[ -n ${FROM-} ]]; then
         arguments+=("--from=$FROM" "--to=$TO")
     elif [[ -n ${SINCE-} ]]; then
@@ -119,8 +116,8 @@ sides() {
     arguments+=("--fail-on=$INPUT_FAIL_ON")
 }
 
-# The reports, all of one run.
-reports() {
+# Appends the flags for all reports.
+add_report_flags() {
     arguments+=(
         --output full
         --output "github=$folder/annotations.txt"
@@ -128,7 +125,7 @@ reports() {
         --output "comment=$folder/comment.md"
         --output "html=$folder/report.html"
     )
-    if [[ $wants_sarif == true ]] && is_about_a_change; then
+    if [[ $wants_sarif == true ]] && is_change_event; then
         arguments+=(--output "sarif=$folder/report.sarif")
     fi
     if [[ $INPUT_ALL_FINDINGS == true ]]; then arguments+=(--all-findings); fi
@@ -137,19 +134,20 @@ reports() {
     fi
 }
 
-count() { jq -r "$1" "$json" | tr -d '\r'; }
+# Prints the result of a jq filter on the report.
+query() { jq -r "$1" "$json" | tr -d '\r'; }
 
 wants_sarif=false
 if [[ $INPUT_SARIF == true || $INPUT_UPLOAD_SARIF == true ]]; then wants_sarif=true; fi
 
 if [[ -n $INPUT_REPORT ]]; then
     arguments=(report "$INPUT_REPORT" --output "json=$json")
-    reports
+    add_report_flags
     directory=.
 else
     arguments=(lint --output "json=$json")
-    sides
-    reports
+    add_comparison_flags
+    add_report_flags
     add_lines '' "$INPUT_ARGS"
     directory=$INPUT_PATH
 fi
@@ -164,53 +162,52 @@ if [[ -s $folder/errors.txt ]]; then show "$folder/errors.txt"; fi
 echo '::endgroup::'
 output exit-code "$code"
 if ((code > 1)); then
-    said=$(cat "$folder/errors.txt")
-    failure "${said:-layercake ends with the exit code $code; the log says why}"
+    message=$(cat "$folder/errors.txt")
+    error "${message:-layercake ended with exit code $code; see the log}"
 fi
 if [[ ! -s $json ]]; then exit "$code"; fi
 
-# Annotations stand beside the lines of a pull request's own run: those of a
-# saved report would go to the run that tells it.
+# Annotations belong to the run that checked the pull request, not to one that reads a saved report.
 if [[ $INPUT_ANNOTATIONS == true && -z $INPUT_REPORT ]]; then cat "$folder/annotations.txt"; fi
 if [[ $INPUT_JOB_SUMMARY == true ]]; then cat "$folder/report.md" >>"$GITHUB_STEP_SUMMARY"; fi
 
-# Code scanning closes what an upload for a branch does not have. So a branch's
-# has all findings, and that of a pull request the new ones.
-if [[ $wants_sarif == true ]] && ! is_about_a_change; then
+# Code scanning closes alerts that an upload for a branch lacks. So an upload for a branch has all
+# findings, and one for a pull request the new ones.
+if [[ $wants_sarif == true ]] && ! is_change_event; then
     layercake report "$json" --all-findings --output "sarif=$folder/report.sarif" \
-        >"$folder/errors.txt" 2>&1 || refuse "there is no SARIF file: $(cat "$folder/errors.txt")"
+        >"$folder/errors.txt" 2>&1 || fail "cannot write the SARIF file: $(cat "$folder/errors.txt")"
 fi
 trusted=false
 if is_trusted; then trusted=true; fi
 if [[ $INPUT_UPLOAD_SARIF == true && $trusted == false ]]; then
-    notice "nothing is sent to code scanning: on pull requests from forks and of Dependabot the token only reads"
+    notice "no findings are sent to code scanning: the token is read-only for pull requests from forks and by Dependabot"
 fi
 
-# What came, went or has other data; other metadata alone is no change.
-outputs='.totals | .changed_outputs - .by_status.metadata + .by_status.not_comparable'
-# shellcheck disable=SC2016 # these are variables of jq
-sites='.sites as $sites | .site_sets as $sets | [.outputs[] | select(.status != "metadata")
+# Outputs that were added, removed or changed; changed metadata alone does not count.
+changed_outputs='.totals | .changed_outputs - .by_status.metadata + .by_status.not_comparable'
+# shellcheck disable=SC2016 # jq variables
+changed_sites='.sites as $sites | .site_sets as $sets | [.outputs[] | select(.status != "metadata")
     | $sets[.sites[1:] | tonumber - 1].sites[] | $sites[.].name | select(. != null)] | unique'
-new='[.findings[] | select(.suppressed == null and (.state == "new" or .state == null))]'
-many='map(.count) | add // 0'
-output_checked outputs-changed '[0-9]+' "$(count "$outputs")"
-output_checked changed 'true|false' "$(count "$outputs > 0")"
-output_checked sites-changed '[0-9]+' "$(count "$sites | length")"
-# A control character is an escape in JSON, so that this is one line of printed characters.
-output_checked sites '\[("([^"\\]|\\.)*"(,"([^"\\]|\\.)*")*)?\]' "$(jq -c "$sites" "$json" | tr -d '\r')"
-output_checked findings-new '[0-9]+' "$(count "$new | $many")"
-output_checked findings-fixed '[0-9]+' "$(count "[.findings[] | select(.state == \"fixed\")] | $many")"
-output_checked worst-severity 'error|warning|note|none' "$(count "[${new}[].severity] | if index(\"error\") then \"error\"
+new_findings='[.findings[] | select(.suppressed == null and (.state == "new" or .state == null))]'
+sum='map(.count) | add // 0'
+output_checked outputs-changed '[0-9]+' "$(query "$changed_outputs")"
+output_checked changed 'true|false' "$(query "$changed_outputs > 0")"
+output_checked sites-changed '[0-9]+' "$(query "$changed_sites | length")"
+# JSON escapes control characters, so this is one line.
+output_checked sites '\[("([^"\\]|\\.)*"(,"([^"\\]|\\.)*")*)?\]' "$(jq -c "$changed_sites" "$json" | tr -d '\r')"
+output_checked findings-new '[0-9]+' "$(query "$new_findings | $sum")"
+output_checked findings-fixed '[0-9]+' "$(query "[.findings[] | select(.state == \"fixed\")] | $sum")"
+output_checked worst-severity 'error|warning|note|none' "$(query "[${new_findings}[].severity] | if index(\"error\") then \"error\"
     elif index(\"warning\") then \"warning\" elif index(\"note\") then \"note\" else \"none\" end")"
 commit='([0-9a-f]{40}|[0-9a-f]{64})?'
-# Code scanning runs git in this folder: the root of the checkout, where no repository that
-# was committed is found, and of a saved report a folder without any.
+# Code scanning runs git in this folder: the root of the checkout, so that a repository inside a
+# commit is not found; for a saved report, a folder without a repository.
 if [[ -n $INPUT_REPORT ]] || ! checkout=$(checkout_root "$INPUT_PATH"); then checkout=$folder; fi
 output checkout "$checkout"
-output_checked base-sha "$commit" "$(count '.comparison.base.commit // ""')"
-head=$(count '.comparison.head.commit // ""')
+output_checked base-sha "$commit" "$(query '.comparison.base.commit // ""')"
+head=$(query '.comparison.head.commit // ""')
 if [[ -z $head && $checkout != "$folder" ]]; then
-    head=$(in_checkout rev-parse --quiet --verify HEAD || true)
+    head=$(run_git rev-parse --quiet --verify HEAD || true)
 fi
 output_checked head-sha "$commit" "$head"
 output trusted "$trusted"

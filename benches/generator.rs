@@ -1,21 +1,20 @@
-//! A site repository of any size, shaped as `airship/treasuremap` is.
+//! Generator of a site repository of any size, in the shape of `airship/treasuremap`.
 //!
-//! The shape is in numbers: how many charts, certificates, passphrases and
-//! catalogues each layer of treasuremap holds, in how many files, how many
-//! keys and substitutions they have, which of them replace others, and what
-//! they read. No text of it is here; names and values are counted up or come
-//! from [`Words`]. The same scale always gives the same bytes.
+//! The shape consists of numbers: how many charts, certificates, passphrases and catalogues each
+//! layer of treasuremap has, in how many files, how many keys and substitutions they have, which of
+//! them replace others, and which sources they read. It contains no text of treasuremap; names and
+//! values are counted or come from [`Words`]. The same scale always produces the same bytes.
 //!
-//! At scale N every layer holds N copies of its documents under other names;
-//! the six sites stay six, and so does the one layering policy. A copy refers
-//! to itself alone, but all of them share a label and are related in one site.
+//! At scale N, every layer has N copies of its documents under different names; the six sites and
+//! the layering policy are not copied. A copy refers only to itself, but all copies share a label
+//! and belong to the same sites.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What was written.
+/// Amount of data written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
     pub files: usize,
@@ -23,41 +22,40 @@ pub struct Size {
     pub bytes: usize,
 }
 
-/// What one folder of `type/` or `site/` holds, in each copy.
+/// Contents of a folder of `type/` or `site/`, in each copy.
 struct Layer {
     folder: &'static str,
-    /// The type, for a site.
+    /// Type of a site.
     site_type: &'static str,
-    /// One in a file each.
+    /// Passphrases, one per file.
     passphrases: usize,
-    /// Certificates, each with its key.
+    /// Certificates, each with a key.
     certificates: usize,
-    /// Authorities, each with its key.
+    /// Authorities, each with a key.
     authorities: usize,
-    /// All of the above in one file, rather than one file each.
+    /// Whether all of the above are in one file instead of one file each.
     is_bundled: bool,
-    /// Charts laid on the global one of the same number.
+    /// Charts whose parent is the global chart with the same number.
     charts: usize,
-    /// How many of them replace it.
+    /// Number of charts that replace the parent.
     replacements: usize,
-    /// How many of them are laid on an abstract one, and substitute this
-    /// often, into lists.
+    /// Number of charts with an abstract parent, and of their substitutions into lists.
     site_charts: usize,
     list_writes: usize,
-    /// Chart groups laid on the global ones, every other one in its place.
+    /// Chart groups whose parents are global groups; every other one replaces its parent.
     groups: usize,
-    /// Catalogues with this many endpoints each; three in one file.
+    /// Endpoints per catalogue; three catalogues share a file.
     endpoints: usize,
-    /// Whether a domain is put into each endpoint.
+    /// Whether a domain is substituted into each endpoint.
     puts_domain: bool,
     accounts: bool,
-    /// Hosts of the addresses, and lines of comment about them.
+    /// Hosts of the addresses, and comment lines about them.
     addresses: (usize, usize),
-    /// Certificates that are declared to be made at deploy time.
+    /// Certificates declared as generated at deploy time.
     declared: usize,
-    /// A replacement of the versions, with this many entries.
+    /// Entries of a replacement of the versions.
     versions: usize,
-    /// Profiles, networks and the like, of this many keys; several in a file.
+    /// Profiles, networks and the like, and keys of each; several per file.
     others: (usize, usize),
     files_of_others: usize,
 }
@@ -202,25 +200,25 @@ const LAYERS: [Layer; 9] = [
     },
 ];
 
-/// Global charts, in how many files, and how many of them are abstract.
+/// Number of global charts, of their files, and of abstract ones.
 const CHARTS: usize = 96;
 const CHART_FILES: usize = 82;
 const ABSTRACT_CHARTS: usize = 18;
-/// How often each of them substitutes: few of them often, most a few times.
+/// Substitutions per chart: many in a few charts, a few in most.
 const SUBSTITUTIONS: [usize; 24] =
     [1, 8, 3, 16, 1, 7, 5, 9, 2, 28, 6, 1, 8, 4, 11, 7, 3, 17, 1, 9, 6, 26, 2, 7];
 const SCHEMAS: usize = 30;
 const GROUPS: usize = 44;
-/// Passphrases that charts read; every site has as many at least.
+/// Passphrases that charts read; every site has at least as many.
 const PASSPHRASES_READ: usize = 68;
 /// Certificates that charts read.
 const CERTIFICATES_READ: usize = 29;
 const ACCOUNTS: usize = 20;
 
-/// Writes the repository of `scale` into `folder`, which is empty.
+/// Writes the repository of `scale` into the empty folder `folder`.
 ///
 /// # Errors
-/// Where a file cannot be written.
+/// If a file cannot be written.
 pub fn write(folder: &Path, scale: usize) -> io::Result<Size> {
     let mut out = Output::new(folder);
     let order = "  layerOrder:\n  - global\n  - type\n  - site\n";
@@ -238,10 +236,10 @@ pub fn write(folder: &Path, scale: usize) -> io::Result<Size> {
     Ok(out.size)
 }
 
-/// Where files go.
+/// Destination of the files.
 pub struct Output<'a> {
     pub folder: &'a Path,
-    /// What was written so far.
+    /// Amount written so far.
     pub size: Size,
 }
 
@@ -261,7 +259,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Spreads `documents` over `files` files.
+    /// Distributes `documents` over `files` files.
     fn spread(&mut self, path: &str, files: usize, documents: &[String]) -> io::Result<()> {
         let mut rest = documents;
         for file in 0..files {
@@ -273,7 +271,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// What a document says of itself.
+/// Envelope of a document.
 #[derive(Clone, Default)]
 struct Head {
     schema: String,
@@ -283,11 +281,11 @@ struct Head {
     encrypted: bool,
     is_abstract: bool,
     is_labelled: bool,
-    /// Whether it, or its parent, has the label that all such documents share.
+    /// Whether the document, or its parent, has the label common to such documents.
     is_component: bool,
-    /// The label by which its parent is found.
+    /// Label that selects the parent.
     parent: Option<String>,
-    /// Of its actions; the first merges everything.
+    /// Paths of the actions; the first merges everything.
     actions: Vec<String>,
     replaces: bool,
     substitutions: String,
@@ -299,7 +297,7 @@ impl Head {
         Self { schema: schema.into(), name: name.into(), layer, ..Self::default() }
     }
 
-    /// The whole document; `data` is what stands below that key, or after it.
+    /// Formats the document; `data` is the text below the key, or after it.
     fn document(&self, data: &str) -> String {
         let kind = if self.control { "Control" } else { "Document" };
         let mut text = format!("---\nschema: {}\n", self.schema);
@@ -359,7 +357,7 @@ impl Head {
         );
     }
 
-    /// Adds to the last substitution which part of the destination it is.
+    /// Adds a pattern to the destination of the last substitution.
     fn by_pattern(&mut self, pattern: &str) {
         let _ = writeln!(self.substitutions, "        pattern: {pattern}");
     }
@@ -371,7 +369,7 @@ fn comments(text: &mut String, lines: usize) {
     }
 }
 
-/// The kinds of document with a schema.
+/// Kinds of documents with a schema.
 const KINDS: [&str; 12] = [
     "armada/Chart/v1",
     "armada/ChartGroup/v1",
@@ -393,14 +391,14 @@ const ACCOUNT_CATALOGUE: &str = "pegleg/AccountCatalogue/v1";
 const ADDRESSES: &str = "pegleg/CommonAddresses/v1";
 const CONFIGURATION: &str = "pegleg/CommonSoftwareConfig/v1";
 
-/// One copy of everything.
+/// A copy of all documents.
 struct Copy {
     number: usize,
     words: Words,
 }
 
 impl Copy {
-    /// A name of this copy's own.
+    /// Name that is unique to this copy.
     fn name(&self, kind: &str, number: usize) -> String {
         format!("{kind}-{}-{number}", self.number)
     }
@@ -409,7 +407,7 @@ impl Copy {
         format!("{kind}-{}", self.number)
     }
 
-    /// A path of this copy's own.
+    /// Path that is unique to this copy.
     fn path(&self, folder: &str, file: &str) -> String {
         format!("{folder}/part-{}/{file}", self.number)
     }
@@ -451,7 +449,7 @@ impl Copy {
         out.spread(&self.path("global/profiles", "profile"), 20, &others)
     }
 
-    /// One big text in JSON, as system profiles are.
+    /// Writes a large JSON text, like those in system profiles.
     fn profile_of_system(&mut self, out: &mut Output<'_>) -> io::Result<()> {
         let mut text = String::from("  content: |\n    {\n");
         for call in 0..780 {
@@ -498,7 +496,7 @@ impl Copy {
         out.spread(&self.path(folder, "profile"), layer.files_of_others, &others)
     }
 
-    /// Where each chart and its images come from.
+    /// Locations of each chart and its images.
     fn versions(&mut self, charts: usize) -> String {
         let mut text = String::from("  charts:\n");
         for chart in 0..charts {
@@ -539,8 +537,8 @@ impl Copy {
         head.document(&self.chart_data(chart))
     }
 
-    /// In turn: where the chart and its images come from, endpoints, secrets,
-    /// accounts, addresses.
+    /// Adds a substitution; by number in turn: locations of the chart and its images, endpoints,
+    /// secrets, accounts, addresses.
     fn chart_substitution(&mut self, head: &mut Head, chart: usize, number: usize) {
         let turn = chart + number;
         let catalogue = turn % 3;
@@ -609,10 +607,10 @@ impl Copy {
             600 + chart
         );
         text.push_str("    conf:\n");
-        // Every tenth is long.
+        // Every tenth chart is long.
         let sections = if chart % 10 == 7 { 20 } else { 5 };
         for section in 0..sections {
-            // A placeholder where `chart_substitution` replaces one.
+            // Placeholder for the pattern of `chart_substitution`.
             let substitutions = SUBSTITUTIONS[chart % SUBSTITUTIONS.len()];
             let is_replaced = section % 2 == 0 && section * 10 + 5 < substitutions;
             let domain = if is_replaced { "DOMAIN" } else { "example.org" };
@@ -646,9 +644,9 @@ impl Copy {
         text
     }
 
-    /// A chart laid on the global one: over it in its place, or beside it.
+    /// Chart with a global parent, which it replaces or extends.
     fn child_chart(&mut self, layer: &'static str, chart: usize, replaces: bool) -> String {
-        // Sites are laid on what their type has not replaced.
+        // Sites use parents that their type has not replaced.
         let parent = if replaces || layer == "type" { chart } else { CHARTS - 1 - chart % 18 };
         let parent = if replaces && layer == "site" { 60 + chart } else { parent };
         let name = if replaces {
@@ -686,7 +684,7 @@ impl Copy {
         head.document(&data)
     }
 
-    /// A chart with a list of nodes, each with its certificates.
+    /// Chart with a list of nodes, each with its certificates.
     fn site_chart(&mut self, layer: &'static str, writes: usize) -> String {
         let parent = self.name("chart", CHARTS - 2);
         let mut head = Head {
@@ -786,7 +784,7 @@ impl Copy {
             let document = self.declared(layer, counts.declared);
             out.write(&self.path(folder, "pki-catalogue.yaml"), &[document])?;
         }
-        // Read by the accounts of the type, so that every site has one.
+        // The accounts of the type read it, so every site needs one.
         if layer == "site" {
             let head = Head::new(CONFIGURATION, &self.the("configuration"), layer);
             let data = format!("  region: {}\n", self.words.word());
@@ -821,7 +819,7 @@ impl Copy {
         head.document(&data)
     }
 
-    /// One substitution with several destinations.
+    /// Adds a substitution with several destinations.
     fn put_domain(&self, head: &mut Head, addresses: &str, endpoints: std::ops::Range<usize>) {
         let _ = write!(
             head.substitutions,
@@ -889,8 +887,8 @@ impl Copy {
         Head { comment: count, ..head }.document(&data)
     }
 
-    /// The first ones are for documents that there are, and look at all that
-    /// is in them, which is more than those of treasuremap do.
+    /// The first schemas apply to existing documents and validate all their content, which is more
+    /// than treasuremap's schemas do.
     fn data_schema(&mut self, number: usize) -> String {
         let known = KINDS.get(number).filter(|_| self.number == 0);
         let name = match known {
@@ -914,7 +912,7 @@ impl Copy {
             );
         }
         data.push_str(match known {
-            // As with the real ones, most of a document is of no schema's interest.
+            // As with real schemas, most of a document is unconstrained.
             Some(_) => {
                 "  additionalProperties:\n    type: [array, boolean, integer, number, object, \
                  string, 'null']\n"
@@ -935,7 +933,7 @@ impl Copy {
         head.document(&data)
     }
 
-    /// A group laid on a global one; types and sites have their own.
+    /// Group with a global parent; types and sites use different parents.
     fn child_group(&mut self, layer: &'static str, number: usize) -> String {
         let replaces = number.is_multiple_of(2);
         let parent = self.name("group", if layer == "type" { number } else { 10 + number });
@@ -981,7 +979,7 @@ impl Copy {
     }
 }
 
-/// One node of a list, to be filled.
+/// A node of a list, to be filled by substitutions.
 fn text_of_node(data: &mut String) {
     data.push_str(
         "      - name: none\n        tls:\n          client:\n            cert: none\n            \
@@ -989,7 +987,7 @@ fn text_of_node(data: &mut String) {
     );
 }
 
-/// A number as a word.
+/// Encodes a number as a word.
 fn letters(mut number: usize) -> String {
     let mut word = String::from("Kind");
     loop {
@@ -1001,7 +999,7 @@ fn letters(mut number: usize) -> String {
     }
 }
 
-/// Words that mean nothing: a xorshift over syllables and letters.
+/// Meaningless words, generated by xorshift over syllables and letters.
 struct Words(u64);
 
 impl Words {
@@ -1033,7 +1031,7 @@ impl Words {
         format!("d{:016x}{:016x}", self.below(usize::MAX), self.below(usize::MAX))
     }
 
-    /// A block scalar of lines as certificates have them, after a key.
+    /// A block scalar of lines like those of certificates, after a key.
     fn block(&mut self, lines: usize) -> String {
         const LETTERS: &[u8; 64] =
             b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

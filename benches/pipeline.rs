@@ -1,17 +1,17 @@
-//! What checking a repository costs, whole processes and stage by stage, for
-//! repositories of many shapes and sizes (`docs/performance.md`).
+//! Benchmarks of checking repositories of many shapes and sizes, for whole processes and by stage
+//! (`docs/performance.md`).
 //!
-//! | command | what it does |
+//! | command | action |
 //! |---|---|
 //! | `cargo bench` | measures the usual shapes, and prints the tables |
-//! | `cargo bench -- --all` | the largest too, which take 6 GB and many minutes |
-//! | `cargo bench -- times-1 deep` | measures these |
-//! | `cargo bench -- at FOLDER` | measures a clone of a repository that is there |
-//! | `cargo bench -- table ...` | as the others, and puts the tables into the page |
-//! | `cargo bench -- write FOLDER NAME` | writes a repository, and measures nothing |
+//! | `cargo bench -- --all` | also measures the largest, which take 6 GB and many minutes |
+//! | `cargo bench -- times-1 deep` | measures these shapes |
+//! | `cargo bench -- at FOLDER` | measures a clone of an existing repository |
+//! | `cargo bench -- table ...` | also writes the tables into the page |
+//! | `cargo bench -- write FOLDER NAME` | writes a repository without measuring |
 //!
-//! Everything is made in a folder for what is temporary, one repository at a
-//! time, and removed. Measured is on Linux only.
+//! Everything is created in a temporary folder, one repository at a time, and removed. Measuring
+//! requires Linux.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -22,7 +22,7 @@
     clippy::print_stdout,
     clippy::struct_excessive_bools,
     unreachable_pub,
-    reason = "a bench runs processes and prints their figures, which are ratios"
+    reason = "benchmarks run processes and print ratios of their costs"
 )]
 
 #[cfg(target_os = "linux")]
@@ -57,17 +57,17 @@ fn main() -> io::Result<()> {
     }
 }
 
-/// What is measured.
+/// A repository to measure.
 enum Input {
     Shape(Shape),
     At(PathBuf),
 }
 
-/// What becomes of the tables.
+/// Destination of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     Print,
-    /// They are printed, and put into the page.
+    /// Prints the tables, and writes them into the page.
     Write,
 }
 
@@ -93,17 +93,18 @@ fn inputs(wanted: &[&str]) -> io::Result<Vec<Input>> {
 
 fn shape(name: &str) -> io::Result<Shape> {
     let names = || Shape::ALL.map(Shape::name).join(", ");
-    Shape::named(name)
-        .ok_or_else(|| io::Error::other(format!("`{name}` is no shape; there are {}", names())))
+    Shape::named(name).ok_or_else(|| {
+        io::Error::other(format!("unknown shape `{name}`; expected one of: {}", names()))
+    })
 }
 
 #[cfg(not(target_os = "linux"))]
 fn measure(_: &[Input], _: Then) -> io::Result<()> {
-    println!("What processes cost is measured on Linux only.");
+    println!("benchmarks of processes require Linux");
     Ok(())
 }
 
-/// Measures one after the other, and removes each before the next is made.
+/// Measures the repositories one after the other, and removes each before creating the next.
 #[cfg(target_os = "linux")]
 fn measure(inputs: &[Input], then: Then) -> io::Result<()> {
     use std::time::Duration;
@@ -111,7 +112,7 @@ fn measure(inputs: &[Input], then: Then) -> io::Result<()> {
     use self::figures::{Extent, Figures, tables};
     use self::repository::Repository;
 
-    const EXTENT: Extent = Extent { time: Duration::from_secs(20), most_counted: 50e6 };
+    const EXTENT: Extent = Extent { time: Duration::from_secs(20), max_counted_bytes: 50e6 };
     let mut all = Vec::new();
     for input in inputs {
         let folder = tempfile::tempdir()?;

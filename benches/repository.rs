@@ -1,5 +1,5 @@
-//! A repository to measure: files, two commits that differ in one value below
-//! `global/`, and another such value that can be staged.
+//! Repository to measure: files, two commits that differ in one value below `global/`, and another
+//! such edit to stage.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use crate::shapes::{Edit, Shape};
 /// A repository.
 pub struct Repository {
     pub name: String,
-    /// How often treasuremap's shape is in it, where that is known.
+    /// Number of copies of treasuremap's shape, if it has this shape.
     pub times: Option<usize>,
     pub root: PathBuf,
     pub size: Size,
@@ -21,7 +21,7 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// Makes one of this shape below `folder`.
+    /// Creates a repository of this shape below `folder`.
     pub fn make(folder: &Path, shape: Shape) -> io::Result<Self> {
         let (name, edit) = (shape.name(), shape.edit());
         let root = folder.join(&name);
@@ -31,7 +31,7 @@ impl Repository {
         commit(&root)?;
         apply(&root, &edit)?;
         commit(&root)?;
-        settle(&root)?;
+        pack_and_refresh(&root)?;
         let times = match shape {
             Shape::Times(times) => Some(times),
             Shape::FewSites | Shape::ManySites(_) | Shape::Deep | Shape::Wide | Shape::Children => {
@@ -41,15 +41,15 @@ impl Repository {
         Ok(Self { name, times, root, size, edit: Some(edit) })
     }
 
-    /// Clones the repository at `path` below `folder`. What can be staged in it
-    /// is a version, if it has one below `global/`.
+    /// Clones the repository at `path` below `folder`. The edit to stage is a version below
+    /// `global/`, if there is one.
     pub fn clone(folder: &Path, path: &Path) -> io::Result<Self> {
         let name =
             path.canonicalize()?.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let root = folder.join("clone");
         let from = path.canonicalize()?;
         git(folder, &["clone", "--quiet", &from.to_string_lossy(), &root.to_string_lossy()])?;
-        settle(&root)?;
+        pack_and_refresh(&root)?;
         let mut files = Vec::new();
         collect(&root, &mut files)?;
         files.retain(|file| file.extension().is_some_and(|it| it == "yaml" || it == "yml"));
@@ -64,7 +64,7 @@ impl Repository {
                 && file.starts_with(root.join("global"))
                 && text.contains("reference: ")
             {
-                let path = file.strip_prefix(&root).expect("it was found there");
+                let path = file.strip_prefix(&root).expect("the file is below the root");
                 let path = path.to_string_lossy().into_owned();
                 let (from, to) = ("reference: ".to_owned(), "reference: edited-".to_owned());
                 edit = Some(Edit { path, from, to });
@@ -73,29 +73,22 @@ impl Repository {
         Ok(Self { name, times: None, root, size, edit })
     }
 
-    /// Stages one more edit; false where none is known.
+    /// Stages another edit; returns false if there is none.
     pub fn stage(&self) -> io::Result<bool> {
         let Some(edit) = &self.edit else { return Ok(false) };
         apply(&self.root, edit)?;
         git(&self.root, &["add", "--all"])?;
-        settle(&self.root)?;
+        pack_and_refresh(&self.root)?;
         Ok(true)
     }
 
-    /// How many sites it has.
+    /// Number of sites.
     pub fn sites(&self) -> usize {
         let sites = fs::read_dir(self.root.join("site"));
         sites.map_or(0, |sites| {
             let sites = sites.flatten().map(|site| site.path().join("site-definition.yaml"));
             sites.filter(|definition| definition.is_file()).count()
         })
-    }
-
-    /// All its files, those of git among them.
-    pub fn files(&self) -> io::Result<Vec<PathBuf>> {
-        let mut files = Vec::new();
-        collect(&self.root, &mut files)?;
-        Ok(files)
     }
 }
 
@@ -117,7 +110,7 @@ fn apply(root: &Path, edit: &Edit) -> io::Result<()> {
     let text = fs::read_to_string(&file)?;
     let edited = text.replacen(&edit.from, &edit.to, 1);
     if edited == text {
-        return Err(io::Error::other(format!("`{}` has nothing to edit", edit.path)));
+        return Err(io::Error::other(format!("`{}` does not contain the text to edit", edit.path)));
     }
     fs::write(file, edited)
 }
@@ -127,9 +120,8 @@ fn commit(root: &Path) -> io::Result<()> {
     git(root, &["commit", "--quiet", "--message=a state"])
 }
 
-/// As users have it: objects in a pack, and an index that is newer than the
-/// files.
-fn settle(root: &Path) -> io::Result<()> {
+/// Brings the repository into the usual state: packed objects, and an index newer than the files.
+fn pack_and_refresh(root: &Path) -> io::Result<()> {
     git(root, &["repack", "-a", "-d", "--quiet"])?;
     std::thread::sleep(Duration::from_millis(1100));
     git(root, &["update-index", "-q", "--really-refresh"])?;
@@ -144,6 +136,6 @@ fn git(folder: &Path, arguments: &[&str]) -> io::Result<()> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(io::Error::other(format!("`git {}` failed: {said}", arguments.join(" "))))
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(io::Error::other(format!("`git {}` failed: {stderr}", arguments.join(" "))))
 }

@@ -1,6 +1,6 @@
 """Packs a program as FOLDER/layercake-VERSION-TARGET.tar.gz: one folder of that name, with the
-program, the licence, the README and the changelog. The bytes depend on the content alone, on no
-clock, owner or order of a folder.
+program, the licence, the README and the changelog. The bytes depend only on the content, not on time,
+owner or directory order.
 
     archive.py FOLDER TARGET PROGRAM
 """

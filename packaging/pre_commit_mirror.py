@@ -1,7 +1,7 @@
-"""Writes the repository `layercake-pre-commit`: the hooks of this one, installed from the wheel on
-PyPI instead of compiled.
+"""Writes the repository `layercake-pre-commit`: the hooks of this repository, installed from the wheel
+on PyPI instead of compiled.
 
-    pre_commit_mirror.py FOLDER    files in FOLDER are replaced, others stay
+    pre_commit_mirror.py FOLDER    other files in FOLDER are kept
 """
 
 import re
@@ -30,7 +30,7 @@ py-modules = []
 README = """\
 # layercake-pre-commit
 
-The hooks of [layercake]({repository}) for pre-commit and prek, with the program from PyPI
+Hooks of [layercake]({repository}) for pre-commit and prek, with the program from PyPI
 (`layercake-lint`): nothing is compiled.
 
 ```yaml
@@ -41,8 +41,8 @@ repos:
       - id: layercake
 ```
 
-[The page on hooks]({repository}/blob/main/docs/hooks.md) describes each of them. Every release of layercake
-writes this repository; please report issues [there]({repository}/issues).
+[Hooks]({repository}/blob/main/docs/hooks.md) describes each of them. This repository is generated for every
+release of layercake; please report issues [there]({repository}/issues).
 """
 
 
@@ -56,9 +56,9 @@ def main():
 
 
 def hooks(manifest):
-    """The hooks of the manifest that are compiled there; a wheel has their program."""
+    """Returns the compiled hooks of the manifest, changed to use the wheel."""
     blocks = re.split(r"^(?=- id: )", manifest, flags=re.M)[1:]
-    # The comment above a block belongs to it.
+    # A comment above a hook is part of the block before it.
     blocks = [re.sub(r"^#.*\n", "", block, flags=re.M).rstrip() for block in blocks]
     compiled = [block for block in blocks if "\n  language: rust\n" in block]
     assert compiled, "no hook is compiled"

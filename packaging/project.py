@@ -1,4 +1,4 @@
-"""What Cargo.toml says of the project: its version and its address."""
+"""Version and repository URL of the project, from Cargo.toml."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ def version():
 
 
 def repository():
-    """The address of the repository, as in https://github.com/OWNER/NAME."""
+    """URL of the repository, such as https://github.com/OWNER/NAME."""
     return setting("repository")
 
 
@@ -21,7 +21,7 @@ def slug():
 
 
 def setting(key):
-    """A setting of `workspace.package`. Python before 3.11 reads no TOML."""
+    """Value of a key of `workspace.package`. Python before 3.11 has no TOML parser."""
     text = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
     table = text.split("\n[workspace.package]\n", 1)[1].split("\n[", 1)[0]
     return re.search(rf'^{key} = "(.*)"$', table, re.M).group(1)

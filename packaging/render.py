@@ -1,7 +1,7 @@
-"""Fills the templates for other package managers in for a release: a Homebrew formula, an entry for
-a registry of aqua, and lines for a `mise.toml`.
+"""Renders the templates for other package managers: a Homebrew formula, an entry for an aqua registry,
+and lines for a `mise.toml`.
 
-    render.py DIST FOLDER    from the archives in DIST to files in FOLDER
+    render.py DIST FOLDER    write to FOLDER, for the archives in DIST
 """
 
 import hashlib
@@ -24,7 +24,7 @@ def main():
 
 
 def collect(dist):
-    """The value of every placeholder."""
+    """Values of all placeholders."""
     owner, name = slug().split("/")
     values = {"VERSION": version(), "REPOSITORY": repository(), "OWNER": owner, "NAME": name}
     start, end = f"layercake-{version()}-", ".tar.gz"
@@ -36,7 +36,7 @@ def collect(dist):
 
 
 def fill(text, values):
-    """A placeholder without a value is an error: the archive of a target is missing."""
+    """Replaces placeholders. One without a value is an error: an archive is missing."""
 
     def value(match):
         if match[1] not in values:

@@ -1,5 +1,4 @@
-//! Findings as plain data: what is wrong, where, and what to do. Who found
-//! them and how they are printed is not known here.
+//! Findings as plain data: message, location and remedy. Does not know the rules or the reports.
 
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use crate::source::{DocKey, Span};
 pub enum Level {
     /// Not reported.
     Off,
-    /// Worth knowing.
+    /// Informational.
     Note,
     /// Probably wrong.
     Warning,
@@ -24,7 +23,7 @@ pub enum Level {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing.
+    /// Informational.
     Note,
     /// Probably wrong.
     Warning,
@@ -33,7 +32,7 @@ pub enum Severity {
 }
 
 impl Level {
-    /// The word reports and configurations use.
+    /// Name in reports and configurations.
     pub fn as_str(self) -> &'static str {
         match self.severity() {
             Some(severity) => severity.as_str(),
@@ -41,7 +40,7 @@ impl Level {
         }
     }
 
-    /// Severity of a finding at this level; none where it is off.
+    /// Severity of a finding at this level; `None` if the rule is off.
     pub(crate) fn severity(self) -> Option<Severity> {
         match self {
             Level::Off => None,
@@ -63,7 +62,7 @@ impl From<Severity> for Level {
 }
 
 impl Severity {
-    /// The word reports use.
+    /// Name in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Severity::Note => "note",
@@ -73,47 +72,47 @@ impl Severity {
     }
 }
 
-/// One rule: a kind of fault with a name and a page.
+/// A rule: a kind of defect with a name and a page.
 #[derive(Debug)]
 pub struct Rule {
-    /// The name, e.g. `missing-parent`.
+    /// Name, e.g. `missing-parent`.
     pub name: &'static str,
-    /// Summary of its findings, in one line.
+    /// One-line summary of the defect.
     pub summary: &'static str,
-    /// The page for users, in Markdown; its examples are tests.
+    /// Rule page in Markdown; its examples are tests.
     pub page: &'static str,
-    /// Severity of its findings where nothing else is configured.
+    /// Default severity of its findings.
     pub severity: Severity,
-    /// Its traits.
+    /// Special properties.
     pub traits: &'static [Trait],
-    /// Other names it answers to, such as Pegleg's codes.
+    /// Alternative names, such as Pegleg's codes.
     pub aliases: &'static [&'static str],
 }
 
 /// A special property of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trait {
-    /// Off unless it is selected: by name, or as one of `strict`.
+    /// Off by default; selected by name or by `strict`.
     Strict,
-    /// Off unless it is selected by name, or with all rules.
+    /// Off by default; selected by name or by `all`.
     OptIn,
-    /// `--fix` can fix its findings, or some of them.
+    /// `--fix` can fix some or all of its findings.
     Fixable,
-    /// The fixes of its findings, or of some of them, are [unsafe](Safety::Unsafe).
+    /// Some or all of its fixes are [unsafe](Safety::Unsafe).
     UnsafelyFixable,
-    /// A finding in one site counts only if it is found in every site that has the file: a document
-    /// of `global/` is not unused because one site does not use it.
+    /// A finding in one site is reported only if it occurs in every site that contains the file: a
+    /// document of `global/` is not unused because one site does not use it.
     Everywhere,
-    /// Deckhand itself refuses what it finds.
+    /// Deckhand itself rejects its findings.
     Refused,
-    /// Its findings mean that something was not read, so that a comparison knows nothing of it.
+    /// Its findings mean that something was not read, so that a comparison does not cover it.
     Unreadable,
-    /// Documents of its sites are not known: what seems absent may be among them.
+    /// Its findings mean that not all documents of a site are known: apparently absent documents
+    /// may exist.
     UnknownDocuments,
-    /// It finds that something is absent.
+    /// Its findings report an absence.
     Absence,
-    /// Its findings are reported whatever is configured, selected, asked for or was accepted
-    /// before.
+    /// Its findings are always reported, regardless of configuration, selection and baseline.
     Always,
 }
 
@@ -123,57 +122,57 @@ impl Rule {
         self.traits.contains(&which)
     }
 
-    /// Whether it is on where nothing is configured.
+    /// Whether the rule is on by default.
     pub fn is_default(&self) -> bool {
         !self.is(Trait::Strict) && !self.is(Trait::OptIn)
     }
 
-    /// The level where nothing else is configured.
+    /// Default level.
     pub(crate) fn level(&self) -> Level {
         if self.is_default() { self.severity.into() } else { Level::Off }
     }
 }
 
-/// A place that matters, and why.
+/// A location with an explanation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The place.
+    /// Labelled location.
     pub span: Span,
-    /// Text of the label; short, lower case, no full stop.
+    /// Text of the label: short, lower case, no full stop.
     pub message: String,
 }
 
 impl Label {
-    /// A label at `span`.
+    /// Creates a label at `span`.
     pub fn new(span: Span, message: impl Into<String>) -> Self {
         Self { span, message: message.into() }
     }
 }
 
-/// Something that is not there, from which several findings of a rule can follow.
+/// An absent thing that can cause several findings of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Absent {
-    /// Kind of the thing: a schema. Things of two kinds can have one name.
+    /// Kind of the thing: a schema. Things of different kinds can have the same name.
     pub(crate) kind: String,
-    /// The fault, as a headline: "`pod-scale-profile` is not there".
+    /// Problem as a headline: "`pod-scale-profile` is not there".
     pub(crate) message: String,
-    /// Text that says what needs it, in each finding.
+    /// Kind of dependent that needs it.
     pub(crate) needed_by: NeededBy,
 }
 
-/// The part of a repository that needs an [`Absent`] thing.
+/// Kind of dependent that needs an [`Absent`] thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum NeededBy {
-    /// A substitution, as its source.
+    /// A substitution needs its source.
     Substitution,
-    /// A document, as its parent.
+    /// A document needs its parent.
     Child,
-    /// A value that names a document.
+    /// A value needs the document that it names.
     Reference,
 }
 
 impl Absent {
-    /// The headline of `count` findings in `documents` documents; at least two findings.
+    /// Headline for `count` findings in `documents` documents; `count` is at least two.
     pub(crate) fn describe(&self, count: usize, documents: usize) -> String {
         let documents = match documents {
             1 => "1 document".to_owned(),
@@ -188,31 +187,30 @@ impl Absent {
     }
 }
 
-/// A change of texts that removes a finding.
+/// A change of the sources that removes a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// Whether it can do harm.
     pub(crate) safety: Safety,
-    /// Its effect, in the imperative, e.g. "remove the second substitution".
+    /// Effect in the imperative, e.g. "remove the second substitution".
     pub(crate) message: String,
-    /// The stretches to replace; they do not overlap.
+    /// Spans to replace; they do not overlap.
     pub edits: Vec<TextEdit>,
 }
 
-/// Whether a fix can do harm; a run applies fixes up to one of these.
+/// Safety of a fix; a run applies fixes up to a given level.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Safety {
-    /// It changes nothing but the fault.
+    /// Changes nothing but the defect.
     Safe,
-    /// It needs something that layercake cannot see, such as a version of Deckhand.
+    /// Depends on something that layercake cannot see, such as the version of Deckhand.
     Unsafe,
 }
 
 impl Safety {
-    /// The flags of `lint` that apply such a fix.
+    /// Flags of `lint` that apply a fix of this safety.
     pub(crate) fn flags(self) -> &'static str {
         match self {
             Safety::Safe => "--fix",
@@ -224,38 +222,38 @@ impl Safety {
 /// A span of text and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextEdit {
-    /// The stretch; a point where text is put in.
+    /// Replaced span; empty for an insertion.
     pub span: Span,
-    /// The replacement.
+    /// Replacement text.
     pub text: String,
 }
 
 /// Reason why a finding is not reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Suppression {
-    /// A comment says so.
+    /// An ignore comment.
     Comment {
-        /// The comment.
+        /// Span of the comment.
         at: Span,
-        /// The reason it gives; empty where it gives none.
+        /// Reason given in the comment; may be empty.
         reason: String,
     },
-    /// It was accepted before: the baseline has it.
+    /// Accepted in the baseline.
     Baseline {
-        /// Its line of the baseline.
+        /// Line of the baseline.
         at: Span,
     },
 }
 
 impl Suppression {
-    /// Place of the comment or of the line of the baseline.
+    /// Location of the comment or of the baseline entry.
     pub(crate) fn at(&self) -> Span {
         match self {
             Suppression::Comment { at, .. } | Suppression::Baseline { at } => *at,
         }
     }
 
-    /// The reason that is given; empty where none is.
+    /// Given reason; may be empty.
     pub(crate) fn reason(&self) -> &str {
         match self {
             Suppression::Comment { reason, .. } => reason,
@@ -263,7 +261,7 @@ impl Suppression {
         }
     }
 
-    /// The word reports use.
+    /// Name in reports.
     pub(crate) fn as_str(&self) -> &'static str {
         match self {
             Suppression::Comment { .. } => "comment",
@@ -275,52 +273,52 @@ impl Suppression {
 /// One finding.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// The rule that found it.
+    /// Rule that reports the finding.
     pub rule: &'static Rule,
-    /// Its severity.
+    /// Severity at this location.
     pub severity: Severity,
-    /// The fault, in one line that can be read alone: lower case, no full stop, backticks round
-    /// names.
+    /// Description of the defect in one self-contained line: lower case, no full stop, backticks
+    /// around names.
     pub message: String,
-    /// The line that wrote the fault.
+    /// Source line that caused the defect.
     pub primary: Label,
-    /// Where else to look.
+    /// Related locations.
     pub related: Vec<Label>,
-    /// Notes on its importance.
+    /// Additional explanations.
     pub notes: Vec<String>,
-    /// The remedy.
+    /// Remedy.
     pub help: Option<String>,
-    /// Subject in the faulty document or file: a path, a name; never a value. It distinguishes
-    /// findings of one rule in one document although their lines move. Empty where there is nothing
-    /// to distinguish.
+    /// Identity within the document or file: a path or a name, never a value. It distinguishes
+    /// findings of one rule in one document when their lines move. Empty if no distinction is
+    /// needed.
     pub(crate) subject: String,
-    /// The absent thing that it follows from, if it is known.
+    /// Absent thing that causes the finding, if known.
     pub(crate) absent: Option<Absent>,
-    /// Change that certainly removes the fault, if there is one.
+    /// Change that certainly removes the defect, if there is one.
     pub fix: Option<Fix>,
-    /// Reason why it is not reported, if it is not.
+    /// Reason for not reporting the finding, if it is suppressed.
     pub(crate) suppressed: Option<Suppression>,
-    /// The documents concerned, the faulty one first.
+    /// Affected documents, the defective one first.
     pub documents: Vec<DocKey>,
-    /// The sites in which it was found, sorted; empty for faults of a file
-    /// that are not of any site, and for sets of files without layout.
+    /// Sites with the finding, sorted; empty for defects of files outside all sites, and for sets
+    /// of files without a layout.
     pub sites: Vec<Arc<str>>,
-    /// The primary place of the finding that this one follows from. It is listed where each
-    /// finding is.
+    /// Primary location of the finding that causes this one. That finding is listed wherever this
+    /// one is.
     pub(crate) because_of: Option<Span>,
-    /// Number of findings: more than one if it represents those that a report does not list, none
-    /// if it follows from another one.
+    /// Number of findings: more than one if it represents findings that a report does not list,
+    /// zero if it follows from another one.
     pub(crate) count: usize,
 }
 
 impl Diagnostic {
-    /// Number of findings, including those that some of them represent.
+    /// Total number of findings, including represented ones.
     pub(crate) fn total<'a>(findings: impl IntoIterator<Item = &'a Self>) -> usize {
         findings.into_iter().map(|finding| finding.count).sum()
     }
 
-    /// A finding of `rule` at its default severity. Line breaks of what the
-    /// message quotes are escaped.
+    /// Creates a finding of `rule` with its default severity. Line breaks in the message are
+    /// escaped.
     pub fn new(rule: &'static Rule, message: impl Into<String>, primary: Label) -> Self {
         Self {
             rule,
@@ -341,35 +339,35 @@ impl Diagnostic {
         }
     }
 
-    /// The finding with one more place to look at.
+    /// Adds a related location.
     #[must_use]
     pub fn related(mut self, span: Span, message: impl Into<String>) -> Self {
         self.related.push(Label::new(span, message));
         self
     }
 
-    /// The finding with one more reason.
+    /// Adds a note.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// The finding with what to do.
+    /// Sets the remedy.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// The finding with what it is about; see `Diagnostic::subject`.
+    /// Sets the subject; see `Diagnostic::subject`.
     #[must_use]
     pub fn about(mut self, subject: impl Into<String>) -> Self {
         self.subject = subject.into();
         self
     }
 
-    /// The finding with what it follows from; see [`Absent`].
+    /// Sets the absent thing that causes the finding; see [`Absent`].
     #[must_use]
     pub(crate) fn absent(mut self, kind: &str, message: String, needed_by: NeededBy) -> Self {
         let (kind, message) = (kind.to_owned(), one_line(message));
@@ -377,21 +375,21 @@ impl Diagnostic {
         self
     }
 
-    /// The finding with a fix.
+    /// Sets a safe fix.
     #[must_use]
     pub fn fix(mut self, message: impl Into<String>, edits: Vec<TextEdit>) -> Self {
         self.fix = Some(Fix { safety: Safety::Safe, message: message.into(), edits });
         self
     }
 
-    /// The finding with an [unsafe](Safety::Unsafe) fix.
+    /// Sets an [unsafe](Safety::Unsafe) fix.
     #[must_use]
     pub(crate) fn unsafe_fix(mut self, message: impl Into<String>, edits: Vec<TextEdit>) -> Self {
         self.fix = Some(Fix { safety: Safety::Unsafe, message: message.into(), edits });
         self
     }
 
-    /// The finding with one more document concerned.
+    /// Adds an affected document.
     #[must_use]
     pub fn document(mut self, key: DocKey) -> Self {
         self.documents.push(key);

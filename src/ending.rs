@@ -1,27 +1,25 @@
-//! Memory that nobody needs again.
+//! Memory at process exit.
 //!
-//! A program that is about to end need not give memory back piece by piece: the
-//! system takes it all at once, and the pieces are many. A process that goes on,
-//! as one that uses the library does, must.
+//! A process about to exit does not free its memory piece by piece, because the system reclaims all
+//! of it at once. A long-running process, such as one that uses the library, must free it.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::stopwatch::{Stage, lap};
+use crate::stopwatch::{Stage, time};
 
 static IS_NEAR: AtomicBool = AtomicBool::new(false);
 
-/// Says that the process does one run and ends: from now on, what a run leaves
-/// behind stays where it is.
+/// Declares that the process exits after one run: from now on, [`give_back`] leaks its argument.
 pub fn announce() {
     IS_NEAR.store(true, Relaxed);
 }
 
-/// Frees what a run leaves behind, unless the process ends anyway.
+/// Frees the remains of a run, unless the process is about to exit.
 pub(crate) fn give_back<T>(remains: T) {
     if IS_NEAR.load(Relaxed) {
         std::mem::forget(remains);
     } else {
-        lap(Stage::Free, || drop(remains));
+        time(Stage::Free, || drop(remains));
     }
 }

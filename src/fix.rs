@@ -1,8 +1,7 @@
-//! Texts changed in place: the fixes of findings, and the comments that
-//! suppress them. Computes new texts; who reads and writes files is not known
-//! here.
+//! Edits of source texts: fixes of findings, and comments that suppress findings. Computes new
+//! texts; does not read or write files.
 //!
-//! What is not replaced stays as it is, byte for byte.
+//! Text outside of the edits is preserved byte for byte.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,20 +10,19 @@ use crate::diagnostic::{Diagnostic, Fix, Safety, TextEdit};
 use crate::source::{FileId, Source, SourceMap, Span};
 use crate::yaml;
 
-/// New texts of files, and the findings that they fix.
+/// New texts of files, and the fixed findings.
 #[derive(Debug, Default)]
 pub struct Fixed {
-    /// The files that change.
+    /// New texts of the changed files.
     pub texts: BTreeMap<FileId, String>,
-    /// The findings that are fixed, by index.
+    /// Indices of the fixed findings.
     pub findings: Vec<usize>,
 }
 
-/// The texts that the fixes of `findings` make, those up to `safety`, as far as `may_change`
-/// allows their edits.
+/// Applies the fixes of `findings` up to `safety`, if `may_change` allows all their edits.
 ///
-/// A fix is applied whole or not at all. Of two that touch the same text the
-/// first is applied; the other may be found again.
+/// A fix is applied completely or not at all. Of two fixes that touch the same text, only the first
+/// is applied; a second run may apply the other.
 pub fn fixed(
     findings: &[Diagnostic],
     sources: &SourceMap,
@@ -37,7 +35,7 @@ pub fn fixed(
     for (index, finding) in findings.iter().enumerate() {
         let Some(fix) = finding.fix.as_ref().filter(|fix| fix.safety <= safety) else { continue };
         let name = (fix.edits.iter().map(|edit| edit.span).collect(), &*fix.message);
-        // One text can be at fault for two rules, or for two sites in turn.
+        // Several rules or sites can report the same fix; it is applied once.
         if applied.contains(&name) {
             fixed.push(index);
         } else if is_free(fix, &taken) && fix.edits.iter().all(may_change) {
@@ -53,7 +51,7 @@ pub fn fixed(
     Fixed { texts: texts.collect(), findings: fixed }
 }
 
-/// Whether nothing of what the fix touches is touched by another.
+/// Whether no applied fix touches the same text.
 fn is_free(fix: &Fix, taken: &BTreeMap<FileId, Vec<&TextEdit>>) -> bool {
     fix.edits.iter().all(|edit| {
         let mut others = taken.get(&edit.span.file).into_iter().flatten();
@@ -61,8 +59,8 @@ fn is_free(fix: &Fix, taken: &BTreeMap<FileId, Vec<&TextEdit>>) -> bool {
     })
 }
 
-/// Whether two stretches have nothing in common. Where one of them is a point
-/// they may not even meet: texts put in at one place have no order.
+/// Whether two spans are disjoint. Empty spans must not even touch others, because insertions at
+/// one position have no defined order.
 fn are_apart(one: Span, other: Span) -> bool {
     let is_point = one.start == one.end || other.start == other.end;
     if is_point {
@@ -72,29 +70,28 @@ fn are_apart(one: Span, other: Span) -> bool {
     }
 }
 
-/// `text` with the edits, which do not overlap.
+/// Applies non-overlapping edits to `text`.
 fn with_edits(text: &str, edits: &[&TextEdit]) -> String {
     let mut sorted: Vec<&TextEdit> = edits.to_vec();
     sorted.sort_by_key(|edit| edit.span);
-    let mut made = String::with_capacity(text.len());
+    let mut result = String::with_capacity(text.len());
     let mut from = 0;
     for edit in sorted {
-        made.push_str(&text[from..edit.span.start as usize]);
-        made.push_str(&edit.text);
+        result.push_str(&text[from..edit.span.start as usize]);
+        result.push_str(&edit.text);
         from = edit.span.end as usize;
     }
-    made.push_str(&text[from..]);
-    made
+    result.push_str(&text[from..]);
+    result
 }
 
-/// `source` with comments that suppress `findings`, which begin in it, and
-/// the indices of those that no comment can reach.
+/// Adds comments to `source` that suppress `findings`, all of them in this file. Returns the new
+/// text and the indices of findings that no comment can suppress.
 ///
-/// A comment goes to the end of the line on which a finding begins, or to a
-/// line of its own above it, or to the beginning of its document, whichever of
-/// these is a comment there and changes no value. None goes onto or above the
-/// `---` with which the file begins: Pegleg refuses what is not that alone on
-/// the first line.
+/// A comment is placed at the end of the finding's line, on a line of its own above it, or at the
+/// beginning of its document: the first position where it is parsed as a comment and changes no
+/// value. No comment is placed on or above the `---` at the beginning of the file, because Pegleg
+/// rejects files whose first line is not exactly `---`.
 pub fn with_ignores(
     source: &Source,
     findings: &[&Diagnostic],
@@ -107,52 +104,51 @@ pub fn with_ignores(
     }
     let commented = Commented::of(source.text());
     let (comments, unreached) = commented.comments(lines, reason);
-    let puts = commented.lines.puts(&comments, reason);
-    let (text, _) = commented.lines.with(&puts.iter().collect::<Vec<_>>());
+    let insertions = commented.lines.insertions(&comments, reason);
+    let (text, _) = commented.lines.with(&insertions.iter().collect::<Vec<_>>());
     let line = |finding: &Diagnostic| source.lines().line_of(finding.primary.span.start);
     let missed = findings.iter().enumerate().filter(|(_, it)| unreached.contains(&line(it)));
     (text, missed.map(|(index, _)| index).collect())
 }
 
-/// Where a comment can go, and how far it is to reach there. Lines are counted
-/// from zero.
+/// Position and extent of a comment. Lines are counted from zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum CommentPlace {
-    /// At the end of this line, for what begins on it.
+    /// At the end of this line, for this line.
     End(usize),
-    /// To a line of its own above this one, for what begins on it.
+    /// On its own line above this line, for this line.
     Above(usize),
-    /// To a line of its own below this `---`, for what begins on the `---`.
+    /// On its own line below this `---`, for the `---`.
     Below(usize),
-    /// To a line of its own below this `---`, for its document.
+    /// On its own line below this `---`, for the document.
     Document(usize),
-    /// To a line of its own above all, for the document that has no `---`.
+    /// On its own first line, for a document without `---`.
     FirstDocument,
-    /// To a line of its own below this `---`, for the file.
+    /// On its own line below this `---`, for the file.
     File(usize),
 }
 
-/// The rules that comments are to name.
+/// Rules to name in the comment at each position.
 type RulesByPlace<'r> = BTreeMap<CommentPlace, BTreeSet<&'r str>>;
 
-/// A line that is to get a comment for what begins on it.
-struct Wanting<'r> {
+/// A line that needs a comment.
+struct UncommentedLine<'r> {
     line: usize,
     rules: BTreeSet<&'r str>,
-    /// The places not tried yet.
+    /// Positions not tried yet.
     places: std::vec::IntoIter<CommentPlace>,
 }
 
-/// A comment with the white space around it, and where it is inserted.
+/// A comment with surrounding whitespace, and its insertion point.
 struct InsertedComment {
     place: CommentPlace,
     at: usize,
     text: String,
-    /// Where in the text the comment begins.
+    /// Offset of the comment in `text`.
     comment: usize,
 }
 
-/// A text that gets comments, and what it says without them.
+/// A text to be commented, and its values without the comments.
 struct Commented<'t> {
     lines: TextLines<'t>,
     known: (Vec<yaml::Node>, usize),
@@ -163,42 +159,42 @@ impl<'t> Commented<'t> {
         Self { lines: TextLines::of(text), known: values_of(&yaml::parse(nowhere(), text)) }
     }
 
-    /// The comments for the rules of each line, each at the first of its places at
-    /// which one fits, and the lines that have none.
+    /// Chooses the first valid position for each line, and returns the rules to name there, and the
+    /// lines without a valid position.
     fn comments<'r>(
         &self,
         lines: BTreeMap<usize, BTreeSet<&'r str>>,
         reason: &str,
     ) -> (RulesByPlace<'r>, BTreeSet<usize>) {
         let (mut comments, mut unreached) = (RulesByPlace::new(), BTreeSet::new());
-        let wanting = lines.into_iter().map(|(line, rules)| {
+        let uncommented = lines.into_iter().map(|(line, rules)| {
             let places = self.lines.places(line).into_iter();
-            Wanting { line, rules, places }
+            UncommentedLine { line, rules, places }
         });
-        let mut left: Vec<Wanting<'r>> = wanting.collect();
+        let mut left: Vec<UncommentedLine<'r>> = uncommented.collect();
         while !left.is_empty() {
-            let mut tried: BTreeMap<CommentPlace, Vec<Wanting<'r>>> = BTreeMap::new();
-            for mut wanting in std::mem::take(&mut left) {
-                match wanting.places.next() {
-                    Some(place) => tried.entry(place).or_default().push(wanting),
-                    None => drop(unreached.insert(wanting.line)),
+            let mut tried: BTreeMap<CommentPlace, Vec<UncommentedLine<'r>>> = BTreeMap::new();
+            for mut uncommented in std::mem::take(&mut left) {
+                match uncommented.places.next() {
+                    Some(place) => tried.entry(place).or_default().push(uncommented),
+                    None => drop(unreached.insert(uncommented.line)),
                 }
             }
             let fitting = self.fitting(tried.keys().copied(), reason);
-            for (place, wanting) in tried {
+            for (place, uncommented) in tried {
                 if fitting.contains(&place) {
-                    let rules = wanting.into_iter().flat_map(|wanting| wanting.rules);
+                    let rules = uncommented.into_iter().flat_map(|uncommented| uncommented.rules);
                     comments.entry(place).or_default().extend(rules);
                 } else {
-                    left.extend(wanting);
+                    left.extend(uncommented);
                 }
             }
         }
         (comments, unreached)
     }
 
-    /// The places at which what is put there is a comment, and changes no value.
-    /// Which rules it names makes no difference to that.
+    /// Positions where inserted text is parsed as a comment and changes no value. The named rules
+    /// do not matter.
     fn fitting(
         &self,
         places: impl Iterator<Item = CommentPlace>,
@@ -206,37 +202,43 @@ impl<'t> Commented<'t> {
     ) -> BTreeSet<CommentPlace> {
         let comments: RulesByPlace<'_> =
             places.map(|place| (place, BTreeSet::from(["x"]))).collect();
-        let puts = self.lines.puts(&comments, reason);
+        let insertions = self.lines.insertions(&comments, reason);
         let mut fitting = BTreeSet::new();
-        self.collect_fitting(&puts.iter().collect::<Vec<_>>(), &mut fitting);
+        self.collect_fitting(&insertions.iter().collect::<Vec<_>>(), &mut fitting);
         fitting
     }
 
-    /// Nearly all fit, and to parse the text costs far more than a comment: they are
-    /// tried together, and by parts only where that goes wrong.
-    fn collect_fitting(&self, puts: &[&InsertedComment], fitting: &mut BTreeSet<CommentPlace>) {
-        let (text, begins) = self.lines.with(puts);
+    /// Collects the valid positions. Parsing is expensive and most positions are valid, so all are
+    /// tried at once; on failure, the set is split.
+    fn collect_fitting(
+        &self,
+        insertions: &[&InsertedComment],
+        fitting: &mut BTreeSet<CommentPlace>,
+    ) {
+        let (text, begins) = self.lines.with(insertions);
         let parsed = yaml::parse(nowhere(), &text);
         let is_there = |begin: usize| {
             let behind = parsed.comments.partition_point(|it| it.span.range().end <= begin);
             parsed.comments.get(behind).is_some_and(|it| it.span.range().contains(&begin))
         };
-        let all = puts.iter().copied().zip(begins);
+        let all = insertions.iter().copied().zip(begins);
         let (there, missing): (Vec<_>, Vec<_>) = all.partition(|(_, begin)| is_there(*begin));
         if missing.is_empty() && values_of(&parsed) == self.known {
-            fitting.extend(puts.iter().map(|put| put.place));
+            fitting.extend(insertions.iter().map(|insertion| insertion.place));
             return;
         }
-        // What is part of a value in a text that can be read is so by itself, too.
+        // If the text parses, text that is part of a value in this set is part of a value on its
+        // own, too.
         let are_values = there.is_empty() && parsed.problems.len() == self.known.1;
-        if are_values || puts.len() == 1 {
+        if are_values || insertions.len() == 1 {
             return;
         }
         let parts = if there.is_empty() || missing.is_empty() {
-            let (first, second) = puts.split_at(puts.len() / 2);
+            let (first, second) = insertions.split_at(insertions.len() / 2);
             [first.to_vec(), second.to_vec()]
         } else {
-            [there, missing].map(|puts| puts.into_iter().map(|(put, _)| put).collect())
+            [there, missing]
+                .map(|insertions| insertions.into_iter().map(|(insertion, _)| insertion).collect())
         };
         for part in parts {
             self.collect_fitting(&part, fitting);
@@ -244,25 +246,25 @@ impl<'t> Commented<'t> {
     }
 }
 
-/// The file of a text that is parsed for its values only.
+/// Placeholder file for text that is parsed only for its values.
 fn nowhere() -> FileId {
     SourceMap::new().upcoming()
 }
 
-/// The values of a text, without its comments.
+/// Values of a text, without comments.
 fn values_of(parsed: &yaml::Parsed) -> (Vec<yaml::Node>, usize) {
     let roots = parsed.documents.iter().map(|document| document.root.clone());
     (roots.collect(), parsed.problems.len())
 }
 
-/// A text by lines, to put comments in.
+/// Index of the lines of a text.
 struct TextLines<'t> {
     text: &'t str,
     starts: Vec<usize>,
     line_break: &'static str,
-    /// The lines that are a `---`.
+    /// Lines with a `---` marker.
     markers: Vec<usize>,
-    /// The `---` with which the file begins, whatever comments are above it.
+    /// Marker at the beginning of the file; only comments may precede it.
     first_marker: Option<usize>,
 }
 
@@ -274,13 +276,12 @@ impl<'t> TextLines<'t> {
         let all = 0..starts.len();
         let unread = Self { text, starts, line_break, markers: Vec::new(), first_marker: None };
         let markers = all.clone().filter(|line| unread.is_marker(*line)).collect();
-        let first = all.into_iter().find(|line| !unread.says_nothing(*line));
+        let first = all.into_iter().find(|line| !unread.is_blank_or_comment(*line));
         let first_marker = first.filter(|line| unread.is_marker(*line));
         Self { markers, first_marker, ..unread }
     }
 
-    /// The places from which a comment may reach what begins on `line`, the
-    /// best one first.
+    /// Positions of comments that can suppress findings on `line`, the best first.
     fn places(&self, line: usize) -> Vec<CommentPlace> {
         let first = self.first_marker;
         let above = self.markers.partition_point(|marker| *marker <= line);
@@ -305,29 +306,35 @@ impl<'t> TextLines<'t> {
         }
     }
 
-    /// The comments, in the order of the text.
-    fn puts(&self, comments: &RulesByPlace<'_>, reason: &str) -> Vec<InsertedComment> {
-        let puts = comments.iter().map(|(place, rules)| self.put(*place, rules, reason));
-        let mut puts: Vec<InsertedComment> = puts.collect();
-        puts.sort_by_key(|put| (put.at, Reverse(put.place)));
-        puts
+    /// Insertions for the comments, in text order.
+    fn insertions(&self, comments: &RulesByPlace<'_>, reason: &str) -> Vec<InsertedComment> {
+        let insertions =
+            comments.iter().map(|(place, rules)| self.insertion(*place, rules, reason));
+        let mut insertions: Vec<InsertedComment> = insertions.collect();
+        insertions.sort_by_key(|insertion| (insertion.at, Reverse(insertion.place)));
+        insertions
     }
 
-    /// The text with comments, which are in its order, and where in it each begins.
-    fn with(&self, puts: &[&InsertedComment]) -> (String, Vec<usize>) {
-        let (mut made, mut begins, mut from) = (String::new(), Vec::new(), 0);
-        for put in puts {
-            made.push_str(&self.text[from..put.at]);
-            begins.push(made.len() + put.comment);
-            made.push_str(&put.text);
-            from = put.at;
+    /// Inserts sorted comments; returns the new text and the offset of each comment in it.
+    fn with(&self, insertions: &[&InsertedComment]) -> (String, Vec<usize>) {
+        let (mut result, mut begins, mut from) = (String::new(), Vec::new(), 0);
+        for insertion in insertions {
+            result.push_str(&self.text[from..insertion.at]);
+            begins.push(result.len() + insertion.comment);
+            result.push_str(&insertion.text);
+            from = insertion.at;
         }
-        made.push_str(&self.text[from..]);
-        (made, begins)
+        result.push_str(&self.text[from..]);
+        (result, begins)
     }
 
-    /// The comment for `rules` at a place.
-    fn put(&self, place: CommentPlace, rules: &BTreeSet<&str>, reason: &str) -> InsertedComment {
+    /// Insertion of a comment for `rules` at `place`.
+    fn insertion(
+        &self,
+        place: CommentPlace,
+        rules: &BTreeSet<&str>,
+        reason: &str,
+    ) -> InsertedComment {
         let names: Vec<&str> = rules.iter().copied().collect();
         let words = |word: &str| {
             let comment = format!("# layercake: {word}[{}] {reason}", names.join(", "));
@@ -348,7 +355,7 @@ impl<'t> TextLines<'t> {
         self.text[self.starts[line]..end].trim_end_matches(['\n', '\r'])
     }
 
-    fn says_nothing(&self, line: usize) -> bool {
+    fn is_blank_or_comment(&self, line: usize) -> bool {
         let text = self.line(line).trim_start_matches('\u{feff}').trim();
         text.is_empty() || text.starts_with('#')
     }
@@ -359,7 +366,7 @@ impl<'t> TextLines<'t> {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
     }
 
-    /// The text behind a `---`, on the same line.
+    /// Text after a `---`, on the same line.
     fn behind(&self, marker: usize) -> &'t str {
         self.line(marker).trim_start_matches(['\u{feff}', '-']).trim()
     }
@@ -374,7 +381,7 @@ impl<'t> TextLines<'t> {
     fn above(&self, place: CommentPlace, line: usize, comment: &str) -> InsertedComment {
         let content = self.line(line);
         let indent = &content[..content.len() - content.trim_start().len()];
-        // Above the first line a byte order mark stays first.
+        // A byte order mark stays first.
         let mark = if self.starts[line] == 0 && content.starts_with('\u{feff}') { 3 } else { 0 };
         let text = format!("{indent}{comment}{}", self.line_break);
         InsertedComment { place, at: self.starts[line] + mark, text, comment: indent.len() }

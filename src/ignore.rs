@@ -1,9 +1,8 @@
-//! Comments that say what is not to be reported: `# layercake: ignore[rule]
-//! reason`, `ignore-document[...]` and `ignore-file[...]`.
+//! Ignore comments: `# layercake: ignore[rule] reason`, `ignore-document[...]` and
+//! `ignore-file[...]`.
 //!
-//! Reads the comments of one file, and determines how far each of them reaches. Text that looks
-//! like such a comment but is none, because its words are wrong or because it is part of a value,
-//! is reported too. Which findings there are is not known here.
+//! Parses the comments of one file and determines their extents. Malformed comments, and text
+//! inside of values that looks like one, are reported. This module does not know the findings.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -16,56 +15,54 @@ use crate::yaml::Comment;
 /// The comments of a file that suppress findings.
 #[derive(Debug, Default)]
 pub(crate) struct Comments {
-    /// The valid comments, in the order of the text.
+    /// Valid comments, in text order.
     pub(crate) ignores: Vec<Ignore>,
-    /// The comments that look like one and are not valid, in the order of the text.
+    /// Malformed comments, in text order.
     pub(crate) malformed: Vec<(Span, Malformed)>,
 }
 
-/// One comment that says what is not to be reported.
+/// An ignore comment.
 #[derive(Clone, Debug)]
 pub(crate) struct Ignore {
-    /// The comment, from its `#` to the end of its reason.
+    /// Span from the `#` to the end of the reason.
     pub(crate) span: Span,
-    /// The word and the text between its brackets, for comparisons of two versions of a file.
+    /// Directive with its brackets, for comparing two versions of a file.
     pub(crate) words: String,
-    /// The rules it names, as it names them.
+    /// Named rules, as written.
     pub(crate) names: Vec<RuleName>,
-    /// The reason; empty where it gives none.
+    /// Reason; may be empty.
     pub(crate) reason: String,
-    /// The places that it covers.
     pub(crate) extent: IgnoreExtent,
 }
 
-/// One name between the brackets.
+/// A name between the brackets.
 #[derive(Clone, Debug)]
 pub(crate) struct RuleName {
-    /// The name as it is written.
+    /// Name as written.
     pub(crate) text: String,
-    /// Where.
     pub(crate) span: Span,
-    /// The rules it names; none where there is no such rule.
+    /// Matching rules; empty if the name is unknown.
     pub(crate) rules: Vec<&'static Rule>,
 }
 
-/// Places that an [`Ignore`] covers.
+/// Locations that an [`Ignore`] covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum IgnoreExtent {
-    /// To everything on, or beginning at, certain lines.
+    /// Certain lines.
     Lines {
-        /// The line of the comment, from zero: whatever goes over it.
+        /// Line of the comment, from zero: covers everything that crosses it.
         comment: usize,
-        /// The lines it speaks of, from zero: whatever begins there.
+        /// Covered lines, from zero: covers everything that begins there.
         begins: Range<usize>,
     },
-    /// To one YAML document.
+    /// One YAML document.
     Document(Span),
-    /// To its file.
+    /// The whole file.
     File,
 }
 
 impl IgnoreExtent {
-    /// Extents of one kind have the order of their comments.
+    /// Sort key; extents of one kind have the order of their comments.
     pub(crate) fn kind(&self) -> u8 {
         match self {
             IgnoreExtent::File => 0,
@@ -75,34 +72,33 @@ impl IgnoreExtent {
     }
 }
 
-/// Reason why words that look like an [`Ignore`] are none.
+/// Reason for rejecting text that looks like an [`Ignore`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Malformed {
-    /// It does not begin with `# layercake:`, but nearly so.
+    /// It resembles `# layercake:`.
     Misspelt,
-    /// There is no such word behind `layercake:`.
+    /// The word after `layercake:` is unknown.
     UnknownWord,
     /// No rule is named.
     Nameless,
     /// The bracket is not closed.
     Unclosed,
-    /// It is part of a value, and no comment.
+    /// It is part of a value, not a comment.
     Data,
 }
 
-/// Text that replaces a secret.
+/// Placeholder for secrets.
 const HIDDEN: &str = "(hidden)";
 
-/// The beginning of every comment.
+/// Prefix of every ignore comment.
 const WORD: &str = "layercake:";
 
-/// Endings of the name, in the spellings in use: one of them is in every text that has the name.
+/// Endings of the name in common spellings; every text with the name contains one of them.
 const NAME_ENDS: [&str; 3] = ["cake", "Cake", "CAKE"];
 
 const WORDS: [&str; 3] = ["ignore", "ignore-document", "ignore-file"];
 
-/// Reads the comments of a file; `rules` gives the rules that a name means. `comments` are those of
-/// the whole file.
+/// Parses `comments`, which are all comments of a file; `rules` resolves a name to rules.
 pub(crate) fn read(
     file: FileId,
     source: &Source,
@@ -110,7 +106,7 @@ pub(crate) fn read(
     rules: &dyn Fn(&str) -> Vec<&'static Rule>,
 ) -> Comments {
     let text = &**source.text();
-    // Nearly all files have comments, and next to none says anything of findings.
+    // Fast path: few files have ignore comments.
     if !NAME_ENDS.iter().any(|end| text.contains(end)) {
         return Comments::default();
     }
@@ -131,11 +127,12 @@ pub(crate) fn read(
 }
 
 impl Comments {
-    /// Hides the text of comments inside `secrets`: all but the names of rules.
+    /// Hides the text of comments inside `secrets`, except the names of rules.
     pub(crate) fn hide(&mut self, secrets: &[Span]) {
         let mut secrets: Vec<Span> = secrets.to_vec();
         secrets.sort_unstable();
-        // The farthest end of all secrets up to each: what one of them contains ends before it.
+        // Largest end of all secrets up to each index: any span that starts later and ends before
+        // it is covered.
         let ends: Vec<u32> = secrets
             .iter()
             .scan(0, |farthest, secret| {
@@ -161,9 +158,8 @@ impl Comments {
     }
 }
 
-/// The `extents` that cover a place of `label`, as ranges of indices. They are those of comments in
-/// the file of the label, which is `source`: by [`IgnoreExtent::kind`], and those of one kind in
-/// the order of the text.
+/// Ranges of indices of the `extents` that cover a location of `label`. All extents are of the file
+/// `source`, sorted by [`IgnoreExtent::kind`] and then by text order.
 pub(crate) fn reaching(
     extents: &[&IgnoreExtent],
     label: &Label,
@@ -173,30 +169,30 @@ pub(crate) fn reaching(
     let first = source.lines().line_of(span.start);
     let last = source.lines().line_of(span.end.max(span.start + 1) - 1).max(first);
     [
-        side_by_side(extents, |extent| match extent {
+        equal_range(extents, |extent| match extent {
             IgnoreExtent::File => Ordering::Equal,
             IgnoreExtent::Document(_) | IgnoreExtent::Lines { .. } => Ordering::Greater,
         }),
-        side_by_side(extents, |extent| match extent {
+        equal_range(extents, |extent| match extent {
             IgnoreExtent::File => Ordering::Less,
             IgnoreExtent::Document(document) => lies(&document.range(), span.start as usize),
             IgnoreExtent::Lines { .. } => Ordering::Greater,
         }),
-        side_by_side(extents, |extent| match extent {
+        equal_range(extents, |extent| match extent {
             IgnoreExtent::File | IgnoreExtent::Document(_) => Ordering::Less,
             IgnoreExtent::Lines { comment, .. } if *comment > last => Ordering::Greater,
             IgnoreExtent::Lines { comment, .. } => (*comment).cmp(&first).min(Ordering::Equal),
         }),
-        side_by_side(extents, |extent| match extent {
+        equal_range(extents, |extent| match extent {
             IgnoreExtent::File | IgnoreExtent::Document(_) => Ordering::Less,
             IgnoreExtent::Lines { begins, .. } => lies(begins, first),
         }),
     ]
 }
 
-/// The extents that lie neither before nor behind a place. A comment behind another reaches neither
-/// less far down nor farther up, so that nothing else is between them.
-fn side_by_side(
+/// Range of the extents that compare equal. Extents of later comments neither start nor end
+/// earlier, so the range is contiguous.
+fn equal_range(
     extents: &[&IgnoreExtent],
     lies: impl Fn(&IgnoreExtent) -> Ordering,
 ) -> Range<usize> {
@@ -204,7 +200,7 @@ fn side_by_side(
     from..from + extents[from..].partition_point(|extent| lies(extent).is_eq())
 }
 
-/// Where a stretch lies, seen from `place`.
+/// Position of `stretch` relative to `place`.
 fn lies(stretch: &Range<usize>, place: usize) -> Ordering {
     if stretch.end <= place {
         Ordering::Less
@@ -215,7 +211,7 @@ fn lies(stretch: &Range<usize>, place: usize) -> Ordering {
     }
 }
 
-/// The stretches of a comment that begin with `# layercake:`, or nearly so.
+/// Parts of a comment that begin with `# layercake:` or a near miss.
 fn directives(text: &str, comment: Range<usize>) -> Vec<Range<usize>> {
     let starts: Vec<usize> = text[comment.clone()]
         .match_indices('#')
@@ -228,21 +224,21 @@ fn directives(text: &str, comment: Range<usize>) -> Vec<Range<usize>> {
 
 fn is_directive(text: &str) -> bool {
     comment_text(text)
-        .is_some_and(|comment_text| comment_text.starts_with(WORD) || is_near(comment_text))
+        .is_some_and(|comment_text| comment_text.starts_with(WORD) || is_near_miss(comment_text))
 }
 
-/// The text behind the `#`.
+/// Text after the `#`.
 fn comment_text(text: &str) -> Option<&str> {
     text.strip_prefix('#').map(str::trim_start)
 }
 
-/// Whether the author means such a comment: `Layercake: ignore[RULE]`, or `layercake ignore[RULE]`.
-/// Prose has no bracket there.
-fn is_near(comment_text: &str) -> bool {
+/// Whether the text is a near miss such as `Layercake: ignore[RULE]` or `layercake ignore[RULE]`.
+/// Prose has no bracket at this position.
+fn is_near_miss(comment_text: &str) -> bool {
     if !comment_text.starts_with(['l', 'L']) {
         return false;
     }
-    // As long as the words are, and some blanks.
+    // Long enough for all directives and some blanks.
     let comment_text: String =
         comment_text.chars().take(48).map(|it| it.to_ascii_lowercase()).collect();
     let word = comment_text.strip_prefix(WORD.trim_end_matches(':')).map(|rest| {
@@ -262,11 +258,11 @@ struct CommentReader<'a> {
     text: &'a str,
     comments: &'a [Comment],
     rules: &'a dyn Fn(&str) -> Vec<&'static Rule>,
-    /// The lines of the text, as soon as a comment speaks of some.
+    /// Index of the lines, computed on first use.
     lines: OnceCell<ContentLines>,
 }
 
-/// Lines of a text that hold more than a comment, and those that begin a document.
+/// Lines with content other than comments, and lines that begin a document.
 struct ContentLines {
     content: Vec<usize>,
     markers: Vec<usize>,
@@ -294,7 +290,7 @@ impl CommentReader<'_> {
         if names.is_empty() {
             return Err(Malformed::Nameless);
         }
-        // The text behind a further `#` is another comment.
+        // A further `#` begins another comment.
         let reason = after.split('#').next().unwrap_or_default();
         let end = offset_in(self.text, reason) + reason.trim_end().len();
         Ok(Ignore {
@@ -332,23 +328,23 @@ impl CommentReader<'_> {
         }
     }
 
-    /// The lines that a comment on line `comment` covers: its own; where the line has nothing else,
-    /// the first below it that holds more than a comment. On, above or right behind the `---` of a
-    /// document, these are the `---` and the next content.
+    /// Lines covered by a comment on line `comment`: its own or, if the line has no other content,
+    /// the next line with content. A comment on, above or right after the `---` of a document
+    /// covers the `---` and the next content.
     fn lines(&self, comment: usize) -> IgnoreExtent {
         let begins = if self.is_content(comment) {
-            self.beginning_at(comment)
+            self.lines_from(comment)
         } else {
             match self.content_before(comment).filter(|line| self.is_marker(*line)) {
-                Some(marker) => self.beginning_at(marker),
-                None => self.beginning_at(self.content_after(comment)),
+                Some(marker) => self.lines_from(marker),
+                None => self.lines_from(self.content_after(comment)),
             }
         };
         IgnoreExtent::Lines { comment, begins }
     }
 
-    /// The line; where it begins a document, with the first that this holds.
-    fn beginning_at(&self, line: usize) -> Range<usize> {
+    /// The line; for a document marker, also the first content line of the document.
+    fn lines_from(&self, line: usize) -> Range<usize> {
         let next = self.content_after(line);
         let is_its = self.is_marker(line) && !self.is_marker(next);
         let last = if is_its { next } else { line };
@@ -365,24 +361,24 @@ impl CommentReader<'_> {
         })
     }
 
-    /// The last line before `line` that holds more than a comment.
+    /// Last content line before `line`.
     fn content_before(&self, line: usize) -> Option<usize> {
         last_before(&self.index().content, line)
     }
 
-    /// The first line behind `line` that holds more than a comment.
+    /// First content line after `line`.
     fn content_after(&self, line: usize) -> usize {
         first_after(&self.index().content, line).unwrap_or(line)
     }
 
-    /// The document that a comment on `line` belongs to: the one around it, or the next one. Right
-    /// behind a `---` it belongs to that document, even if nothing else does.
+    /// Document that a comment on `line` belongs to: the surrounding one, or else the next one.
+    /// Right after a `---` it belongs to that document, even if the document is empty.
     fn document(&self, line: usize) -> Range<usize> {
         let next = self.content_after(line);
         let is_behind = self.content_before(line).is_some_and(|before| self.is_marker(before));
         let is_inside = self.is_content(line) || is_behind || next == line;
         let from = if is_inside { line } else { next };
-        // A marker begins its own document.
+        // A document marker belongs to the document that it begins.
         let markers = &self.index().markers;
         let first = last_before(markers, from + 1).unwrap_or(0);
         let last = first_after(markers, from);
@@ -390,7 +386,8 @@ impl CommentReader<'_> {
         self.start_of(first)..end
     }
 
-    /// `---` at the beginning of a line ends everything above it, scalars of all kinds too.
+    /// Whether the line is a document marker. `---` at the beginning of a line ends everything
+    /// above it, including block scalars.
     fn is_marker(&self, line: usize) -> bool {
         let text = self.line(line).trim_start_matches('\u{feff}');
         text.strip_prefix("---")
@@ -414,7 +411,7 @@ impl CommentReader<'_> {
         self.source.lines().line_of(offset(at))
     }
 
-    /// Text that reads like one of these comments and is part of a value.
+    /// Spans of text that looks like an ignore comment but is part of a value.
     fn data(&self) -> impl Iterator<Item = Span> {
         let found = self.text.match_indices(WORD).filter_map(|(at, _)| {
             let before = self.text[..at].trim_end_matches([' ', '\t']);
@@ -431,17 +428,17 @@ impl CommentReader<'_> {
     }
 }
 
-/// The last of some sorted numbers below `limit`.
+/// Last number below `limit` in a sorted slice.
 fn last_before(sorted: &[usize], limit: usize) -> Option<usize> {
     sorted[..sorted.partition_point(|number| *number < limit)].last().copied()
 }
 
-/// The first of some sorted numbers above `limit`.
+/// First number above `limit` in a sorted slice.
 fn first_after(sorted: &[usize], limit: usize) -> Option<usize> {
     sorted.get(sorted.partition_point(|number| *number <= limit)).copied()
 }
 
-/// Where `part` begins in the `text` that it was cut from.
+/// Offset of `part` in the `text` that contains it.
 fn offset_in(text: &str, part: &str) -> usize {
     part.as_ptr() as usize - text.as_ptr() as usize
 }

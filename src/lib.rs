@@ -1,25 +1,24 @@
-//! layercake: what every site of a Deckhand repository renders to, what is
-//! wrong with it, and which lines wrote it.
+//! layercake: a linter that renders every site of a Deckhand repository, and traces problems and
+//! changes to the source lines that caused them.
 //!
 //! ```text
 //! source ──▶ yaml ──▶ system ──▶ graph ──▶ render ──▶ rules ──▶ triage ──▶ report
 //!                       └──▶ edit ─────────▶ compare ──┘
 //! ```
 //!
-//! [`check`] is this line as code, [`commands`] are the verbs on top of it. A
-//! module knows those before it and none after it; `docs/architecture.md` says
-//! what each promises, and `tests/it/layers.rs` holds the walls. What is below
-//! [`system`] are crates of their own, which have the names of their modules here.
+//! [`check`] implements this pipeline, and [`commands`] the subcommands on top of it. A module may
+//! only use modules before it; `docs/architecture.md` describes their contracts, and
+//! `tests/it/layers.rs` enforces the order. The layers below [`system`] are separate crates,
+//! re-exported here under the names of their modules.
 //!
-//! What holds everywhere:
+//! Invariants:
 //!
-//! - A node carries the span of the text that wrote it; merging moves nodes
-//!   and never rewrites spans.
-//! - A node knows whether it is secret, wherever it travels to; reports ask it.
-//! - A fault of a document is a [`diagnostic`] with its place; an [`error`] is
-//!   what keeps layercake from its work.
-//! - Nothing depends on the order of files, on threads, or on the current
-//!   folder.
+//! - A node carries the span of the text that wrote it; merging moves nodes and never rewrites
+//!   spans.
+//! - A node carries its own secrecy flag through all transformations; reports check it.
+//! - A problem of a document is a [`diagnostic`] with a location; an [`error`] is a problem that
+//!   prevents the run.
+//! - No result depends on the order of files, on threads, or on the current folder.
 
 pub mod check;
 pub mod commands;

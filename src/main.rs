@@ -1,4 +1,4 @@
-//! The process edge: arguments in, exit code out.
+//! Entry point: arguments in, exit code out.
 
 mod cli;
 
@@ -6,10 +6,9 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-/// A run makes millions of small values on all cores, and gives few of them
-/// back before it ends. glibc's allocator asks the system anew for every page
-/// that a thread needs, which is a fifth of all a run costs; this one takes
-/// large pieces (docs/performance.md has what was measured).
+/// Allocator for all memory. A run allocates millions of small values on all cores and frees few of
+/// them before it exits. glibc's allocator requests each page that a thread needs from the system,
+/// a fifth of the total run time; mimalloc requests large chunks.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

@@ -1,4 +1,4 @@
-//! The last target of `cargo test`: reports how many tests were left out because the recorded
+//! The last target of `cargo test`: reports how many tests were skipped because the recorded
 //! outcomes of the reference implementations are not part of this repository.
 
 #![expect(clippy::disallowed_methods, reason = "reads its arguments and the tests' sources")]
@@ -12,13 +12,13 @@ use std::path::Path;
 const NEEDS_CORPUS: &str = "#[ignore = \"needs the recorded corpus\"]\n";
 
 fn main() -> io::Result<()> {
-    // With an argument, a part of the tests was selected, or listed, or nothing was left out.
+    // With an argument, the tests are filtered or listed, or all of them are included.
     if std::env::args().len() > 1 {
         return Ok(());
     }
     let count = count_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it"))?;
     println!(
-        "note: {count} tests were left out: they compare with recorded outcomes of Deckhand, \
+        "note: {count} tests were skipped: they compare with recorded outcomes of Deckhand, \
          cloud-init and Heat,\n      which are not part of this repository (docs/contributing.md)\n"
     );
     Ok(())

@@ -1,18 +1,17 @@
-//! 1,000 random edits of a repository in one process, each rendered whole and
-//! compared with what was before; what is said must agree, and the process must
-//! not grow (`docs/soak.md`).
+//! Soak benchmark: 1,000 random edits of a repository in one process, each rendered in full and
+//! compared with the previous version. All results must agree, and the process must not grow
+//! (`docs/soak.md`).
 //!
-//! `cargo bench --bench soak -- 1000 1` makes the walk of seed 1 over the
-//! generated repository. `... -- 300 1 at FOLDER` walks over a copy of the files
-//! of a folder, with all rules; `... keep FOLDER` behind either writes the
-//! files before and after each edit that fails there.
+//! `cargo bench --bench soak -- 1000 1` walks over the generated repository with seed 1. `... --
+//! 300 1 at FOLDER` walks over a copy of the files of a folder, with all rules. `... keep FOLDER`
+//! after either writes the files before and after each failing edit to that folder.
 
 #![expect(
     clippy::cast_precision_loss,
     clippy::disallowed_methods,
     clippy::print_stdout,
     unreachable_pub,
-    reason = "a bench touches the world, and prints figures"
+    reason = "benchmarks access the system and print figures"
 )]
 
 #[path = "../generator.rs"]
@@ -44,17 +43,17 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is asked for.
-struct Asked {
+/// Command-line arguments.
+struct Arguments {
     edits: usize,
     seed: u64,
-    /// The folder whose files are walked over; the generated ones without.
+    /// Folder whose files are used; by default, files are generated.
     at: Option<PathBuf>,
-    /// Where the files of failing edits are written.
+    /// Folder for the files of failing edits.
     keep: Option<PathBuf>,
 }
 
-impl Asked {
+impl Arguments {
     fn read() -> io::Result<Self> {
         // `cargo bench` adds `--bench`.
         let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
@@ -62,16 +61,16 @@ impl Asked {
         let mut number = || words.next().and_then(|word| word.parse().ok()).ok_or_else(usage);
         let (edits, seed): (u64, u64) = (number()?, number()?);
         let edits = usize::try_from(edits).map_err(io::Error::other)?;
-        let mut asked = Self { edits, seed, at: None, keep: None };
+        let mut arguments = Self { edits, seed, at: None, keep: None };
         while let Some(word) = words.next() {
             let folder = words.next().map(PathBuf::from).ok_or_else(usage)?;
             match &*word {
-                "at" => asked.at = Some(folder),
-                "keep" => asked.keep = Some(folder),
+                "at" => arguments.at = Some(folder),
+                "keep" => arguments.keep = Some(folder),
                 _ => return Err(usage()),
             }
         }
-        Ok(asked)
+        Ok(arguments)
     }
 
     fn files(&self) -> io::Result<Files> {
@@ -97,7 +96,7 @@ impl Asked {
     }
 }
 
-/// Adds the texts below `folder`, with paths from `root` on.
+/// Adds the text files below `folder`, with paths relative to `root`.
 fn add(root: &Path, folder: &Path, files: &mut Files) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -113,35 +112,35 @@ fn add(root: &Path, folder: &Path, files: &mut Files) -> io::Result<()> {
     Ok(())
 }
 
-/// What threads and tables keep once, the process has after so many edits.
-const WARM: usize = 20;
+/// Number of edits after which caches of threads and tables are filled.
+const WARM_UP_EDITS: usize = 20;
 
-/// Walks, and tells whether all went well.
+/// Runs the walk; returns whether it succeeded.
 fn run() -> io::Result<bool> {
-    let asked = Asked::read()?;
-    // What goes wrong in it goes wrong again below, and is told there.
-    walk(&asked, WARM, &mut |_, _| Ok(()))?;
+    let arguments = Arguments::read()?;
+    // Failures of the warm-up occur again below, and are reported there.
+    walk(&arguments, WARM_UP_EDITS, &mut |_, _| Ok(()))?;
     let mut tally = Tally::new();
-    walk(&asked, asked.edits, &mut |stepped, distance| {
+    walk(&arguments, arguments.edits, &mut |stepped, distance| {
         tally.count(stepped, distance);
-        if stepped.wrong.is_empty() { Ok(()) } else { tell(&asked, stepped) }
+        if stepped.wrong.is_empty() { Ok(()) } else { print_failure(&arguments, stepped) }
     })?;
     tally.end();
     tally.print();
     Ok(tally.failed() == 0 && !tally.grows())
 }
 
-/// Walks so many edits; `see` is given each of them, and how many files are then
-/// not as they were at first. Nothing of the walk is left behind.
+/// Walks this number of edits; `see` is called for each, with the number of files that differ from
+/// the original. Everything allocated by the walk is freed.
 fn walk(
-    asked: &Asked,
+    arguments: &Arguments,
     edits: usize,
     see: &mut dyn FnMut(&Stepped, usize) -> io::Result<()>,
 ) -> io::Result<()> {
     let program = Program { path: env!("CARGO_BIN_EXE_layercake").into() };
-    let walk = Walk::new(asked.files()?, asked.course(), program);
+    let walk = Walk::new(arguments.files()?, arguments.course(), program);
     let mut walk = walk.map_err(io::Error::other)?;
-    println!("seed {}: {} outputs at first", asked.seed, walk.outputs());
+    println!("seed {}: {} outputs initially", arguments.seed, walk.outputs());
     for _ in 0..edits {
         let stepped = walk.step()?;
         see(&stepped, walk.distance())?;
@@ -150,14 +149,14 @@ fn walk(
     Ok(())
 }
 
-/// Prints a failing edit as a diff, and what failed.
-fn tell(asked: &Asked, stepped: &Stepped) -> io::Result<()> {
-    const MOST: usize = 12;
-    println!("seed {}, edit {} fails: {:?}", asked.seed, stepped.number, stepped.did);
-    for wrong in stepped.wrong.iter().take(MOST) {
+/// Prints a failing edit as a diff, with its failures.
+fn print_failure(arguments: &Arguments, stepped: &Stepped) -> io::Result<()> {
+    const MAX_FAILURES: usize = 12;
+    println!("seed {}, edit {} failed: {:?}", arguments.seed, stepped.number, stepped.did);
+    for wrong in stepped.wrong.iter().take(MAX_FAILURES) {
         println!("  {wrong}");
     }
-    println!("  {} in all", stepped.wrong.len());
+    println!("  {} failures", stepped.wrong.len());
     for path in walk::differing(&stepped.base, &stepped.head) {
         let [before, after] =
             [&stepped.base, &stepped.head].map(|files| files.get(&path).map_or("", |text| &**text));
@@ -165,7 +164,7 @@ fn tell(asked: &Asked, stepped: &Stepped) -> io::Result<()> {
         println!("{}", diff.unified_diff().header(&path, &path));
     }
     for (side, files) in [("base", &stepped.base), ("head", &stepped.head)] {
-        let Some(keep) = &asked.keep else { continue };
+        let Some(keep) = &arguments.keep else { continue };
         let root = keep.join(format!("{}-{side}", stepped.number));
         for (path, text) in files {
             let file = root.join(&**path);

@@ -1,18 +1,17 @@
-//! How much memory the process holds while it walks, and what a walk leaves
-//! behind.
+//! Memory of the process during a walk, and memory left after it.
 
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// What was allocated and not given back, in bytes.
+/// Bytes allocated and not freed.
 pub fn live() -> usize {
     ALLOCATOR.current_usage()
 }
 
-/// What the system says that the process holds, in bytes: with the pools of the
-/// allocator, and all that fragments. None where the system does not tell.
+/// Resident bytes according to the system, including allocator pools and fragmentation; `None` if
+/// unavailable.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -20,31 +19,30 @@ fn resident() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// What was held after which edit.
+/// Memory samples by number of edits.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     samples: Vec<Sample>,
 }
 
-/// What was held, in bytes.
+/// A memory sample in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// After so many edits.
+    /// Number of edits before the sample.
     pub edits: usize,
-    /// What [`live`] says: all that the walk is made of, among it what the last
-    /// version rendered to.
+    /// Value of [`live`], which includes the outputs of the last version.
     pub live: usize,
-    /// What the system says.
+    /// Resident bytes according to the system.
     pub resident: Option<u64>,
 }
 
 impl Samples {
-    /// Adds what is held now, after so many edits.
+    /// Takes a sample after this number of edits.
     pub fn take(&mut self, edits: usize) {
         self.samples.push(Sample { edits, live: live(), resident: resident() });
     }
 
-    /// What was held after so many edits.
+    /// Sample taken after this number of edits.
     pub fn after(&self, edits: usize) -> Option<Sample> {
         self.samples.iter().find(|sample| sample.edits == edits).copied()
     }

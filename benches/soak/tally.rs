@@ -1,4 +1,4 @@
-//! What a walk met, counted.
+//! Statistics of a walk.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -7,20 +7,19 @@ use crate::memory::{Sample, Samples, live};
 use crate::walk::edits::Kind;
 use crate::walk::{Became, Did, Stepped, rows};
 
-/// So many bytes an edit may leave behind, the bench's own tables among them:
-/// less than what is kept of the smallest document there is, so that nothing that
-/// belongs to an edit can be.
-pub const MOST_LEFT: usize = 256;
-/// What comes once and late must fit into what so many edits may leave.
-const FEW: usize = 100;
+/// Maximum number of bytes an edit may leave allocated, including tables of the benchmark: less
+/// than the smallest document takes, so that no data of an edit can remain.
+pub const MAX_LEFT_BYTES: usize = 256;
+/// Minimum number of edits in the limit, so that late one-time allocations fit into it.
+const MIN_EDITS: usize = 100;
 
-/// What a walk met.
+/// Statistics of a walk.
 pub struct Tally {
     since: Instant,
     kinds: BTreeMap<Kind, usize>,
-    taken_back: usize,
+    reverted: usize,
     restored: usize,
-    given_up: usize,
+    discarded: usize,
     several: usize,
     edits: usize,
     changing: usize,
@@ -31,21 +30,21 @@ pub struct Tally {
     farthest: usize,
     most_findings: usize,
     memory: Samples,
-    /// What was allocated before the walk.
+    /// Bytes allocated before the walk.
     live_before: usize,
-    /// What was allocated after it.
+    /// Bytes allocated after the walk.
     live_after: usize,
 }
 
 impl Tally {
-    /// Nothing met yet; the walk has not begun.
+    /// Creates empty statistics before a walk.
     pub fn new() -> Self {
         Self {
             since: Instant::now(),
             kinds: BTreeMap::new(),
-            taken_back: 0,
+            reverted: 0,
             restored: 0,
-            given_up: 0,
+            discarded: 0,
             several: 0,
             edits: 0,
             changing: 0,
@@ -61,7 +60,7 @@ impl Tally {
         }
     }
 
-    /// Counts a step, after which so many files are not as they were at first.
+    /// Counts a step, after which `distance` files differ from the original.
     pub fn count(&mut self, stepped: &Stepped, distance: usize) {
         self.edits += 1;
         self.memory.take(self.edits);
@@ -72,12 +71,12 @@ impl Tally {
                     *self.kinds.entry(*kind).or_default() += 1;
                 }
             }
-            Did::TookBack => self.taken_back += 1,
+            Did::Reverted => self.reverted += 1,
             Did::Restored => self.restored += 1,
         }
         match stepped.became {
             Became::Kept => {}
-            Became::GivenUp => self.given_up += 1,
+            Became::Discarded => self.discarded += 1,
         }
         self.changing += usize::from(!stepped.changed.is_empty());
         for (status, count) in &stepped.changed {
@@ -95,19 +94,19 @@ impl Tally {
         self.most_findings = self.most_findings.max(stepped.findings);
     }
 
-    /// How many edits were judged wrongly by layercake.
+    /// Number of edits with failures.
     pub fn failed(&self) -> usize {
         self.failed
     }
 
-    /// Takes down what is left of the walk, which is over and given back.
+    /// Records the memory left after the walk has been dropped.
     pub fn end(&mut self) {
         self.live_after = live();
     }
 
-    /// Whether each edit left something behind.
+    /// Whether edits left memory allocated.
     pub fn grows(&self) -> bool {
-        self.left() > MOST_LEFT * self.edits.max(FEW)
+        self.left() > MAX_LEFT_BYTES * self.edits.max(MIN_EDITS)
     }
 
     fn left(&self) -> usize {
@@ -120,12 +119,12 @@ impl Tally {
         let each = seconds / self.edits.max(1) as f64;
         println!("{} edits in {seconds:.0} s, {each:.2} s each", self.edits);
         println!(
-            "  {} took back the one before, {} restored files, {} were of several kinds, \
-             {} were given up",
-            self.taken_back, self.restored, self.several, self.given_up
+            "  {} reverted the previous edit, {} restored files, {} were of several kinds, \
+             {} were discarded",
+            self.reverted, self.restored, self.several, self.discarded
         );
         println!(
-            "  at most {} files were not as at first, and there were {} findings",
+            "  at most {} files differed from the original, and there were {} findings",
             self.farthest, self.most_findings
         );
         let kinds = Kind::ALL.iter().filter_map(|(kind, _)| self.kinds.get_key_value(kind));
@@ -135,12 +134,12 @@ impl Tally {
         let statuses = self.changed.iter().map(|(status, count)| format!("{status} {count}"));
         let statuses: Vec<String> = statuses.collect();
         println!("  {} changed outputs: {}", self.changing, statuses.join(", "));
-        println!("  rows in which the meanings differ (versions, outputs):");
+        println!("  rows in which the semantics differ (versions, outputs):");
         for (row, rule) in rows::DIFFERENT {
             let [states, outputs] = self.differing.get(rule).copied().unwrap_or_default();
             println!("    {row}, {rule}: {states}, {outputs}");
         }
-        println!("  rows in which they agree (versions):");
+        println!("  rows in which the semantics agree (versions):");
         for (row, rule) in rows::SAME {
             println!("    {row}, {rule}: {}", self.met.get(rule).copied().unwrap_or_default());
         }
@@ -154,12 +153,12 @@ impl Tally {
             if let Some(Sample { live, resident, .. }) = self.memory.after(at) {
                 let live = megabytes(Some(live as f64));
                 let resident = megabytes(resident.map(|bytes| bytes as f64));
-                println!("  memory after {at}: {live} MB allocated, {resident} MB held");
+                println!("  memory after {at}: {live} MB allocated, {resident} MB resident");
             }
         }
         println!(
-            "  allocated before the walk: {} bytes; after it {} more, {} an edit; at most \
-             {MOST_LEFT} may be",
+            "  allocated before the walk: {} bytes; after it {} more, {} per edit; limit \
+             {MAX_LEFT_BYTES} per edit",
             self.live_before,
             self.left(),
             self.left() / self.edits.max(1)

@@ -1,6 +1,5 @@
-//! Bytes as `layercake.yaml`, and as a baseline: what cannot be used is an error
-//! that says where; what can be used, a small repository is checked by. A
-//! baseline that was read is written as it reads.
+//! Bytes as `layercake.yaml` and as a baseline: unusable input must give an error with a location;
+//! with usable input, a small repository is checked. A baseline that was read is written unchanged.
 
 #![no_main]
 
@@ -61,7 +60,8 @@ fn as_baseline(bytes: &[u8]) {
     match Baseline::read(FileId::default(), text) {
         Ok(baseline) => {
             let text = baseline.to_text();
-            let again = Baseline::read(FileId::default(), &text).expect("what is written reads");
+            let again =
+                Baseline::read(FileId::default(), &text).expect("a written baseline can be read");
             assert_eq!(again.to_text(), text);
             let tree = repository().with(FILE, text);
             checked(&tree, Semantics::Documented, |_| ());

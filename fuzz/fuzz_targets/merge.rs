@@ -1,9 +1,9 @@
-//! Nodes laid over each other by every strategy. The first line is the path of
-//! an action, the second a header that says how to merge; the documents of the
-//! rest are laid one over the other, and each is also read as a JSON Patch.
+//! Merging of nodes by every strategy. The first line is the path of an action, the second a merge
+//! header; the remaining documents are merged one after the other, and each is also read as a JSON
+//! Patch.
 //!
-//! Over an empty mapping nothing changes; nothing is there that neither side
-//! wrote; what explains a result agrees with it; what fails changes nothing.
+//! Merging into an empty mapping changes nothing; results contain only nodes of the inputs;
+//! explanations agree with results; and failures change nothing.
 
 #![no_main]
 
@@ -12,29 +12,28 @@ use std::sync::Arc;
 
 use layercake::merge::Strategy;
 use layercake::merge::cloud_init::{
-    Default as ByDefault, Dialect, Incoming, Laying, Specification, stack, stack_of_many,
+    Default as ByDefault, Dialect, Incoming, MergeRules, Specification, stack, stack_of_many,
 };
-use layercake::merge::deckhand::{Method, Semantics, apply, laid_flat, laid_over};
+use layercake::merge::deckhand::{Method, Semantics, apply, merged_over, merged_shallow};
 use layercake::merge::numbers::{From, Numbered, Numbers};
 use layercake::merge::patch::Patch;
 use layercake::source::{NumberedInput, Source, Span, Spanned};
 use layercake::yaml::path::{Location, Path};
 use layercake::yaml::{Mapping, Node, Value};
-use layercake_fuzz::laws::merging::{places, untrue, untrue_deletions, untrue_goings};
-use layercake_fuzz::laws::reading::{same, size_is_remembered, spans};
+use layercake_fuzz::laws::merging::{invalid_deletions, invalid_destinations, places, untrue};
+use layercake_fuzz::laws::reading::{check_cached_size, same, spans};
 use layercake_fuzz::{lines_and_rest, roots, size, text_of};
 use libfuzzer_sys::fuzz_target;
 
-/// Of values with more nodes than this not every place is followed: that takes
-/// time by its square.
-const FOLLOWED: usize = 120;
+/// Maximum number of nodes of values that are checked at every location, which takes quadratic
+/// time.
+const MAX_FOLLOWED: usize = 120;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((sources, file)) = text_of(bytes) else { return };
     let source = sources.get(file);
     let Some(([path, header], _)) = lines_and_rest::<2>(source.text()) else { return };
-    // Documents keep their places in the whole text: the first two lines are
-    // given to none of them.
+    // Documents keep their offsets in the whole text, so the first two lines are blanked.
     let start = path.len() + header.len() + 2;
     let at = Span::new(file, 0, u32::try_from(path.len()).expect("inputs are small"));
     let body =
@@ -47,28 +46,28 @@ fuzz_target!(|bytes: &[u8]| {
     if let [base, over, ..] = &roots[..] {
         deckhand(path, base, over, at);
     }
-    if roots.iter().map(size).sum::<usize>() <= FOLLOWED {
+    if roots.iter().map(size).sum::<usize>() <= MAX_FOLLOWED {
         for strategies in cloud_init(&roots, header) {
-            laid_in_turn(&strategies, &roots, at);
+            merge_in_turn(&strategies, &roots, at);
         }
-        laid_in_turn(&patches(source, &roots), &roots, at);
+        merge_in_turn(&patches(source, &roots), &roots, at);
     }
 });
 
 fn deckhand(path: &str, base: &Node, over: &Node, at: Span) {
-    let merged = laid_over(base, over);
-    known(&merged, [base, over], at);
-    assert!(same(&laid_over(&merged, over).value, &merged.value), "twice is once");
-    assert!(same(&laid_over(base, base).value, &base.value));
+    let merged = merged_over(base, over);
+    check_spans(&merged, [base, over], at);
+    assert!(same(&merged_over(&merged, over).value, &merged.value), "merging is idempotent");
+    assert!(same(&merged_over(base, base).value, &base.value));
     let empty = Node::made(Value::Mapping(Arc::default()), base.span);
-    assert!(same(&laid_over(&empty, over).value, &over.value));
-    known(&laid_flat(base, over), [base, over], at);
+    assert!(same(&merged_over(&empty, over).value, &over.value));
+    check_spans(&merged_shallow(base, over), [base, over], at);
     let before = Numbered::of(base, NumberedInput::Before);
     let own = Rc::new(Numbered::of(over, NumberedInput::Own));
-    let after = laid_over(before.node(), own.node());
+    let after = merged_over(before.node(), own.node());
     let numbers = Numbers::new(before, Some(own), None, after);
-    for place in places(&merged).into_iter().take(FOLLOWED) {
-        is_of_side(&numbers, [base, over], &merged, &place);
+    for place in places(&merged).into_iter().take(MAX_FOLLOWED) {
+        check_origin(&numbers, [base, over], &merged, &place);
     }
     let Ok(path) = Path::parse(path) else { return };
     for semantics in [Semantics::Documented, Semantics::Deckhand] {
@@ -76,37 +75,37 @@ fn deckhand(path: &str, base: &Node, over: &Node, at: Span) {
             let mut result = base.clone();
             let before = format!("{base:?}");
             match apply(method, &path, &mut result, over, semantics, at) {
-                Ok(_) => known(&result, [base, over], at),
-                Err(_) => assert_eq!(format!("{result:?}"), before, "what fails changes nothing"),
+                Ok(_) => check_spans(&result, [base, over], at),
+                Err(_) => assert_eq!(format!("{result:?}"), before, "a failure changes nothing"),
             }
-            assert_eq!(format!("{base:?}"), before, "nobody else sees it");
+            assert_eq!(format!("{base:?}"), before, "shared data is unchanged");
         }
     }
 }
 
-/// The value is in the input at the place that its number names.
-fn is_of_side(numbers: &Numbers, [base, over]: [&Node; 2], merged: &Node, place: &Location) {
+/// Asserts that the input that a number refers to has the value.
+fn check_origin(numbers: &Numbers, [base, over]: [&Node; 2], merged: &Node, place: &Location) {
     let node = place.get(merged).expect("the place is one of the result");
     let Some(From::Moved(input, from)) = numbers.from(place) else { panic!("{place} is moved") };
     let side = if input == NumberedInput::Before { base } else { over };
-    let source = from.get(side).expect("it was there");
+    let source = from.get(side).expect("the input has the location");
     assert!(node.is_collection() || same(&source.value, &node.value), "{place}");
     assert_eq!(source.span, node.span, "{place}");
 }
 
-/// Nothing is written that neither side has written.
-fn known(result: &Node, sides: [&Node; 2], at: Span) {
+/// Asserts that all spans of the result are from the inputs.
+fn check_spans(result: &Node, sides: [&Node; 2], at: Span) {
     let (mut written, mut all) = (vec![at], Vec::new());
     sides.into_iter().for_each(|side| spans(side, &mut written));
     spans(result, &mut all);
     written.sort();
-    assert!(all.iter().all(|span| written.binary_search(span).is_ok()), "a span nobody wrote");
+    assert!(all.iter().all(|span| written.binary_search(span).is_ok()), "a span of no input");
 }
 
-/// Every way in which cloud-init merges parts.
+/// All ways in which cloud-init merges parts.
 fn cloud_init(parts: &[Node], header: Spanned<Arc<str>>) -> [Vec<Strategy>; 5] {
     let current = |header: Option<&Spanned<Arc<str>>>, default| {
-        let laying = Laying::Current { header: header.cloned(), default };
+        let laying = MergeRules::Current { header: header.cloned(), default };
         vec![Strategy::CloudInit(laying); parts.len()]
     };
     let incoming = |data| Incoming { data, header: Some(&header) };
@@ -119,13 +118,13 @@ fn cloud_init(parts: &[Node], header: Spanned<Arc<str>>) -> [Vec<Strategy>; 5] {
     ]
 }
 
-/// Each part as a patch, where it is one; what is none is laid as a part.
+/// Reads each part as a patch; parts that are not patches are merged.
 fn patches(source: &Source, parts: &[Node]) -> Vec<Strategy> {
     let strategies = parts.iter().map(|part| {
         match Patch::read(source.text().get(part.span.range()).unwrap_or_default(), part.span) {
             Ok(patch) => Strategy::JsonPatch(Arc::new(patch)),
             Err(_) => {
-                let laying = Laying::Current { header: None, default: ByDefault::UserData };
+                let laying = MergeRules::Current { header: None, default: ByDefault::UserData };
                 Strategy::CloudInit(laying)
             }
         }
@@ -133,7 +132,7 @@ fn patches(source: &Source, parts: &[Node]) -> Vec<Strategy> {
     strategies.collect()
 }
 
-fn laid_in_turn(strategies: &[Strategy], parts: &[Node], at: Span) {
+fn merge_in_turn(strategies: &[Strategy], parts: &[Node], at: Span) {
     let mut result = Node::new(Value::Mapping(Arc::new(Mapping::new())), at);
     for (strategy, part) in strategies.iter().zip(parts) {
         let part = match strategy {
@@ -142,35 +141,36 @@ fn laid_in_turn(strategies: &[Strategy], parts: &[Node], at: Span) {
         };
         let base = result.clone();
         let before = format!("{base:?}");
-        size_is_remembered(&result);
-        let laid = strategy.lay(&mut result, part);
-        size_is_remembered(&result);
-        assert_eq!(format!("{base:?}"), before, "nobody else sees it");
+        check_cached_size(&result);
+        let laid = strategy.merge(&mut result, part);
+        check_cached_size(&result);
+        assert_eq!(format!("{base:?}"), before, "shared data is unchanged");
         if laid.is_err() {
-            assert_eq!(format!("{result:?}"), before, "what fails changes nothing");
-        } else if size(&result) <= FOLLOWED {
-            explained(strategy, &base, part, &result);
+            assert_eq!(format!("{result:?}"), before, "a failure changes nothing");
+        } else if size(&result) <= MAX_FOLLOWED {
+            check_explanation(strategy, &base, part, &result);
         }
-        if size(&result) > 2 * FOLLOWED {
+        if size(&result) > 2 * MAX_FOLLOWED {
             return;
         }
     }
 }
 
-fn explained(strategy: &Strategy, base: &Node, over: &Node, result: &Node) {
-    strategy.told(over);
+fn check_explanation(strategy: &Strategy, base: &Node, over: &Node, result: &Node) {
+    strategy.describe(over);
     let wrong = match strategy {
         Strategy::CloudInit(_) => [
             untrue(strategy, base, over, result),
-            untrue_deletions(base, over, result),
-            untrue_goings(strategy, base, over, result),
+            invalid_deletions(base, over, result),
+            invalid_destinations(strategy, base, over, result),
         ]
         .concat(),
-        // What a patch takes away, it takes away by its place.
-        Strategy::JsonPatch(_) => {
-            [untrue(strategy, base, over, result), untrue_goings(strategy, base, over, result)]
-                .concat()
-        }
+        // A patch removes values by their location.
+        Strategy::JsonPatch(_) => [
+            untrue(strategy, base, over, result),
+            invalid_destinations(strategy, base, over, result),
+        ]
+        .concat(),
     };
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,8 +1,8 @@
-//! User-data as cloud-init takes it apart: MIME, archives, includes, gzip and
-//! base64. What stands behind lines `=== NAME` are texts that it may include.
+//! Splitting of user-data as in cloud-init: MIME, archives, includes, gzip and base64. Texts after
+//! lines `=== NAME` can be included.
 //!
-//! Every place is in its text, and leads to the file that somebody wrote; what a
-//! part holds is what stands there; and the set of all the texts can be linted.
+//! Every span is within its text and leads to an input file; the values of a part match their text;
+//! and the set of all texts can be linted.
 
 #![no_main]
 
@@ -17,8 +17,8 @@ use layercake_fuzz::laws::reading::{spans, text_reads_as};
 use layercake_fuzz::{LARGEST, running, size};
 use libfuzzer_sys::fuzz_target;
 
-/// Of so many values of a part it is looked whether their texts read as them.
-const READ_AGAIN: usize = 12;
+/// Maximum number of values per part that are compared with their text.
+const MAX_COMPARED: usize = 12;
 
 fuzz_target!(|bytes: &[u8]| {
     let texts = match bytes.starts_with(b"=== ") {
@@ -40,59 +40,59 @@ fuzz_target!(|bytes: &[u8]| {
         let found = files.iter().find(|(name, _)| name == path.trim_start_matches('/'));
         found.map_or(Included::Missing, |(_, file)| Included::File(*file))
     });
-    places_are_there(&read, &sources);
-    read.parts.iter().for_each(|part| holds_what_it_says(part, &sources));
+    check_spans(&read, &sources);
+    read.parts.iter().for_each(|part| check_values(part, &sources));
     let configuration = read_configuration(files[0].1, &sources);
-    holds_what_it_says(&configuration, &sources);
-    set_is_linted(&texts);
+    check_values(&configuration, &sources);
+    lint_set(&texts);
 });
 
-fn places_are_there(read: &UserData, sources: &SourceMap) {
+fn check_spans(read: &UserData, sources: &SourceMap) {
     let faults = read.parts.iter().flat_map(|part| &part.faults);
     for fault in faults.chain(&read.faults).chain(&read.aborted) {
-        is_there(fault.at, sources);
+        check_span(fault.at, sources);
     }
     for comment in &read.comments {
-        is_there(comment.span, sources);
+        check_span(comment.span, sources);
     }
     let problems = read.parts.iter().flat_map(|part| &part.problems);
     for problem in problems.chain(&read.problems) {
-        is_there(problem.span, sources);
+        check_span(problem.span, sources);
     }
     for part in &read.parts {
-        is_there(part.span, sources);
-        is_there(part.at, sources);
+        check_span(part.span, sources);
+        check_span(part.at, sources);
         for header in &part.headers {
-            is_there(header.name.span, sources);
-            is_there(header.value.span, sources);
+            check_span(header.name.span, sources);
+            check_span(header.value.span, sources);
         }
         if let Some(header) = &part.header {
-            is_there(header.span, sources);
+            check_span(header.span, sources);
         }
     }
 }
 
-fn is_there(span: Span, sources: &SourceMap) {
+fn check_span(span: Span, sources: &SourceMap) {
     sources.slice(span);
     let (start, end) = (sources.start(span), sources.end(span));
     assert!(start <= end);
     let written = sources.written(span);
-    assert!(sources.get(written.file).decoded_from().is_none(), "somebody wrote it");
+    assert!(sources.get(written.file).decoded_from().is_none(), "the file is an input");
     sources.slice(written);
 }
 
-fn holds_what_it_says(part: &CloudPart, sources: &SourceMap) {
+fn check_values(part: &CloudPart, sources: &SourceMap) {
     if size(&part.data) >= LARGEST {
         return;
     }
     let mut all = Vec::new();
     spans(&part.data, &mut all);
-    all.into_iter().for_each(|span| is_there(span, sources));
-    let mut looked_at = 0;
+    all.into_iter().for_each(|span| check_span(span, sources));
+    let mut visited = 0;
     let is_yaml = matches!(part.kind, PartKind::CloudConfig);
     leaves(&part.data, &mut |node| {
-        looked_at += 1;
-        if is_yaml && looked_at <= READ_AGAIN && node.origin == Origin::Written {
+        visited += 1;
+        if is_yaml && visited <= MAX_COMPARED && node.origin == Origin::Written {
             let text = sources.get(node.span.file).text();
             assert!(
                 text_reads_as(text, node.span, &node.value),
@@ -113,7 +113,7 @@ fn leaves(node: &Node, visit: &mut dyn FnMut(&Node)) {
     }
 }
 
-fn set_is_linted(texts: &[(String, Vec<u8>)]) {
+fn lint_set(texts: &[(String, Vec<u8>)]) {
     let declared = "cloud-config: [{name: genesis, parts: ['parts/*']}]\n";
     let tree = MemoryTree::new().with("layercake.yaml", declared);
     let numbered = texts.iter().enumerate();

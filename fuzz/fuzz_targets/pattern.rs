@@ -1,8 +1,8 @@
-//! Patterns and templates as Python has them. The first line is a pattern, the
-//! second a template, the rest the text in which it is looked for.
+//! Patterns and templates of Python. The first line is a pattern, the second a template, the rest
+//! the text to search.
 //!
-//! Whatever it is ends within the limit of steps; what is found is part of the
-//! text; and to put each match in its own place changes nothing.
+//! All input is processed within the step limit; matches are parts of the text; and replacing each
+//! match by itself changes nothing.
 
 #![no_main]
 
@@ -25,24 +25,24 @@ fuzz_target!(|bytes: &[u8]| {
     let replaced = parsed.replace_all(subject, Replacement::Literal("<>"));
     match (found, &replaced) {
         (Ok(found), Ok((text, count))) => {
-            assert_eq!(found, *count > 0, "what is found is replaced");
+            assert_eq!(found, *count > 0, "matches are replaced");
             assert!(found || text == subject);
             assert!(text.len() <= MAX_OUTPUT);
         }
         (Ok(_), Err(_)) => {}
-        // A search that fails fails where all matches are looked for too.
+        // A failing search also fails when searching for all matches.
         (Err(failure), replaced) => assert_eq!(Err(&failure), replaced.as_ref()),
     }
     let by_template = parsed.replace_all(subject, Replacement::Template(template));
     if let (Ok((_, one)), Ok((_, other))) = (&replaced, &by_template) {
-        assert_eq!(one, other, "a template does not decide what is found");
+        assert_eq!(one, other, "the template does not affect the number of matches");
     }
     if let Ok((same, _)) = parsed.replace_all(subject, Replacement::Template(r"\g<0>")) {
         assert_eq!(same, subject);
     }
 });
 
-/// Whether there is a match; all it captures is of the text.
+/// Whether there is a match; asserts that all captures are parts of the text.
 fn found(pattern: &Pattern, subject: &str) -> Result<bool, PatternFailure> {
     let Some(captures) = pattern.search(subject)? else { return Ok(false) };
     let within = subject.as_bytes().as_ptr_range();

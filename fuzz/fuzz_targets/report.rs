@@ -1,4 +1,4 @@
-//! Bytes as a saved report: what is read is written in every form.
+//! Bytes as a saved report: a report that can be read can be written in every format.
 
 #![no_main]
 

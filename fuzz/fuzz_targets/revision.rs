@@ -1,9 +1,8 @@
-//! Revisions as users give them, and repositories whose files are damaged.
+//! Revisions given by users, and damaged repositories.
 //!
-//! An input that begins with `rev ` is an expression for a commit of a sound
-//! repository; any other damages files of it, objects inside what compresses
-//! them included. Whatever it is, the answer is a value or an error: a panic of
-//! git's own crates must not get past [`Repository`].
+//! An input that begins with `rev ` is a revision in an intact repository; any other input damages
+//! files of it, including compressed objects. The result must be a value or an error: panics of git
+//! crates must not escape [`Repository`].
 
 #![no_main]
 
@@ -16,10 +15,10 @@ use layercake_fuzz::git::{Damage, Sound};
 use libfuzzer_sys::fuzz_target;
 
 static SOUND: LazyLock<Sound> = LazyLock::new(|| {
-    // What panics is looked at below, where it would have ended the program.
-    // Until then it may still be caught, so the fuzzer is not to end it.
+    // Escaping panics are reported below. The fuzzer's hook would abort even on panics that are
+    // caught.
     std::panic::set_hook(Box::new(|panic| {
-        *PANIC.lock().expect("nothing panics while it is held") = Some(panic.to_string());
+        *PANIC.lock().expect("no panic while the lock is held") = Some(panic.to_string());
     }));
     Sound::new()
 });
@@ -39,27 +38,28 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// Ends the program where something panics and nobody catches it.
+/// Aborts on a panic that was not caught.
 fn survived(look: impl FnOnce()) {
     if catch_unwind(AssertUnwindSafe(look)).is_err() {
-        let panic = PANIC.lock().expect("nothing panics while it is held").take();
+        let panic = PANIC.lock().expect("no panic while the lock is held").take();
         eprintln!("{}", panic.unwrap_or_default());
         std::process::abort();
     }
 }
 
 fn resolved(revision: &str, sound: &Sound) {
-    let repository = Repository::discover_further(sound.folder()).expect("it is sound");
-    let repository = repository.expect("it is there");
+    let repository =
+        Repository::discover_further(sound.folder()).expect("the repository is intact");
+    let repository = repository.expect("the repository is found");
     if let Ok(id) = repository.resolve(revision) {
         assert!(repository.has_object(&id), "{revision}: {id}");
-        assert_eq!(repository.resolve(&id).ok(), Some(id.clone()), "an id is itself");
-        let commit = repository.commit(revision).expect("it was found");
+        assert_eq!(repository.resolve(&id).ok(), Some(id.clone()), "an ID resolves to itself");
+        let commit = repository.commit(revision).expect("the revision was resolved");
         assert_eq!(commit.commit_id(), Some(id.clone()));
         read_all(&commit);
         assert!(repository.tree_of(&id).is_ok());
-        let base = repository.merge_base(revision, "HEAD").expect("all of it is here");
-        assert_eq!(base, repository.merge_base("HEAD", revision).expect("all of it is here"));
+        let base = repository.merge_base(revision, "HEAD").expect("the history is complete");
+        assert_eq!(base, repository.merge_base("HEAD", revision).expect("the history is complete"));
     }
     let _ = (repository.parents(revision), repository.merge_base("HEAD", revision));
 }

@@ -1,9 +1,8 @@
-//! Whole repositories, checked under both meanings.
+//! Checks of repositories in both semantics.
 //!
-//! Nothing of layercake itself fails; the result depends neither on the order of
-//! files nor on threads; every value that somebody wrote reads at its place, and
-//! has a way to it; what is secret is shown nowhere; and what is reported is
-//! reported the same from a saved report.
+//! layercake itself does not fail; results do not depend on file order or threads; every source
+//! value matches its text and has a route; secrets are never shown; and a saved report gives the
+//! same output.
 
 #![no_main]
 
@@ -24,19 +23,18 @@ use layercake_fuzz::{LARGEST, size};
 use libfuzzer_sys::fuzz_target;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Of so many values of an output it is looked whether their texts read as
-/// them: that reads a dozen texts each.
-const READ_AGAIN: usize = 8;
+/// Maximum number of values per output that are compared with their text, since each comparison
+/// parses a dozen texts.
+const MAX_COMPARED: usize = 8;
 
-/// Sites whose outputs have more nodes than this are not followed value by
-/// value.
-const FOLLOWED: usize = 60;
+/// Maximum number of nodes of a site whose outputs are followed value by value.
+const MAX_FOLLOWED: usize = 60;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some(Sides { head, .. }) = Sides::of(bytes) else { return };
     let files = tree(&head);
     for semantics in SEMANTICS {
-        let Some(checked) = checked(&files, semantics, site_is_sound) else { return };
+        let Some(checked) = checked(&files, semantics, check_site) else { return };
         for finding in &checked.findings.diagnostics {
             assert!(!finding.message.is_empty() && !finding.message.contains('\n'));
             for label in std::iter::once(&finding.primary).chain(&finding.related) {
@@ -46,18 +44,18 @@ fuzz_target!(|bytes: &[u8]| {
         }
         saved::check_checked(&checked);
     }
-    // Which of the two is left to chance, but the same for the same input.
+    // The semantics is arbitrary, but the same for the same input.
     let semantics = SEMANTICS[bytes.len() % 2];
-    let first = told(&files, semantics);
-    assert_eq!(told(&Reversed(&files), semantics), first, "the order of files");
-    assert_eq!(POOL.install(|| told(&files, semantics)), first, "threads");
+    let first = results(&files, semantics);
+    assert_eq!(results(&Reversed(&files), semantics), first, "result depends on file order");
+    assert_eq!(POOL.install(|| results(&files, semantics)), first, "result depends on threads");
 });
 
 static POOL: LazyLock<ThreadPool> = LazyLock::new(|| {
     ThreadPoolBuilder::new().num_threads(3).build().expect("threads can be started")
 });
 
-/// A tree that lists its files the other way round.
+/// A tree that lists its files in reverse order.
 struct Reversed<'a>(&'a MemoryTree);
 
 impl Tree for Reversed<'_> {
@@ -72,12 +70,12 @@ impl Tree for Reversed<'_> {
     }
 }
 
-/// What a run says: the outputs, and the findings.
-fn told(tree: &dyn Tree, semantics: Semantics) -> Vec<String> {
+/// Results of a run: outputs and findings.
+fn results(tree: &dyn Tree, semantics: Semantics) -> Vec<String> {
     let Some(checked) = checked(tree, semantics, outputs) else { return Vec::new() };
     let Checked { sources, sites, findings, .. } = checked;
     let findings = findings.diagnostics.iter().map(|finding| finding_text(finding, &sources));
-    let outputs = sites.into_iter().flat_map(|site| site.taken.expect("it was rendered"));
+    let outputs = sites.into_iter().flat_map(|site| site.taken.expect("the site was rendered"));
     outputs.chain(findings).collect()
 }
 
@@ -90,7 +88,7 @@ fn outputs(site: &RenderedSite<'_>) -> Vec<String> {
     all.collect()
 }
 
-fn site_is_sound(site: &RenderedSite<'_>) {
+fn check_site(site: &RenderedSite<'_>) {
     let mut nodes = 0;
     for (doc, recipe) in site.graph.iter() {
         let Some(data) = site.rendered.data(doc) else { continue };
@@ -98,12 +96,12 @@ fn site_is_sound(site: &RenderedSite<'_>) {
         if nodes >= LARGEST {
             return;
         }
-        let mut looked_at = 0;
+        let mut visited = 0;
         leaves(data, &mut |node| {
             let text = site.sources.get(node.span.file).text();
             assert!(text.get(node.span.range()).is_some());
-            looked_at += 1;
-            if node.origin == Origin::Written && looked_at <= READ_AGAIN {
+            visited += 1;
+            if node.origin == Origin::Written && visited <= MAX_COMPARED {
                 assert!(
                     text_reads_as(text, node.span, &node.value),
                     "{}: {:?} {:?}",
@@ -114,7 +112,7 @@ fn site_is_sound(site: &RenderedSite<'_>) {
             }
         });
     }
-    if nodes <= FOLLOWED {
+    if nodes <= MAX_FOLLOWED {
         let wrong = [untrue_ways(site), untrue_flows(site)].concat();
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }

@@ -1,8 +1,7 @@
-//! Whole repositories as one input.
+//! Repositories as fuzz inputs.
 //!
-//! Either as text: a line `=== PATH` before each file, or `=== base:PATH` and
-//! `=== head:PATH` where it is on one side only. Or, where the input does not
-//! begin so, as `generated` from its bytes.
+//! An input is text with a line `=== PATH` before each file, or `=== base:PATH` or `=== head:PATH`
+//! for files on one side. Any other input is passed to `generated` as bytes.
 
 mod generated;
 
@@ -11,25 +10,23 @@ use std::collections::BTreeMap;
 use arbitrary::{Arbitrary, Unstructured};
 use layercake::source::MemoryTree;
 
-/// What begins the line before a file.
+/// Prefix of the line before a file.
 const MARK: &[u8] = b"=== ";
 
-/// The files of both sides, by path; those of one side where only one is asked
-/// for.
+/// Files of both sides, by path; targets with one side use the head.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sides {
-    /// The side that is compared with.
+    /// Base side of a comparison.
     pub base: BTreeMap<String, Vec<u8>>,
-    /// The side that is looked at.
+    /// Head side of a comparison.
     pub head: BTreeMap<String, Vec<u8>>,
 }
 
 impl Sides {
-    /// The two sides that an input stands for; none where its bytes are too few
-    /// to make any of.
+    /// Reads an input; `None` if it has too few bytes to generate a repository.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         if bytes.starts_with(MARK) {
-            return Some(written(bytes));
+            return Some(parse(bytes));
         }
         let repository = generated::Edited::arbitrary(&mut Unstructured::new(bytes)).ok()?;
         let (base, head) = repository.files();
@@ -37,13 +34,13 @@ impl Sides {
     }
 }
 
-/// The tree of some files.
+/// Creates a tree of files.
 pub fn tree(files: &BTreeMap<String, Vec<u8>>) -> MemoryTree {
     let files = files.iter();
     files.fold(MemoryTree::new(), |tree, (path, bytes)| tree.with(path, bytes.clone()))
 }
 
-/// Each file and what its line says of it, as [`Sides`] reads them.
+/// Splits an input into files, each with the text of its marker line.
 pub fn pieces(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let mut pieces: Vec<(String, Vec<u8>)> = Vec::new();
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -59,7 +56,7 @@ pub fn pieces(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     pieces
 }
 
-fn written(bytes: &[u8]) -> Sides {
+fn parse(bytes: &[u8]) -> Sides {
     let mut sides = Sides::default();
     for (name, text) in pieces(bytes) {
         let (base, head) = match (name.strip_prefix("base:"), name.strip_prefix("head:")) {
@@ -79,14 +76,14 @@ fn written(bytes: &[u8]) -> Sides {
     sides
 }
 
-/// A path as trees have them: without empty parts, `.` and `..`.
+/// Normalizes a path: removes empty parts, `.` and `..`.
 fn clean(path: &str) -> Option<String> {
     let parts: Vec<&str> =
         path.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// Without files below which there are others: what is a folder is no file.
+/// Removes files whose path is also a folder.
 fn files_only(files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
     let is_folder = |path: &str| {
         let below = format!("{path}/");

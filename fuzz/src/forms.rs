@@ -1,4 +1,4 @@
-//! A report in every form there is.
+//! A report in every format.
 
 use layercake::report::model::{Report, read, write};
 use layercake::report::{
@@ -6,8 +6,8 @@ use layercake::report::{
 };
 use layercake::rules::RULES;
 
-/// Writes a report in every form, each of which is text; as JSON it reads back as itself, and
-/// each form of it is that of the one it was.
+/// Writes a report in every format, each of which must be UTF-8. The JSON must read back as a
+/// report that gives the same output in every format.
 pub fn in_every_form(report: &Report) {
     let json = text(|out| write(report, out));
     let again = match read(&json) {
@@ -18,7 +18,7 @@ pub fn in_every_form(report: &Report) {
         for (all, width) in [(false, 100), (true, 40)] {
             let look = TerminalOptions {
                 listing: FindingFilter { all, ignored: all },
-                limit: if all { 0 } else { TerminalOptions::USUAL_LIMIT },
+                limit: if all { 0 } else { TerminalOptions::DEFAULT_LIMIT },
                 detail: if all { Detail::Whole } else { Detail::Usual },
             };
             let style = TerminalStyle { width, color: all, unicode: !all, links: all };
@@ -32,6 +32,6 @@ pub fn in_every_form(report: &Report) {
 
 fn text(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
     let mut out = Vec::new();
-    write(&mut out).expect("memory can be written");
-    String::from_utf8(out).expect("reports are text")
+    write(&mut out).expect("writing to memory succeeds");
+    String::from_utf8(out).expect("reports are UTF-8")
 }

@@ -1,4 +1,4 @@
-//! A small repository that has a bit of everything, and damage done to it.
+//! A small repository with various git features, and damage to its files.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -11,18 +11,18 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use tempfile::TempDir;
 
-/// The repository, and what its files hold while nothing is damaged.
+/// The repository, and the intact content of its files.
 pub struct Sound {
     folder: TempDir,
     files: Vec<(PathBuf, Vec<u8>)>,
 }
 
-/// Something done to one of the files below `.git`.
+/// Damage to a file below `.git`.
 #[derive(Debug, Arbitrary)]
 pub struct Damage {
-    /// Which file, counted round.
+    /// Index of the file, modulo the number of files.
     file: u8,
-    /// Whether an object is taken out of its compression and put back.
+    /// Whether the decompressed object is damaged instead of the file.
     is_inside: bool,
     how: How,
 }
@@ -39,28 +39,28 @@ enum How {
     Remove,
 }
 
-/// Puts the files back when it is dropped.
+/// Restores the files when dropped.
 pub struct Damaged<'a> {
     sound: &'a Sound,
     touched: Vec<usize>,
 }
 
 impl Sound {
-    /// Makes the repository with `git`.
+    /// Creates the repository with `git`.
     pub fn new() -> Self {
-        let folder = TempDir::new().expect("a temporary folder can be made");
+        let folder = TempDir::new().expect("a temporary folder can be created");
         let sound = Self { folder, files: Vec::new() };
         sound.make();
         let files = sound.damageable();
         Self { files, ..sound }
     }
 
-    /// Where it is.
+    /// Root of the working tree.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Damages it until what is given back is dropped.
+    /// Damages the repository until the returned guard is dropped.
     pub fn damaged(&self, damages: &[Damage]) -> Damaged<'_> {
         let mut touched = Vec::new();
         for damage in damages.iter().take(6) {
@@ -73,8 +73,8 @@ impl Sound {
             };
             touched.push(at);
             match damage.done(&current, &self.files) {
-                Some(bytes) => fs::write(path, bytes).expect("the folder is ours"),
-                // It may be gone already.
+                Some(bytes) => fs::write(path, bytes).expect("the folder is writable"),
+                // The file may not exist any more.
                 None => drop(fs::remove_file(path)),
             }
         }
@@ -85,8 +85,9 @@ impl Sound {
         let git = |arguments: &[&str]| self.git(arguments);
         let write = |path: &str, text: &str| {
             let path = self.folder().join(path);
-            fs::create_dir_all(path.parent().expect("it is in a folder")).expect("ours");
-            fs::write(path, text).expect("the folder is ours");
+            fs::create_dir_all(path.parent().expect("the file is in a folder"))
+                .expect("the folder is writable");
+            fs::write(path, text).expect("the folder is writable");
         };
         git(&["init", "--quiet", "--initial-branch=main"]);
         write("global/a.yaml", "a: 1\n");
@@ -105,7 +106,8 @@ impl Sound {
         git(&["pack-refs", "--all"]);
         git(&["checkout", "--quiet", "side"]);
         write("global/b.yaml", "c: 1\n");
-        std::os::unix::fs::symlink("b.yaml", self.folder().join("global/link.yaml")).expect("ours");
+        std::os::unix::fs::symlink("b.yaml", self.folder().join("global/link.yaml"))
+            .expect("the folder is writable");
         git(&["add", "."]);
         git(&["commit", "--quiet", "--message=on the side"]);
         git(&["checkout", "--quiet", "main"]);
@@ -136,22 +138,23 @@ impl Sound {
         assert!(status.expect("git can be run").success(), "git {arguments:?}");
     }
 
-    /// The files that git reads, in the same order every time. Not its
-    /// configuration: by that, other folders could be made the working tree.
+    /// Files that git reads, in a fixed order. The configuration is excluded, since it could set
+    /// another folder as the working tree.
     fn damageable(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut open = vec![self.folder().join(".git")];
         let mut files = Vec::new();
         while let Some(folder) = open.pop() {
-            for entry in fs::read_dir(folder).expect("the folder is ours") {
-                let path = entry.expect("the folder is ours").path();
-                let name = path.file_name().expect("it has a name").to_string_lossy().into_owned();
+            for entry in fs::read_dir(folder).expect("the folder is readable") {
+                let path = entry.expect("the folder is readable").path();
+                let name =
+                    path.file_name().expect("the file has a name").to_string_lossy().into_owned();
                 match path.is_dir() {
                     true if name != "hooks" => open.push(path),
                     false if name != "config" && name != "description" => {
-                        let bytes = fs::read(&path).expect("the folder is ours");
-                        // Objects and packs are made unwritable.
-                        fs::remove_file(&path).expect("the folder is ours");
-                        fs::write(&path, &bytes).expect("the folder is ours");
+                        let bytes = fs::read(&path).expect("the folder is readable");
+                        // Objects and packs are read-only.
+                        fs::remove_file(&path).expect("the folder is writable");
+                        fs::write(&path, &bytes).expect("the folder is writable");
                         files.push((path, bytes));
                     }
                     true | false => {}
@@ -173,13 +176,13 @@ impl Drop for Damaged<'_> {
     fn drop(&mut self) {
         for at in &self.touched {
             let (path, bytes) = &self.sound.files[*at];
-            fs::write(path, bytes).expect("the folder is ours");
+            fs::write(path, bytes).expect("the folder is writable");
         }
     }
 }
 
 impl Damage {
-    /// What becomes of these bytes; none where the file is taken away.
+    /// Damages the content of a file; `None` if the file is removed.
     fn done(&self, bytes: &[u8], files: &[(PathBuf, Vec<u8>)]) -> Option<Vec<u8>> {
         let inside = self.is_inside.then(|| inflated(bytes)).flatten();
         match inside {
@@ -223,7 +226,7 @@ impl How {
     }
 }
 
-/// A loose object without its compression.
+/// Decompresses a loose object.
 fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut inside = Vec::new();
     ZlibDecoder::new(bytes).read_to_end(&mut inside).ok()?;
@@ -232,6 +235,6 @@ fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
 
 fn deflated(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::none());
-    encoder.write_all(bytes).expect("memory can be written");
-    encoder.finish().expect("memory can be written")
+    encoder.write_all(bytes).expect("writing to memory succeeds");
+    encoder.finish().expect("writing to memory succeeds")
 }

@@ -1,8 +1,7 @@
-//! What several fuzz targets need: inputs taken apart, and the laws that the
-//! tests hold too, from where the tests have them.
+//! Shared code of the fuzz targets: parsing of inputs, and properties included from the tests.
 //!
-//! An input is text where that can be had, so that a seed can be written by
-//! hand, a finding read, and a dictionary used.
+//! Inputs are text where possible, so that seeds can be handwritten, findings read, and
+//! dictionaries used.
 
 #[path = "../../tests/it/laws/mod.rs"]
 pub mod laws;
@@ -20,19 +19,18 @@ use layercake::source::{FileId, RepoPath, Source, SourceMap};
 use layercake::yaml::Node;
 use layercake::yaml::path::children;
 
-/// Values larger than this, aliases written out, are not looked at node by
-/// node: a text of a few bytes may stand for millions.
+/// Maximum number of nodes, with aliases expanded, of values that are checked node by node: a few
+/// bytes of text can expand to millions of nodes.
 pub const LARGEST: usize = 20_000;
 
-/// Bytes as layercake reads a file, whatever encoding they are in; none where
-/// it takes them for no text.
+/// Decodes bytes like a file in any encoding; `None` if layercake cannot read them as text.
 pub fn text_of(bytes: &[u8]) -> Option<(SourceMap, FileId)> {
     let mut sources = SourceMap::new();
     let file = sources.add(Source::new(RepoPath::new("a.yaml"), Ok(bytes.to_vec())));
     sources.get(file).fault().is_none().then_some((sources, file))
 }
 
-/// The first lines of a text, and what is below them.
+/// Splits the first lines off a text.
 pub fn lines_and_rest<const LINES: usize>(text: &str) -> Option<([&str; LINES], &str)> {
     let mut rest = text;
     let mut lines = [""; LINES];
@@ -42,8 +40,7 @@ pub fn lines_and_rest<const LINES: usize>(text: &str) -> Option<([&str; LINES], 
     Some((lines, rest))
 }
 
-/// The roots of the documents of a text; none where there is too much of them,
-/// or nothing at all.
+/// Roots of the documents of a text; `None` if they are too large, or if there are none.
 pub fn roots(file: FileId, text: &str) -> Option<Vec<Node>> {
     let parsed = layercake::yaml::parse(file, text);
     let roots: Vec<Node> = parsed.documents.into_iter().map(|document| document.root).collect();
@@ -51,7 +48,7 @@ pub fn roots(file: FileId, text: &str) -> Option<Vec<Node>> {
     (is_small && !roots.is_empty()).then_some(roots)
 }
 
-/// How many nodes there are, counted up to [`LARGEST`].
+/// Number of nodes, counted up to [`LARGEST`].
 pub fn size(node: &Node) -> usize {
     fn walk(node: &Node, found: &mut usize) {
         *found += 1;

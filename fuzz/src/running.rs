@@ -1,9 +1,8 @@
-//! Running the engine on files in memory, as the program does: with the
-//! configuration and the baseline among the files, where there are some.
+//! Runs of the engine on files in memory, as in the program, with the configuration and the
+//! baseline among the files.
 //!
-//! A configuration or a baseline that cannot be used is an error of the user's;
-//! then there is nothing to look at. That something of layercake itself failed
-//! is never all right.
+//! An unusable configuration or baseline is a user error, and gives no result. Internal failures of
+//! layercake are never accepted.
 
 use std::path::Path;
 
@@ -17,69 +16,71 @@ use layercake::commands::policy::Selectors;
 use layercake::compare::Attribution;
 use layercake::error::{Error, ErrorKind};
 use layercake::merge::deckhand::Semantics;
-use layercake::rules::{Gates, word_reach};
+use layercake::rules::{Gates, report_reach};
 use layercake::source::{MemoryTree, RepoPath, Tree};
 use layercake::system::deckhand::layout::Layout;
 
 use crate::support::options;
 
-/// Both meanings of documents.
+/// Both semantics.
 pub const SEMANTICS: [Semantics; 2] = [Semantics::Documented, Semantics::Deckhand];
 
-/// Checks files; nothing where there is an error.
+/// Checks files; `None` on a user error.
 pub fn checked<T: Send>(
     tree: &dyn Tree,
     semantics: Semantics,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Option<Checked<T>> {
-    let settled = settled(tree, None, semantics)?;
+    let plan_options = options_for(tree, None, semantics)?;
     let layout = layout(tree)?;
     let progress = Progress::default();
-    let plan = settled.plan(tree, layout.as_ref(), None, &progress);
-    let checked = allowed(check(&plan, per_site))?;
+    let plan = plan_options.plan(tree, layout.as_ref(), None, &progress);
+    let checked = unless_user_error(check(&plan, per_site))?;
     assert!(!checked.internal_error, "layercake itself does not fail");
     Some(checked)
 }
 
-/// Compares files; nothing where there is an error.
+/// Compares files; `None` on a user error.
 pub fn compared(
     base: &MemoryTree,
     head: &MemoryTree,
     semantics: Semantics,
     attribution: Attribution,
 ) -> Option<Compared> {
-    let settled = settled(head, Some(base), semantics)?;
+    let plan_options = options_for(head, Some(base), semantics)?;
     let (of_base, of_head) = (layout(base)?, layout(head)?);
     let progress = Progress::default();
     let base = Base::of_repository(base, of_base.as_ref());
-    let plan = settled.plan(head, of_head.as_ref(), Some(base), &progress);
+    let plan = plan_options.plan(head, of_head.as_ref(), Some(base), &progress);
     let settings = Settings { attribution, ..Settings::default() };
-    let mut compared = allowed(compare(&plan, &settings))?;
+    let mut compared = unless_user_error(compare(&plan, &settings))?;
     assert!(!compared.checked.internal_error, "layercake itself does not fail");
-    for (edit, finding) in word_reach(&compared.comparison, &Gates::default()) {
+    for (edit, finding) in report_reach(&compared.comparison, &Gates::default()) {
         compared.add_gated(finding, edit);
     }
     Some(compared)
 }
 
-fn settled(tree: &dyn Tree, base: Option<&dyn Tree>, semantics: Semantics) -> Option<Options> {
+fn options_for(tree: &dyn Tree, base: Option<&dyn Tree>, semantics: Semantics) -> Option<Options> {
     let around = ConfigurationTrees { tree, base, root: None };
-    let found = allowed(find(Path::new(""), &ConfigurationSource::Root, &around))?;
-    let settled = allowed(settle(&found, SemanticsFlags::default(), &Selectors::default()))?;
+    let found = unless_user_error(find(Path::new(""), &ConfigurationSource::Root, &around))?;
+    let settled =
+        unless_user_error(settle(&found, SemanticsFlags::default(), &Selectors::default()))?;
     match found.config.file {
         Some(_) => Some(settled),
         None => Some(Options { deckhand: options(semantics), ..settled }),
     }
 }
 
-/// How files lie; within, nothing where they are no site repository.
+/// Layout of the files, or `None` on a user error; the inner `None` means that they are not a site
+/// repository.
 fn layout(tree: &dyn Tree) -> Option<Option<Layout>> {
-    allowed(Layout::discover(tree, &RepoPath::new("")))
+    unless_user_error(Layout::discover(tree, &RepoPath::new("")))
 }
 
-/// What came of something that may go wrong for faults of the user's. Git and
-/// the file system have no part in it.
-fn allowed<T>(outcome: Result<T, Error>) -> Option<T> {
+/// Result of an operation that may fail because of a user error, which excludes git and file system
+/// errors.
+fn unless_user_error<T>(outcome: Result<T, Error>) -> Option<T> {
     outcome
         .inspect_err(|error| {
             assert!(!error.to_string().is_empty());

@@ -1,4 +1,4 @@
-# The formula of a Homebrew tap, written by packaging/render.py for each release.
+# Formula for a Homebrew tap, written by packaging/render.py for each release.
 class Layercake < Formula
   desc "Linter for Airship Deckhand site repositories"
   homepage "@REPOSITORY@"

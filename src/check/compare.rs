@@ -1,5 +1,5 @@
-//! One site on two sides: both are rendered and judged whole, and what changed is led back to
-//! edits. What is the same on both is rendered once.
+//! Comparison of one site on two sides: both are rendered and judged completely, and changes are
+//! traced to edits. Documents that are equal on both sides are rendered once.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -14,7 +14,7 @@ use super::{Checked, CheckedSite, RenderedSite, Work};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach, Unlisted};
 use crate::compare::{
     Attributed, Attribution, Change, Limits, Proof, Question, Renames, Status, Texts, Trial,
-    Wanted, attribute, compare as changes_of, edits_meeting, not_comparable, shields,
+    Wanted, attribute, compare as changes_of, edits_overlapping, not_comparable, shields,
 };
 use crate::diagnostic::{Diagnostic, Trait};
 use crate::edit::{Edit, EditId};
@@ -24,7 +24,7 @@ use crate::guard::{Place as Guarded, guarded};
 use crate::render::{Extent, Matching, Rendered, render_with};
 use crate::rules::FailedStep;
 use crate::source::{DocKey, FileId, RepoPath, Span};
-use crate::stopwatch::{Stage, did, lap};
+use crate::stopwatch::{Stage, add_count, time};
 use crate::system::Written;
 use crate::system::cloud_init::GivenFile;
 use crate::system::deckhand::known::KnownToThreads;
@@ -33,35 +33,34 @@ use crate::triage::{self, Findings};
 use crate::yaml::diff::ListKeys;
 use crate::yaml::{Node, Value, Whole};
 
-/// How two sides are compared.
+/// Settings of a comparison.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How items of lists are matched.
+    /// Keys that match list items.
     pub keys: ListKeys,
-    /// How causes are found.
+    /// Limits of the search for causes.
     pub attribution: Attribution,
-    /// The work on each side.
+    /// Work on each side.
     pub work: Work,
-    /// What was there before the head.
+    /// State to compare the head with.
     pub before: ComparedWith,
 }
 
-/// What a head is compared with.
+/// State that a head is compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ComparedWith {
     /// The base of the plan.
     #[default]
     Base,
-    /// Nothing, as before a first commit: nobody edited anything, all that is found is new.
+    /// Nothing, as before a first commit: there are no edits, and all findings are new.
     Nothing,
 }
 
 impl Settings {
-    /// A site is rendered again so often at most to find causes, unless they
-    /// are to be verified.
-    pub const RENDERINGS: usize = 400;
-    /// Maximum number of documents of all these renderings of a site, which has at least
-    /// [`Settings::MIN_RENDERINGS`].
+    /// Maximum number of renderings of a site to find causes, unless they are to be verified.
+    pub const MAX_RENDERINGS: usize = 400;
+    /// Maximum number of documents in all these renderings of a site, where
+    /// [`Settings::MIN_RENDERINGS`] are always allowed.
     pub(crate) const RENDERED_DOCUMENTS: usize = 250_000;
     /// See [`Settings::RENDERED_DOCUMENTS`].
     pub(crate) const MIN_RENDERINGS: usize = 20;
@@ -79,33 +78,32 @@ impl Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        let attribution = Attribution::Followed { renderings: Settings::RENDERINGS };
+        let attribution = Attribution::Followed { renderings: Settings::MAX_RENDERINGS };
         let (keys, work) = (ListKeys::default(), Work::Judge);
         Self { keys, attribution, work, before: ComparedWith::Base }
     }
 }
 
-/// What a comparison found.
+/// Result of a comparison.
 #[derive(Debug)]
 pub struct Compared {
-    /// The head side; its findings are in [`Compared::findings`].
+    /// Head side; its findings are in [`Compared::findings`].
     pub checked: Checked<()>,
-    /// What changed, and why.
+    /// Changes and their causes.
     pub comparison: Comparison,
-    /// The findings of both sides, told apart.
+    /// Findings of both sides: new, gone and unchanged.
     pub findings: triage::ComparedFindings,
-    /// What the gates say; also among the new findings.
+    /// Findings of the gates; also among the new findings.
     pub gated: Findings,
-    /// The files that are not the same on both sides, by path.
+    /// Paths of the files that differ between the sides.
     pub edited_files: BTreeSet<RepoPath>,
-    /// What is wrong with the baseline of the base, if it cannot be used; all
-    /// that the base has counts as found there then.
+    /// Error in the baseline of the base, if it is unusable. All findings of the base are then
+    /// treated as existing.
     pub damaged_baseline: Option<String>,
 }
 
 impl Compared {
-    /// The findings without which a comparison would mislead: what could not be read, and what
-    /// the gates say.
+    /// Findings without which a comparison would mislead: unreadable input, and those of the gates.
     pub fn without_rules(&self) -> triage::ComparedFindings {
         let is_gated = |diagnostic: &Diagnostic| {
             let mut gated = self.gated.diagnostics.iter();
@@ -117,44 +115,44 @@ impl Compared {
     }
 }
 
-/// A site on the sides where it is there, while both are at hand.
+/// A site on the sides that have it, while both are in memory.
 pub struct BothSides<'a> {
-    /// As it was.
+    /// Earlier state.
     pub base: Option<RenderedSite<'a>>,
-    /// As it is.
+    /// Later state.
     pub head: Option<RenderedSite<'a>>,
 }
 
-/// Looks at both sides of a site.
+/// Callback for both sides of a site.
 pub(super) type PerPair<'f> = dyn Fn(&BothSides<'_>) + Sync + 'f;
 
 impl Compared {
-    /// Adds what the gates say, of an edit where it is of one.
+    /// Adds a finding of the gates, with the edit that it is about.
     pub fn add_gated(&mut self, finding: Diagnostic, edit: Option<EditId>) {
         self.gated.diagnostics.push(finding.clone());
         self.findings.add(finding, edit, &self.checked.sources);
     }
 }
 
-/// What came of one site.
+/// Result for one site.
 pub(super) struct ComparedSite {
     pub(super) checked: Option<CheckedSite<()>>,
     pub(super) found: SiteChanges,
     pub(super) base_findings: Vec<Diagnostic>,
     pub(super) head_findings: Vec<Diagnostic>,
-    /// The edits that caused findings of the head which the base does not
-    /// have, as far as that is known, by the finding's index.
+    /// Edits that caused findings of the head which the base does not have, as far as known, by the
+    /// finding's index.
     pub(super) caused: BTreeMap<usize, Vec<EditId>>,
-    /// The edits of documents that it has on one of the sides.
+    /// Edits of documents that the site has on one of the sides.
     pub(super) concerned: Vec<EditId>,
 }
 
 impl ComparedSite {
     /// A site with its number of outputs, without findings or changes.
-    fn nothing(reach: SiteReach) -> Self {
+    fn unchanged(reach: SiteReach) -> Self {
         Self {
             checked: None,
-            found: SiteChanges::nothing(reach),
+            found: SiteChanges::unchanged(reach),
             base_findings: Vec::new(),
             head_findings: Vec::new(),
             caused: BTreeMap::new(),
@@ -163,27 +161,27 @@ impl ComparedSite {
     }
 }
 
-/// One site while it is compared.
+/// One site during a comparison.
 pub(super) struct SiteRun<'r, 'a> {
     pub(super) sides: &'r Sides<'a>,
     pub(super) settings: &'r Settings,
     pub(super) pair: &'r SetPair<'a>,
     pub(super) edits: &'r Edits<'a>,
     pub(super) unedited: &'a [Located<'a>],
-    /// What is known of documents that several sites have.
+    /// Documents that several sites have in common.
     pub(super) of_run: &'r KnownDocuments,
     pub(super) limits: Limits,
 }
 
 impl<'a> SiteRun<'_, 'a> {
-    /// Renders, judges and compares the site. A fault in layercake itself costs this site and says
-    /// so.
+    /// Renders, judges and compares the site. After an internal failure, reports it for this site;
+    /// other sites are not affected.
     pub(super) fn guarded(&self, per_site: &PerPair<'_>) -> (ComparedSite, Option<OneSide<'a>>) {
         let name = self.pair.name.as_deref().unwrap_or_default();
         let outcome = guarded(Guarded::Site(name), || self.run(per_site));
         outcome.unwrap_or_else(|| {
-            let failed = self.pair.word_internal(FailedStep::Checking);
-            let nothing = ComparedSite::nothing(self.reach(None, None));
+            let failed = self.pair.internal_error_finding(FailedStep::Checking);
+            let nothing = ComparedSite::unchanged(self.reach(None, None));
             (ComparedSite { head_findings: failed.into_iter().collect(), ..nothing }, None)
         })
     }
@@ -193,12 +191,12 @@ impl<'a> SiteRun<'_, 'a> {
         let take = |sides: &BothSides<'_>| guarded(Guarded::Taking(name), || per_site(sides));
         let (mut compared, taken, head) = self.compared_and(&take);
         if taken.is_none() {
-            compared.head_findings.extend(self.pair.word_internal(FailedStep::Taking));
+            compared.head_findings.extend(self.pair.internal_error_finding(FailedStep::TakingData));
         }
         (compared, head)
     }
 
-    /// The site compared, whether `take` came to its end, and the head.
+    /// The compared site, whether `take` finished, and the head.
     fn compared_and(
         &self,
         take: &dyn Fn(&BothSides<'_>) -> Option<()>,
@@ -243,19 +241,20 @@ impl<'a> SiteRun<'_, 'a> {
             side.as_mut().map(|side| mem::take(&mut side.findings)).unwrap_or_default()
         });
         compared.base_findings = of_base;
-        // What was found of the head is known by its number.
+        // Causes refer to findings of the head by index, so they go first.
         compared.head_findings.splice(0..0, of_head);
         give_back((base, of_site));
         (compared, taken, head)
     }
 
-    /// A site that could not be compared, without the findings of its sides.
+    /// Result for a site whose comparison failed, without the findings of its sides.
     fn not_compared(&self, base: Option<&OneSide<'a>>, head: Option<&OneSide<'a>>) -> ComparedSite {
-        let head_findings = self.pair.word_internal(FailedStep::Comparing).into_iter().collect();
+        let head_findings =
+            self.pair.internal_error_finding(FailedStep::Comparing).into_iter().collect();
         ComparedSite {
             checked: self.checked(head),
             head_findings,
-            ..ComparedSite::nothing(self.reach(base, head))
+            ..ComparedSite::unchanged(self.reach(base, head))
         }
     }
 
@@ -268,21 +267,21 @@ impl<'a> SiteRun<'_, 'a> {
         self.pair.reach([base, head].map(outputs))
     }
 
-    /// Asks about both sides: `answer` is given the question, all changes without causes, and what
-    /// renders the site with some of the edits.
-    fn asked<T>(
+    /// Calls `answer` with the question about both sides, all changes without causes, and a
+    /// renderer for the site with some of the edits.
+    fn with_question<T>(
         &self,
         (base, head): (Option<&OneSide<'a>>, Option<&OneSide<'a>>),
         known: &[&KnownDocuments],
-        answer: impl FnOnce(&Question<'_>, Vec<Change>, &Trying<'_, 'a>) -> T,
+        answer: impl FnOnce(&Question<'_>, Vec<Change>, &TrialRenderer<'_, 'a>) -> T,
     ) -> T {
         let (before, after) = (base.map(OneSide::side), head.map(OneSide::side));
-        let (site, concerned) = lap(Stage::Pair, || {
+        let (site, concerned) = time(Stage::Pair, || {
             let site = self.site_pair();
             let concerned = self.edits.of_site(&site);
             (site, concerned)
         });
-        let trying = Trying {
+        let renderer = TrialRenderer {
             edits: self.edits,
             site: &site,
             sides: self.sides,
@@ -294,14 +293,14 @@ impl<'a> SiteRun<'_, 'a> {
         let rerender = |chosen: &[EditId], wanted: Wanted<'_>| {
             let extent = |graph: &Graph| Extent::Only(wanted(graph));
             let is_chosen = |edit| chosen.binary_search(&edit).is_ok();
-            trying.with(&is_chosen, &extent, trial)
+            renderer.with(&is_chosen, &extent, trial)
         };
         let keys = &self.settings.keys;
         let renames = Renames::of(&self.edits.edits, &concerned);
-        let changes = lap(Stage::Differ, || {
+        let changes = time(Stage::Differ, || {
             changes_of(before.as_ref(), after.as_ref(), &renames, keys, self.limits)
         });
-        did(Stage::Differ, || changes.len());
+        add_count(Stage::Differ, || changes.len());
         let sides = before.iter().chain(&after);
         let documents = sides.map(|side| side.graph.recipes.len()).max().unwrap_or_default();
         let question = Question {
@@ -315,32 +314,32 @@ impl<'a> SiteRun<'_, 'a> {
             attribution: self.settings.attribution_of(documents),
             limits: self.limits,
         };
-        answer(&question, changes, &trying)
+        answer(&question, changes, &renderer)
     }
 
-    /// Of the changes between both sides those that `focus` leaves, with their causes.
+    /// The changes between both sides that `focus` keeps, with their causes.
     pub(super) fn traced(
         &self,
         sides: (Option<&OneSide<'a>>, Option<&OneSide<'a>>),
         known: &[&KnownDocuments],
         focus: impl FnOnce(Vec<Change>) -> Vec<Change>,
     ) -> Vec<Change> {
-        self.asked(sides, known, |question, changes, _| {
+        self.with_question(sides, known, |question, changes, _| {
             let mut changes = focus(changes);
-            lap(Stage::Cause, || attribute(question, &mut changes));
+            time(Stage::Cause, || attribute(question, &mut changes));
             changes
         })
     }
 
-    /// The site compared, without the findings of its sides.
+    /// The compared site, without the findings of its sides.
     fn compared(
         &self,
         base: Option<&OneSide<'a>>,
         head: Option<&OneSide<'a>>,
         known: &[&KnownDocuments],
     ) -> ComparedSite {
-        self.asked((base, head), known, |question, changes, trying| {
-            self.explained((base, head), known, (question, changes, trying))
+        self.with_question((base, head), known, |question, changes, renderer| {
+            self.explained((base, head), known, (question, changes, renderer))
         })
     }
 
@@ -348,12 +347,12 @@ impl<'a> SiteRun<'_, 'a> {
         &self,
         (base, head): (Option<&OneSide<'a>>, Option<&OneSide<'a>>),
         known: &[&KnownDocuments],
-        (question, mut changes, trying): (&Question<'_>, Vec<Change>, &Trying<'_, 'a>),
+        (question, mut changes, renderer): (&Question<'_>, Vec<Change>, &TrialRenderer<'_, 'a>),
     ) -> ComparedSite {
         let Question { base: before, head: after, concerned, renames, .. } = *question;
         let Attributed { mut proofs, unlisted: unlisted_causes } =
-            lap(Stage::Cause, || attribute(question, &mut changes));
-        let (mut shields, unlisted_shields) = lap(Stage::Route, || shields(question));
+            time(Stage::Cause, || attribute(question, &mut changes));
+        let (mut shields, unlisted_shields) = time(Stage::Route, || shields(question));
         let unread = self.unread();
         if !unread.is_empty() {
             changes = not_comparable(before, after, renames, changes, &unread);
@@ -371,7 +370,7 @@ impl<'a> SiteRun<'_, 'a> {
             shields: unlisted_shields,
         };
         if unlisted.outputs > 0 {
-            // Outputs that are worse than before are kept.
+            // Outputs that got worse are kept.
             let is_worse =
                 |status| matches!(status, Status::Broken | Status::Removed | Status::NotComparable);
             changes.sort_by_key(|change| !is_worse(change.status));
@@ -382,15 +381,15 @@ impl<'a> SiteRun<'_, 'a> {
         let loaded = self.sides.loaded;
         let findings_with = |chosen| {
             let is_chosen = |edit| edit == chosen;
-            trying.with(&is_chosen, &|_| Extent::All, |related, rendered| {
+            renderer.with(&is_chosen, &|_| Extent::All, |related, rendered| {
                 judged(&related.facts(loaded, &rendered), known)
             })
         };
-        let caused = lap(Stage::Cause, || {
+        let caused = time(Stage::Cause, || {
             self.caused(base_findings, head_findings, concerned, &findings_with)
         });
-        let failed = trying.has_failed.load(Relaxed).then_some(FailedStep::Trying);
-        let failed = failed.and_then(|failed| self.pair.word_internal(failed));
+        let failed = renderer.has_failed.load(Relaxed).then_some(FailedStep::FindingCauses);
+        let failed = failed.and_then(|failed| self.pair.internal_error_finding(failed));
         let reach = self.reach(base, head);
         ComparedSite {
             checked: self.checked(head),
@@ -406,7 +405,7 @@ impl<'a> SiteRun<'_, 'a> {
         }
     }
 
-    /// The edits of files that cannot be read, of those that make the site on one of the sides.
+    /// Edits of unreadable files that the site reads on one of the sides.
     fn unread(&self) -> Vec<(EditId, &Edit)> {
         let mut files = self.edits.unread().peekable();
         if files.peek().is_none() {
@@ -427,17 +426,17 @@ impl<'a> SiteRun<'_, 'a> {
         edits
     }
 
-    /// A site of the same files on both sides.
+    /// Result for a site with the same files on both sides.
     fn unchanged(&self, set: &'a SetFiles, side: &OneSide<'a>, reach: SiteReach) -> ComparedSite {
         ComparedSite {
             checked: Some(set.checked(self.sides.loaded, side.outputs())),
             base_findings: side.findings.clone(),
             head_findings: side.findings.clone(),
-            ..ComparedSite::nothing(reach)
+            ..ComparedSite::unchanged(reach)
         }
     }
 
-    /// One side; `other` is the other one, if that was made before.
+    /// One side; `other` is the other one, if it was rendered before.
     fn one_side(
         &self,
         side: &'a LoadedSide,
@@ -455,8 +454,8 @@ impl<'a> SiteRun<'_, 'a> {
     }
 
     fn site_pair(&self) -> SitePair<'a> {
-        // A part that came is none of the base's, and yet it is the site's as soon
-        // as that edit is taken; which sets it is in, their globs decide.
+        // An added part belongs to the site as soon as its edit is applied, so both sides list it;
+        // globs decide which sets contain it.
         let sides = self.pair.base.into_iter().chain(self.pair.head);
         let parts: BTreeSet<RepoPath> = sides.flat_map(|set| &set.part_paths).cloned().collect();
         let [base, head] = self.pair.memberships().map(|membership| {
@@ -474,8 +473,8 @@ impl<'a> SiteRun<'_, 'a> {
         }
     }
 
-    /// The edits that caused findings of the head that the base does not have:
-    /// those at the finding's places, or else those that alone bring it about.
+    /// Edits that caused findings of the head which the base does not have: the edits at the
+    /// finding's places, or else those that cause it on their own.
     fn caused(
         &self,
         base: &[Diagnostic],
@@ -483,8 +482,8 @@ impl<'a> SiteRun<'_, 'a> {
         concerned: &[EditId],
         findings_with: &dyn Fn(EditId) -> Vec<Diagnostic>,
     ) -> BTreeMap<usize, Vec<EditId>> {
-        /// So many edits are tried by themselves at most.
-        const MOST: usize = 50;
+        /// Maximum number of edits that are tried on their own.
+        const MAX_EDITS: usize = 50;
         let known: HashSet<Subject> = base.iter().map(subject).collect();
         let new = head.iter().enumerate().filter(|(_, finding)| !known.contains(&subject(finding)));
         let texts =
@@ -497,7 +496,7 @@ impl<'a> SiteRun<'_, 'a> {
                 _ => at_places(finding, &texts),
             };
             if edits.is_empty() {
-                edits.extend(concerned.iter().take(MOST).copied().filter(|edit| {
+                edits.extend(concerned.iter().take(MAX_EDITS).copied().filter(|edit| {
                     let findings = tried
                         .entry(*edit)
                         .or_insert_with(|| findings_with(*edit).iter().map(subject).collect());
@@ -517,33 +516,33 @@ fn subject(finding: &Diagnostic) -> Subject {
     (finding.rule.name, finding.message.clone(), finding.documents.first().cloned())
 }
 
-/// The edits at the places of a finding.
+/// Edits at the places of a finding.
 fn at_places(finding: &Diagnostic, texts: &Texts) -> Vec<EditId> {
     let labels = std::iter::once(&finding.primary).chain(&finding.related);
-    edits_meeting(labels.map(|label| (texts, label.span)))
+    edits_overlapping(labels.map(|label| (texts, label.span)))
 }
 
-/// What is needed to render a site with some of the edits.
-struct Trying<'t, 'a> {
+/// Renders a site with some of the edits.
+struct TrialRenderer<'t, 'a> {
     edits: &'t Edits<'a>,
     site: &'t SitePair<'a>,
     sides: &'t Sides<'t>,
     texts: KnownToThreads,
     known: &'t [&'t KnownDocuments],
     earlier: [Option<&'t OneSide<'a>>; 2],
-    /// Whether layercake itself failed at a document that neither side has so.
+    /// Whether layercake failed at a document that neither side has in this form.
     has_failed: AtomicBool,
 }
 
-impl Trying<'_, '_> {
-    /// What `look` sees in the site with the edits that are `chosen`.
+impl TrialRenderer<'_, '_> {
+    /// Result of `look` for the site with the edits that are `chosen`.
     fn with<T>(
         &self,
         chosen: &dyn Fn(EditId) -> bool,
         extent: &dyn Fn(&Graph) -> Extent,
         look: impl FnOnce(Related<'_>, Rendered) -> T,
     ) -> T {
-        did(Stage::Cause, || 1);
+        add_count(Stage::Cause, || 1);
         let versions = self.texts.lend(|known| self.edits.apply(self.site, chosen, known));
         let mut documents = Vec::new();
         let mut parts: BTreeMap<&RepoPath, GivenFile<'_>> = BTreeMap::new();

@@ -1,5 +1,4 @@
-//! What a repository's configuration asks of a run, and what of it nothing
-//! heeds.
+//! Settings of a repository's configuration that apply to a run, and findings for unused ones.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,85 +17,78 @@ use crate::system::deckhand::secrecy::SecretKinds;
 use crate::system::deckhand::{DeckhandOptions, Site, SiteProblem};
 use crate::yaml::Node;
 
-/// What is configured; by default, nothing.
+/// Configuration of a run; empty by default.
 #[derive(Clone, Debug, Default)]
 pub struct Configuration {
-    /// The path and text of the file, to show places in.
+    /// Path and text of the file, to show places in it.
     pub file: Option<(RepoPath, Arc<str>)>,
-    /// The file of the head, where it is not the one that counts and says
-    /// something else.
+    /// The head's configuration file, if it is not the one in effect and differs from it.
     pub changed: Option<(RepoPath, Arc<str>)>,
-    /// The sites that there are; all where it is not said.
+    /// Existing sites; `None` for all.
     pub sites: Option<GlobSet>,
-    /// Which kinds of document are secret by themselves.
+    /// Kinds of documents that are always secret.
     pub secrets: SecretKinds,
-    /// What a substitution without its source is in some sites; a later one
-    /// stands above an earlier.
+    /// Levels of missing substitution sources by site; later entries take precedence.
     pub missing_source: Vec<(GlobMatcher, MissingSource)>,
-    /// Substitution sources that are made at deploy time.
+    /// Substitution sources that are created at deploy time.
     pub known_missing: Vec<KnownMissing>,
-    /// What cloud-init is given.
+    /// Declared sets of cloud-init parts.
     pub sets: Vec<DeclaredSet>,
-    /// What is secret beside the parts of those.
+    /// Other secret files.
     pub secret_files: SecretFiles,
-    /// Headers that some of its files come with.
+    /// Headers given for some of its files.
     pub headers: Vec<GivenHeader>,
-    /// What else of the file is to match something.
+    /// Other entries of the file that must match something.
     pub entries: Vec<Entry>,
-    /// Blocks of property groups, and the schemas of the documents that they
-    /// are for.
+    /// Blocks of property groups, with the schemas of their documents.
     pub property_groups: Vec<(Spanned<Arc<str>>, Node)>,
 }
 
-/// A header that a file of user-data comes with, as a part of a message does.
+/// Header given for a user-data file, as for a part of a MIME message.
 #[derive(Clone, Debug)]
 pub struct GivenHeader {
-    /// The file.
     pub(crate) path: RepoPath,
-    /// What stands for a file where the header is shown.
+    /// Path shown in place of the header's file.
     pub(crate) given_as: RepoPath,
-    /// Its name.
     pub(crate) name: Arc<str>,
-    /// Its value.
     pub(crate) value: Arc<str>,
 }
 
 /// Substitution sources that are known to be missing.
 #[derive(Clone, Debug)]
 pub struct KnownMissing {
-    /// In which sites; in all where it is not said.
+    /// Sites; all if `None`.
     pub(crate) sites: Option<GlobMatcher>,
-    /// What their `SCHEMA/NAME` matches.
+    /// Glob for `SCHEMA/NAME` of the sources.
     pub(crate) sources: GlobMatcher,
-    /// Where the configuration file says so.
+    /// Place in the configuration file.
     pub(crate) at: Span,
 }
 
-/// A glob of the configuration file that is to match something.
+/// Glob of the configuration file that must match something.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Kind of name that it must match: a path or a site.
     pub(crate) of: UnusedKind,
-    /// The glob.
     pub(crate) glob: GlobMatcher,
-    /// The glob as it is written.
+    /// The glob as written.
     pub(crate) written: Arc<str>,
-    /// Where it stands in the configuration file.
+    /// Place in the configuration file.
     pub(crate) at: Span,
 }
 
 impl Configuration {
-    /// Whether this is the path of its own file.
+    /// Whether `path` is the configuration file.
     pub(super) fn is_at(&self, path: &RepoPath) -> bool {
         self.file.as_ref().is_some_and(|(own, _)| own == path)
     }
 
-    /// Whether a site is one of those that there are.
+    /// Whether the configuration includes a site.
     pub(crate) fn has_site(&self, site: &str) -> bool {
         self.sites.as_ref().is_none_or(|sites| sites.is_match(site))
     }
 
-    /// How the documents of a site are understood.
+    /// Options for the documents of a site.
     pub(super) fn options(&self, general: &DeckhandOptions, site: Option<&str>) -> DeckhandOptions {
         let of_site = self.missing_source.iter().rev();
         let mut of_site =
@@ -110,12 +102,12 @@ impl Configuration {
     }
 }
 
-/// The configuration of a run that is under way.
+/// Configuration during a run.
 #[derive(Default)]
 pub(super) struct Configured {
     file: Option<FileId>,
     changed: Option<FileId>,
-    /// Which of the known missing sources were met.
+    /// For each known missing source, whether a document needed it.
     met: Vec<AtomicBool>,
 }
 
@@ -132,18 +124,17 @@ impl Configured {
         }
     }
 
-    /// A place of the configuration file, in the run's texts.
+    /// A place of the configuration file as a place in the run's sources.
     pub(super) fn place(&self, at: Span) -> Option<Span> {
         self.file.map(|file| Span::new(file, at.start, at.end))
     }
 
-    /// That the file of the head says something else than the one that counts.
+    /// Finding for a changed configuration file in the head that is not in effect.
     pub(super) fn change(&self) -> Option<Diagnostic> {
-        self.changed.map(rules::word_changed_configuration)
+        self.changed.map(rules::report_changed_configuration)
     }
 
-    /// The blocks of property groups, with the places that they have in this
-    /// run.
+    /// Blocks of property groups with their places in this run.
     pub(super) fn groups(&self, configuration: &Configuration) -> Vec<GroupsBeside> {
         let blocks = configuration.property_groups.iter();
         let placed = blocks.filter_map(|(schema, block)| {
@@ -152,8 +143,7 @@ impl Configured {
         placed.collect()
     }
 
-    /// What of the configuration matches none of the files and sites, none of
-    /// the missing sources that were met, and no schema of a document.
+    /// Findings for entries that match no file, site, missing source or document schema.
     pub(super) fn findings<'a>(
         &self,
         configuration: &Configuration,
@@ -183,12 +173,12 @@ impl Configured {
             .chain(without)
             .map(|(at, glob, kind)| {
                 let at = Span::new(file, at.start, at.end);
-                rules::word_unused(&UnusedEntry { at, glob, kind })
+                rules::report_unused(&UnusedEntry { at, glob, kind })
             })
             .collect()
     }
 
-    /// Leaves out what is known to be missing.
+    /// Removes the known missing sources from a site.
     pub(super) fn without_known(&self, configuration: &Configuration, site: &mut Site<'_>) {
         let name = site.name.clone();
         let documents = &site.documents;

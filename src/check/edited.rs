@@ -1,4 +1,4 @@
-//! Both sides of a run as they were read: their sites in pairs, and what was edited between them.
+//! Both sides of a run after reading: paired sites, and the edits between them.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,20 +22,20 @@ pub(super) struct Sides<'a> {
     pub(super) loaded: &'a Loaded,
     pub(super) base: &'a LoadedSide,
     pub(super) head: &'a LoadedSide,
-    /// The sites that are wanted, by name.
+    /// Requested sites, sorted by name.
     pub(super) pairs: Vec<SetPair<'a>>,
-    /// The further repositories that they are made of.
+    /// Further repositories of the sites.
     pub(super) revisions: AllRevisions,
-    /// The folders of a site that has another name on the base side, there and on the head side.
+    /// Folders of a site that was renamed: base side, head side.
     renamed: Option<[&'a Place; 2]>,
 }
 
-/// The documents of both sides, by whether their files are the same.
+/// Documents of both sides, grouped by whether their files are equal.
 pub(super) struct Documents<'a> {
     pub(super) unedited: Vec<Located<'a>>,
     pub(super) base: Vec<Located<'a>>,
     pub(super) head: Vec<Located<'a>>,
-    /// The files that are not the same.
+    /// Files that differ between the sides.
     pub(super) edited: BTreeSet<LocatedFile>,
 }
 
@@ -64,24 +64,24 @@ impl<'a> Documents<'a> {
     }
 }
 
-/// A file that was edited and perhaps not read.
+/// An edited file that may be unreadable.
 #[derive(Default)]
 struct UnreadFile<'a> {
     sides: [Option<FileId>; 2],
     places: Vec<Option<&'a Place>>,
 }
 
-/// One site on the sides where it is there.
+/// A site on each side that has it.
 pub(super) struct SetPair<'a> {
     pub(super) name: Option<Arc<str>>,
     pub(super) base: Option<&'a SetFiles>,
     pub(super) head: Option<&'a SetFiles>,
-    /// The further repositories of each side, by the numbers of their revisions.
+    /// Indices of the revisions of further repositories, by side.
     repositories: [Vec<usize>; 2],
 }
 
 impl SetPair<'_> {
-    /// Whether the same kinds of files make the site on both sides.
+    /// Whether the site is made of the same kinds of files on both sides.
     fn is_made_alike(&self) -> bool {
         match (self.base, self.head) {
             (Some(base), Some(head)) => {
@@ -93,7 +93,7 @@ impl SetPair<'_> {
         }
     }
 
-    /// Files of the site on the base side and on the head side, without parts.
+    /// Membership of files in the site on the base side and on the head side, without parts.
     pub(super) fn memberships(&self) -> [Option<Membership>; 2] {
         let of = |set: Option<&SetFiles>, repositories: &Vec<usize>| {
             let membership = set?.membership(repositories.clone());
@@ -103,19 +103,19 @@ impl SetPair<'_> {
         [of(self.base, base), of(self.head, head)]
     }
 
-    /// Its type, on the head side if it is there.
+    /// Site type, from the head side if possible.
     pub(super) fn site_type(&self) -> Option<Arc<str>> {
         self.head.or(self.base)?.site_type.clone()
     }
 
-    /// The site with its number of outputs on the base side and on the head side.
+    /// Reach of the site with its number of outputs on the base side and on the head side.
     pub(super) fn reach(&self, [base, head]: [Option<usize>; 2]) -> SiteReach {
         SiteReach { site: self.name.clone(), site_type: self.site_type(), base, head }
     }
 
     /// Finding for an internal error at the site.
-    pub(super) fn word_internal(&self, undone: FailedStep) -> Option<Diagnostic> {
-        Some(self.head.or(self.base)?.word_internal(undone))
+    pub(super) fn internal_error_finding(&self, step: FailedStep) -> Option<Diagnostic> {
+        Some(self.head.or(self.base)?.internal_error_finding(step))
     }
 }
 
@@ -124,7 +124,7 @@ struct SiteReaders<'a> {
     sites: BTreeSet<&'a str>,
     by_type: BTreeMap<&'a str, BTreeSet<&'a str>>,
     by_part: BTreeMap<&'a RepoPath, BTreeSet<&'a str>>,
-    /// Whether a definition could not be read, so that its site may read any file.
+    /// Whether a definition is unreadable, so that its site may read any file.
     are_unknown: bool,
 }
 
@@ -145,7 +145,7 @@ impl<'a> SiteReaders<'a> {
         readers
     }
 
-    /// The files that only the site of `set` reads.
+    /// Files that only the site of `set` reads.
     fn alone(&self, set: &SetFiles) -> SitePlaces {
         let is_alone = |readers: Option<&BTreeSet<&str>>| {
             !self.are_unknown && readers.is_some_and(|readers| readers.len() == 1)
@@ -166,7 +166,7 @@ impl<'a> Sides<'a> {
         Self { plan, loaded, base, head, pairs, revisions, renamed: None }
     }
 
-    /// One site in two states, in which it may have two names.
+    /// Pairs two states of one site, which may have two names.
     pub(super) fn of_site(
         plan: &'a Plan<'a>,
         loaded: &'a Loaded,
@@ -190,7 +190,7 @@ impl<'a> Sides<'a> {
         Self { plan, loaded, base, head, pairs, revisions, renamed }
     }
 
-    /// The files that several sites are made of, on either side.
+    /// Files shared by several sites, on either side.
     pub(super) fn files_of_several(&self) -> FileSet {
         let sites = self.pairs.iter().enumerate();
         let sets = sites.flat_map(|(site, pair)| {
@@ -206,7 +206,7 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// The files of a side; those that parts stand in are in no layer.
+    /// Files of a side. Files with parts are in no layer.
     fn files(&self, which: Which) -> impl Iterator<Item = (LocatedFile, Option<&'a SideFile>)> {
         let side = self.side(which);
         let documents = side.files.iter().flat_map(move |file| {
@@ -234,7 +234,7 @@ impl<'a> Sides<'a> {
             .collect()
     }
 
-    /// Which sites a file counts for, by the names of the head side.
+    /// Sites that a file applies to, named as on the head side.
     fn place_of(&self, file: &'a SideFile) -> Option<&'a Place> {
         let place = file.place.as_ref();
         match self.renamed {
@@ -243,8 +243,8 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// Edits that no document shows: of site definitions whose sites are made of other files
-    /// on each side, and of files that cannot be read.
+    /// Edits without a document: of site definitions that change which files make the site, and of
+    /// unreadable files.
     pub(super) fn file_edits(&self, edited: &BTreeSet<LocatedFile>) -> Vec<FileEdit<'a>> {
         let readers = LazyCell::new(|| SiteReaders::of([self.base, self.head]));
         let defined = self.pairs.iter().filter(|pair| !pair.is_made_alike()).filter_map(|pair| {
@@ -270,8 +270,8 @@ impl<'a> Sides<'a> {
         defined.chain(unread).chain(unknown).collect()
     }
 
-    /// Edit of a site's definition whose further repositories, or their revisions, could not be read
-    /// and differ between the sides.
+    /// Edit of a site definition whose further repositories, or their revisions, are unreadable and
+    /// differ between the sides.
     fn unknown_repositories(&self, pair: &SetPair<'a>) -> Option<FileEdit<'a>> {
         let name = pair.name.as_deref()?;
         let sides = [self.base, self.head];
@@ -287,7 +287,7 @@ impl<'a> Sides<'a> {
         Some(FileEdit { is_unread, places, ..edit })
     }
 
-    /// Edits of files that cannot be read.
+    /// Edits of unreadable files.
     fn unread(&self, edited: &BTreeSet<LocatedFile>) -> Vec<FileEdit<'a>> {
         let mut found: BTreeMap<(Option<usize>, &RepoPath), UnreadFile<'a>> = BTreeMap::new();
         for (at, which) in [Which::Base, Which::Head].into_iter().enumerate() {
@@ -311,8 +311,7 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// The sites that are wanted on both sides, by name, and the further repositories that they are
-/// made of.
+/// Requested sites of both sides, sorted by name, and their further repositories.
 fn pairs<'a>(
     plan: &Plan<'_>,
     [base, head]: [&'a LoadedSide; 2],
@@ -339,32 +338,32 @@ fn pairs<'a>(
     (pairs.into_values().collect(), revisions)
 }
 
-/// A further repository as some sites are made of it: what is read of it on each side, by the
-/// numbers of the further repositories of the run.
+/// A further repository as used by some sites: its index among the further repositories of the run,
+/// on each side.
 struct Revisions {
-    /// None where the sites do not use it there.
+    /// `None` if the sites do not use it there.
     base: Option<usize>,
-    /// None where the sites do not use it there.
+    /// `None` if the sites do not use it there.
     head: Option<usize>,
     sites: BTreeSet<Arc<str>>,
 }
 
-/// The further repositories of all sites, on both sides.
+/// Further repositories of all sites, on both sides.
 #[derive(Default)]
 pub(super) struct AllRevisions {
     all: Vec<Revisions>,
-    /// By further repository, the numbers of the revisions that it is on the base side of.
+    /// For each further repository, the indices of its revisions on the base side.
     on_base: BTreeMap<usize, Vec<Option<usize>>>,
     /// The same on the head side.
     on_head: BTreeMap<usize, Vec<Option<usize>>>,
 }
 
-/// A file, and the further repository that it is in, by the number of its revisions.
+/// A file with the index of its further repository's revision.
 pub(super) type LocatedFile = (FileId, Option<usize>);
 
 impl AllRevisions {
-    /// Pairs the further repositories that a site reads on the base side and on the head side: of
-    /// one name, in their order. Gives the numbers of their revisions, for each side.
+    /// Pairs the further repositories of a site on the base side and on the head side by name, in
+    /// order. Returns the indices of their revisions for each side.
     fn add_site(
         &mut self,
         further: &[Further],
@@ -403,7 +402,7 @@ impl AllRevisions {
         let number = known.unwrap_or_else(|| {
             let number = self.all.len();
             self.all.push(Revisions { base, head, sites: BTreeSet::new() });
-            // Where sites use it on one side alone, its files count as the same on both.
+            // A repository that sites use on one side only is compared with itself.
             let (of_base, of_head) = (base.or(head), head.or(base));
             self.on_base.entry(of_base.expect("a side")).or_default().push(Some(number));
             self.on_head.entry(of_head.expect("a side")).or_default().push(Some(number));
@@ -413,8 +412,7 @@ impl AllRevisions {
         number
     }
 
-    /// The numbers of the revisions that a repository is on this side of; the repository itself
-    /// has none.
+    /// Indices of the revisions of a repository on this side; the main repository has none.
     fn numbers_of(&self, repository: Option<usize>, which: Which) -> &[Option<usize>] {
         let numbers = match which {
             Which::Base => &self.on_base,
@@ -426,12 +424,12 @@ impl AllRevisions {
         }
     }
 
-    /// Whether a site is made of these revisions, as each is of the repository itself.
+    /// Whether a site uses these revisions. The main repository is used by every site.
     pub(super) fn are_of_site(&self, number: Option<usize>, site: Option<&Arc<str>>) -> bool {
         number.is_none_or(|number| site.is_some_and(|it| self.all[number].sites.contains(it)))
     }
 
-    /// Index in `used` of each of these. A site uses one repository of each name.
+    /// Index in `used` of each of these. A site uses at most one repository of a name.
     pub(super) fn reported(&self, further: &[Further], used: &[UsedRepository]) -> Vec<usize> {
         let reported = self.all.iter().map(|it| {
             let name = it.head.or(it.base).map(|index| &further[index].name);

@@ -1,5 +1,4 @@
-//! One file as it was read: its documents, what the rules say of it by itself, and which of its
-//! text may not be shown.
+//! One file after reading: its documents, the findings of file rules, and its secrets.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use crate::guard::{Place as Guarded, guarded};
 use crate::ignore;
 use crate::rules::{self, FileContents, FileFacts, RuleOptions};
 use crate::source::{FileId, Source, SourceMap, Span, offset};
-use crate::stopwatch::{Stage, lap};
+use crate::stopwatch::{Stage, time};
 use crate::system::cloud_init::part::CloudPart;
 use crate::system::deckhand::document::{Document, DocumentFault, DocumentFaultKind};
 use crate::system::deckhand::known::KnownToThreads;
@@ -25,17 +24,17 @@ use crate::yaml::{self, Node, Parsed};
 #[derive(Clone, Copy)]
 pub(super) struct AsRead<'f> {
     pub(super) id: FileId,
-    /// Which sites it counts for; none for a file of a set.
+    /// Sites that it applies to; `None` for a file of a set.
     pub(super) place: Option<&'f Place>,
     /// Whether the whole file is secret, independent of its documents.
     pub(super) is_secret: bool,
-    /// Where it is, or what it is a link to.
+    /// Its folder, or that of a symbolic link's target.
     pub(super) folder: Folder,
-    /// Whether only the base has it so.
+    /// Whether only the base has it in this version.
     pub(super) is_of_base: bool,
 }
 
-/// What one file holds.
+/// Content of one file.
 #[derive(Debug, Default)]
 pub(super) struct LoadedFile {
     pub(super) problems: Vec<yaml::YamlProblem>,
@@ -46,17 +45,17 @@ pub(super) struct LoadedFile {
     /// Whether no line of it may be shown.
     pub(super) is_opaque: bool,
     pub(super) comments: Vec<yaml::Comment>,
-    /// What these say of findings.
+    /// Ignore comments.
     pub(super) ignores: ignore::Comments,
-    /// Whether it is one of cloud-init's.
+    /// Whether it is a file of cloud-init.
     pub(super) has_parts: bool,
-    /// Its first document as it is written, where that may define a site.
+    /// First document as written, if it may define a site.
     pub(super) definition: Option<Node>,
-    /// What was found in it, and at which place it was taken to be.
+    /// Findings, with the place for which they were computed.
     pub(super) found: Option<(Option<Place>, Vec<Diagnostic>)>,
 }
 
-/// What reads the Deckhand documents of parsed files.
+/// Reads the Deckhand documents of parsed files.
 pub(super) struct FileReader<'r> {
     pub(super) schemas: &'r Schemas,
     pub(super) known: &'r KnownToThreads,
@@ -79,7 +78,7 @@ impl FileReader<'_> {
     fn documents(&self, file: AsRead<'_>, source: &Source, parsed: Parsed) -> LoadedFile {
         let text = source.text();
         let (problems, comments) = (parsed.problems, parsed.comments);
-        // Most files have one document, for which a list that grows has room for four.
+        // Most files have one document; a growing vector would allocate four.
         let documents = Vec::with_capacity(parsed.documents.len());
         let mut loaded = LoadedFile { problems, documents, comments, ..LoadedFile::default() };
         let mut empty = EmptyDocuments::default();
@@ -96,8 +95,8 @@ impl FileReader<'_> {
         empty.count_in(&mut loaded.others);
         if self.work == Work::Judge {
             for schema in loaded.documents.iter().filter(|document| is_data_schema(document)) {
-                // Here it is done in parallel.
-                lap(Stage::Validate, || self.schemas.compiled(&schema.data));
+                // Compiled here to do it in parallel.
+                time(Stage::Validate, || self.schemas.compiled(&schema.data));
             }
         }
         if file.is_secret {
@@ -116,8 +115,8 @@ impl FileReader<'_> {
 }
 
 impl LoadedFile {
-    /// Whether secrets may be anywhere in the file: part of it was not read as expected and
-    /// may be secret.
+    /// Whether secrets may be anywhere in the file: part of it was not read as expected and may be
+    /// secret.
     fn has_secrets_anywhere(&self, source: &Source, folder: Folder, kinds: &SecretKinds) -> bool {
         let is_lost = source.fault().is_some()
             || !self.others.is_empty()
@@ -130,8 +129,8 @@ impl LoadedFile {
                     || kinds.may_be_in(source.text()))
     }
 
-    /// Hidden parts of the documents that are secret and were read without a mistake: the data
-    /// and everything after its key, such as comments.
+    /// Hidden parts of the secret documents that were read without errors: the data and everything
+    /// after its key, such as comments.
     fn secrets_of_documents(&self, file: FileId, text: &str) -> Vec<Span> {
         let mut secrets = Vec::new();
         for (index, document) in self.documents.iter().enumerate() {
@@ -156,8 +155,8 @@ fn behind(key: Span, end: u32, text: &str) -> Option<Span> {
     Some(Span::new(key.file, start, start + offset(stretch.trim_end().len())))
 }
 
-/// The documents of a file that are empty. A file can be nothing but millions of `---`: the
-/// first few are reported one by one, the others as a number.
+/// Empty documents of a file. A file can consist of millions of `---`, so only the first few are
+/// reported one by one, the others as a number.
 #[derive(Default)]
 struct EmptyDocuments {
     kept: usize,
@@ -168,7 +167,7 @@ impl EmptyDocuments {
     /// Maximum number of empty documents of a file that are reported one by one.
     const MAX_KEPT: usize = 20;
 
-    /// The fault, unless it is one of too many empty documents.
+    /// The fault, unless there are too many empty documents already.
     fn kept(&mut self, fault: DocumentFault) -> Option<DocumentFault> {
         if !matches!(fault.kind, DocumentFaultKind::Empty { .. }) {
             return Some(fault);
@@ -181,7 +180,7 @@ impl EmptyDocuments {
         Some(fault)
     }
 
-    /// Notes at the last of the faults that were kept how many were not.
+    /// Adds the number of dropped faults to the last one kept.
     fn count_in(&self, faults: &mut [DocumentFault]) {
         let mut kinds = faults.iter_mut().rev().map(|fault| &mut fault.kind);
         let last = kinds.find_map(|kind| match kind {
@@ -195,7 +194,7 @@ impl EmptyDocuments {
 }
 
 impl LoadedFile {
-    /// Facts for the rules, for a file of documents that belongs to no site.
+    /// Facts for the rules, for a file of documents outside of any site.
     pub(super) fn facts<'a>(
         &'a self,
         sources: &'a SourceMap,
@@ -218,7 +217,7 @@ impl LoadedFile {
         }
     }
 
-    /// Looks at it with the rules.
+    /// Runs the rules for files on it.
     pub(super) fn judge(
         &mut self,
         sources: &SourceMap,
@@ -227,15 +226,15 @@ impl LoadedFile {
         settings: &RuleOptions,
     ) {
         let facts = self.facts(sources, file.id, schemas, settings);
-        let found = rules::word_file(&FileFacts { place: file.place, ..facts });
+        let found = rules::report_file(&FileFacts { place: file.place, ..facts });
         self.found = Some((file.place.cloned(), found));
     }
 
-    /// Lets go of what of its documents can be read again, for the few who ask: of a
-    /// repository like treasuremap it is two fifths of all values that are read.
-    pub(super) fn let_go(&mut self, sources: &SourceMap, file: AsRead<'_>) {
+    /// Frees data of its documents that can be read again when needed; for a repository like
+    /// treasuremap it is two fifths of all values.
+    pub(super) fn free_documents(&mut self, sources: &SourceMap, file: AsRead<'_>) {
         let source = sources.get(file.id);
-        // What cannot be read to its end, or is secret as a whole, is not read again.
+        // Unreadable files and secret ones are not read again.
         if source.fault().is_some() || file.is_secret || self.documents.is_empty() {
             return;
         }
@@ -245,8 +244,7 @@ impl LoadedFile {
         }
     }
 
-    /// A file at which layercake itself failed: nothing of it is known, so that
-    /// all of it may be secret.
+    /// A file at which layercake failed. All of it may be secret.
     fn failed(file: FileId, source: &Source) -> Self {
         let whole = Span::new(file, 0, offset(source.text().len()));
         let problems = vec![failure(file)];
@@ -262,9 +260,8 @@ impl LoadedFile {
         }
     }
 
-    /// A text may be read several times: for each side, and for each that
-    /// includes it.
-    pub(super) fn keep_each_once(&mut self) {
+    /// Removes duplicates: a text may be read once per side and once per file that includes it.
+    pub(super) fn dedup(&mut self) {
         self.problems.sort_by_key(|problem| problem.span);
         self.problems.dedup();
         self.comments.sort_by_key(|comment| comment.span);
@@ -279,7 +276,7 @@ impl LoadedFile {
         self.ignores.hide(&self.secrets);
     }
 
-    /// Hides a file of parts in which something could not be read, and perhaps a secret.
+    /// Hides a file of parts if something in it is unreadable and may be secret.
     pub(super) fn hide_lost_parts(
         &mut self,
         file: FileId,
@@ -292,7 +289,7 @@ impl LoadedFile {
         }
     }
 
-    /// Hides what its documents have that is secret later.
+    /// Hides the parts of its documents that are secret later.
     pub(super) fn hide_later(&mut self, later: &[Option<Later>], file: FileId, source: &Source) {
         if later.iter().all(Option::is_none) {
             return;
@@ -307,7 +304,7 @@ impl LoadedFile {
         }
         self.secrets.extend(self.secrets_of_documents(file, source.text()));
         self.ignores.hide(&self.secrets);
-        // What was found may quote it.
+        // Findings may quote it.
         self.found = None;
     }
 
@@ -317,7 +314,7 @@ impl LoadedFile {
     }
 }
 
-/// What was parsed of a file that is secret as a whole.
+/// Parsed content of a file that is secret as a whole.
 fn hidden(parsed: Parsed) -> Parsed {
     let hide = |document: yaml::YamlDocument| yaml::YamlDocument {
         root: document.root.into_secret(),
@@ -326,7 +323,7 @@ fn hidden(parsed: Parsed) -> Parsed {
     Parsed { documents: parsed.documents.into_iter().map(hide).collect(), ..parsed }
 }
 
-/// That layercake itself failed at a file.
+/// Problem for an internal failure at a file.
 pub(super) fn failure(file: FileId) -> yaml::YamlProblem {
     yaml::YamlProblem { span: Span::point(file, 0), kind: yaml::YamlProblemKind::Internal }
 }

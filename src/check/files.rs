@@ -1,7 +1,5 @@
-//! The files of a run: found, read and parsed once, in parallel. What is wanted of
-//! a file is made of it as soon as it is parsed, while its text and its nodes are
-//! near at hand: a large repository is many times larger than the caches of a
-//! processor.
+//! Files of a run, read and parsed once, in parallel. `Keep` extracts what is needed of a file
+//! right after parsing, while its text and nodes are still in the processor's cache.
 
 mod parts;
 
@@ -20,28 +18,28 @@ use crate::guard::{Place as Guarded, guarded};
 use crate::source::{
     ContentId, Entry, EntryKind, FileId, RepoPath, Source, SourceMap, TextFault, Tree,
 };
-use crate::stopwatch::{Stage, did, lap, split_for};
+use crate::stopwatch::{Stage, add_count, split_for, time};
 use crate::system::cloud_init::declared::{PartGlobs, SecretFiles};
 use crate::system::cloud_init::read::UserData;
 use crate::system::deckhand::layout::{Layout, Place, Uses};
 use crate::system::deckhand::secrecy::Folder;
 use crate::yaml::{self, Node, Parsed};
 
-/// All files of a run, read and parsed, and how they lie. Nothing is kept of a file whose text is
-/// no YAML for Deckhand.
+/// All files of a run, read and parsed, and their layout. Nothing is kept of a file that is not
+/// YAML for Deckhand.
 pub(super) struct Files<'t> {
     pub(super) sources: SourceMap,
-    /// By id.
+    /// Indexed by file id.
     pub(super) kept: Vec<LoadedFile>,
-    /// As their sources were given.
+    /// In the order of the given sources.
     pub(super) sides: Vec<SideFiles>,
-    /// Contents that were read: sides share them, and a session those that it has read.
+    /// Contents already read. Sides share them, and a session reuses them.
     pub(super) known: KnownFiles,
-    /// Which files are cloud-init's.
+    /// Globs for the files of cloud-init.
     pub(super) part_globs: Arc<PartGlobs>,
-    /// Which files are secret as a whole.
+    /// Files that are secret as a whole.
     pub(super) secret: SecretFiles,
-    /// What files give cloud-init that include no others.
+    /// User-data of files without includes.
     pub(super) user_data: HashMap<FileId, Arc<UserData>>,
     keep: &'t Keep<'t>,
     work: Work,
@@ -49,23 +47,23 @@ pub(super) struct Files<'t> {
     is_session: bool,
     /// Whether several sides are read, now or later.
     is_compared: bool,
-    /// Which side the one that is being read is.
+    /// The side that is being read.
     which: Which,
 }
 
-/// A side that is to be read.
+/// A side to read.
 #[derive(Clone, Copy)]
 pub(super) struct SideSource<'s> {
     pub(super) tree: &'s dyn Tree,
-    /// How its files lie; none if it is not a site repository.
+    /// Layout of its files; `None` if it is not a site repository.
     pub(super) layout: Option<&'s Layout>,
-    /// The further repositories of its sites; none without sites.
+    /// Further repositories of its sites; `None` without sites.
     pub(super) uses: Option<&'s Uses>,
     pub(super) which: Which,
 }
 
 impl<'s> SideSource<'s> {
-    /// The head of a plan, and the base if there is one.
+    /// The head of a plan, and its base if there is one.
     pub(super) fn of_plan(plan: &'s Plan<'_>) -> Vec<Self> {
         let head = Self {
             tree: plan.tree,
@@ -86,19 +84,19 @@ impl<'s> SideSource<'s> {
 /// Names of sites.
 pub(crate) type SiteNames = BTreeSet<Arc<str>>;
 
-/// Sites whose files a run reads. Of other sites it reads only the definitions, which say what sites
-/// and types there are.
+/// Sites whose files a run reads. Of other sites it reads only the definitions, which list all
+/// sites and types.
 #[derive(Clone, Copy)]
 pub(super) enum SitesRead<'p> {
     All,
-    /// Those that the user asks for.
-    Asked(&'p GlobSet),
+    /// The sites that the user asks for.
+    Requested(&'p GlobSet),
     Named(&'p SiteNames),
 }
 
 impl<'p> SitesRead<'p> {
-    /// The sites that the work needs. Findings in a site can depend on files of others: a baseline
-    /// counts what all have in common, a part of a declared set can be anywhere, and folders of
+    /// Sites that the work needs. Findings in a site can depend on files of others: a baseline
+    /// counts the findings of all sites, a part of a declared set can be anywhere, and folders of
     /// other sites can clash with its own.
     pub(super) fn of(plan: &'p Plan<'_>, work: Work, has_baseline: bool) -> Self {
         let is_judged_alone = || {
@@ -111,7 +109,7 @@ impl<'p> SitesRead<'p> {
             return Self::Named(reached);
         }
         match &plan.options.sites {
-            Some(globs) if work != Work::Judge || is_judged_alone() => Self::Asked(globs),
+            Some(globs) if work != Work::Judge || is_judged_alone() => Self::Requested(globs),
             Some(_) | None => Self::All,
         }
     }
@@ -119,7 +117,7 @@ impl<'p> SitesRead<'p> {
     fn has(self, site: &str) -> bool {
         match self {
             Self::All => true,
-            Self::Asked(globs) => globs.is_match(site),
+            Self::Requested(globs) => globs.is_match(site),
             Self::Named(names) => names.contains(site),
         }
     }
@@ -129,10 +127,9 @@ impl<'p> SitesRead<'p> {
     }
 }
 
-/// The sites that read one of these files, on one of the sides at least: in a site's folder it is
-/// that site, in a type's folder the sites of the type. None where these are or may be all sites:
-/// a file is global or in no layer, it is a definition, which relates its site to others, or a
-/// definition cannot be used.
+/// Sites that read one of these files on at least one side: for a file in a site's folder the site,
+/// in a type's folder the sites of the type. `None` for possibly all sites: if a file is global, in
+/// no layer or a definition (which relates its site to others), or if a definition is unusable.
 pub(crate) fn sites_reading<'f>(
     files: impl IntoIterator<Item = &'f RepoPath>,
     sides: &[(&dyn Tree, &Layout)],
@@ -159,12 +156,12 @@ pub(crate) fn sites_reading<'f>(
     all.any(is_left_out).then_some(sites)
 }
 
-/// The site type in the definition at a path; none where it cannot be used.
+/// Site type in the definition at a path; `None` if it is unusable.
 fn type_of(tree: &dyn Tree, definition: &RepoPath) -> Option<Arc<str>> {
     Layout::type_of(&first_document(tree, definition)?).map(Arc::from)
 }
 
-/// Files that an earlier reading left.
+/// Files of an earlier reading.
 #[derive(Default)]
 pub(super) struct FilesSoFar {
     pub(super) sources: SourceMap,
@@ -173,12 +170,12 @@ pub(super) struct FilesSoFar {
     pub(super) later: ReadLater,
 }
 
-/// What is read after these files.
+/// Kind of files that are read next.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum ReadLater {
     #[default]
     Nothing,
-    /// More files of the same side, or the same ones after they changed.
+    /// More files of the same side, or changed files.
     Session,
     /// Other states of the files.
     States,
@@ -186,12 +183,12 @@ pub(super) enum ReadLater {
 
 pub(super) type KnownFiles = HashMap<Identity, FileId, foldhash::fast::RandomState>;
 
-/// The files of one side, and how they lie.
+/// Files of one side and their layout.
 #[derive(Default)]
 pub(super) struct SideFiles {
     pub(super) files: Vec<SideFile>,
     pub(super) layout: Option<Layout>,
-    /// The files that cloud-init is given, by path.
+    /// Files given to cloud-init, by path.
     pub(super) parts: Vec<PartFile>,
 }
 
@@ -199,9 +196,9 @@ pub(super) struct SideFiles {
 #[derive(Clone)]
 pub(super) struct SideFile {
     pub(super) id: FileId,
-    /// The further repository that it is in, by index.
+    /// Index of its further repository.
     pub(super) repository: Option<usize>,
-    /// Which sites it counts for; none for a file of a set.
+    /// Sites that it applies to; `None` for a file of a set.
     pub(super) place: Option<Place>,
 }
 
@@ -211,8 +208,8 @@ impl SideFile {
     }
 }
 
-/// What is kept of a file that has been parsed. It is among the texts; others may
-/// not be there yet.
+/// Extracts what is kept of a parsed file. The file is in the source map; others may still be
+/// missing there.
 pub(super) type Keep<'t> = dyn Fn(&SourceMap, AsRead<'_>, Parsed) -> LoadedFile + Sync + 't;
 
 impl<'t> Files<'t> {
@@ -269,8 +266,7 @@ impl<'t> Files<'t> {
         Ok(side)
     }
 
-    /// Repositories inside of the one that is read in which there are, or may be, parts of
-    /// declared sets.
+    /// Nested repositories that contain, or may contain, parts of declared sets.
     fn nested_with_parts(
         &mut self,
         plan: &Plan<'_>,
@@ -308,8 +304,8 @@ impl<'t> Files<'t> {
         let mut layout = layout.clone();
         layout.keep_sites(&|site| plan.options.configuration.has_site(site));
         let is_read = |site: &str| self.sites.has(site);
-        let is_asked = matches!(self.sites, SitesRead::Asked(_)) && self.work != Work::Judge;
-        // Where no site is asked for, the error names those that there are.
+        let is_asked = matches!(self.sites, SitesRead::Requested(_)) && self.work != Work::Judge;
+        // If no requested site exists, the error lists the existing ones.
         if is_asked && layout.definitions().any(|(site, _)| is_read(site)) {
             layout.keep_sites(&is_read);
         }
@@ -318,7 +314,7 @@ impl<'t> Files<'t> {
             let read = layout.definitions().filter(|(site, _)| is_read(site));
             let types: Option<BTreeSet<Arc<str>>> =
                 read.map(|(_, definition)| type_of(tree, &definition)).collect();
-            // Where the type of one is not known, it can be any.
+            // A definition of unknown type may use any type.
             if let Some(types) = types {
                 layout.keep_types(&|name| types.contains(name));
             }
@@ -328,7 +324,7 @@ impl<'t> Files<'t> {
         for index in self.used_by(uses, &layout) {
             layout.add_repository(index, &further[index].tree, &further[index].tree.root())?;
         }
-        did(Stage::List, || layout.files.len());
+        add_count(Stage::List, || layout.files.len());
         layout.ensure_present(tree)?;
         let all = || layout.files.iter().chain(&layout.nested);
         let is_nested = (0..).map(|at| at >= layout.files.len());
@@ -337,7 +333,7 @@ impl<'t> Files<'t> {
             .map(|(file, is_nested)| {
                 let tree = file.repository.map_or(tree, |index| &further[index].tree);
                 // A session reads a file once, and both sides read the same files of a further
-                // repository that is no commit.
+                // repository that is read from disk.
                 let unchanging =
                     self.is_session || (file.repository.is_some() && file.content.is_none());
                 let commit = file.repository.and_then(|index| further[index].commit.as_ref());
@@ -363,14 +359,14 @@ impl<'t> Files<'t> {
     ) -> Result<SideFiles, Error> {
         let mut files = files_of_set(plan, tree, paths)?;
         files.retain(|path| !self.part_globs.has(path) && !plan.options.configuration.is_at(path));
-        did(Stage::List, || files.len());
+        add_count(Stage::List, || files.len());
         tree.ensure_present(&files)?;
         let files: Vec<ToRead<'_>> = files.iter().map(|path| ToRead::of(path, tree)).collect();
         let files = self.read(plan, &files)?.into_iter().map(SideFile::of_set).collect();
         Ok(SideFiles { files, ..SideFiles::default() })
     }
 
-    /// The further repositories that the sites which are read are made of.
+    /// Further repositories of the sites that are read.
     fn used_by(&self, uses: Option<&Uses>, layout: &Layout) -> BTreeSet<usize> {
         let read = layout.definitions().filter(|(site, _)| self.sites.has(site));
         let of_sites = read.filter_map(|(site, _)| uses?.get(site)).flatten();
@@ -406,7 +402,7 @@ impl<'t> Files<'t> {
         let read = self.read_all(&unknown, plan.progress)?;
         let may_share = self.is_compared || self.is_session;
         self.known.reserve(if may_share { unknown.len() } else { 0 });
-        // What a file holds may be known only now.
+        // The content id may be known only after reading.
         let ids = read.into_iter().zip(unknown).map(|(read, (file, identity))| {
             let identity = Identity { content: read.content, ..identity };
             let is_shared = may_share && (read.content.is_some() || file.unchanging);
@@ -416,11 +412,11 @@ impl<'t> Files<'t> {
         Ok(found.into_iter().map(|found| found.unwrap_or_else(|slot| ids[slot])).collect())
     }
 
-    /// Reads and parses files in parallel; ids are given in the order of `files`.
+    /// Reads and parses files in parallel; ids are in the order of `files`.
     ///
     /// # Errors
-    /// Where a file cannot be read for a reason that casts doubt on the others
-    /// too: of several the first.
+    /// If a file cannot be read for a reason that may affect others too. Returns the first such
+    /// error.
     fn read_all(
         &mut self,
         files: &[(&ToRead<'_>, Identity)],
@@ -429,7 +425,7 @@ impl<'t> Files<'t> {
         let compared = self.is_compared;
         progress.files.fetch_add(files.len(), Relaxed);
         let ids = self.sources.make_room(files.len());
-        // What is kept is put where it stays: of many files it is much to move.
+        // Reserved at once, to avoid moving the kept files.
         let first = self.kept.len();
         self.kept.reserve_exact(files.len());
         self.kept.resize_with(first + files.len(), LoadedFile::default);
@@ -467,7 +463,7 @@ impl<'t> Files<'t> {
                 };
                 let source = sources.put(id, source);
                 if file.text == FileFormat::Documents {
-                    let parsed = lap(Stage::Parse, || parse_guarded(id, source));
+                    let parsed = time(Stage::Parse, || parse_guarded(id, source));
                     let Identity { is_secret, folder, .. } = *identity;
                     let place = file.place;
                     *kept =
@@ -478,27 +474,27 @@ impl<'t> Files<'t> {
             })
             .collect();
         drop(split);
-        did(Stage::Read, || files.len());
-        did(Stage::Parse, || {
+        add_count(Stage::Read, || files.len());
+        add_count(Stage::Parse, || {
             files.iter().filter(|(it, _)| it.text == FileFormat::Documents).count()
         });
         read.into_iter().collect()
     }
 
-    /// Texts that were decoded are no files of documents.
+    /// Adds empty entries for decoded texts, which contain no documents.
     pub(super) fn fill(&mut self) {
         self.kept.resize_with(self.sources.upcoming().index(), LoadedFile::default);
     }
 }
 
-/// The first document of a file, such as a site definition; none where it cannot be read.
+/// First document of a file, such as a site definition; `None` if it is unreadable.
 pub(crate) fn first_document(tree: &dyn Tree, path: &RepoPath) -> Option<Node> {
     let source = Source::new(path.clone(), Ok(tree.read(path).ok()?));
     let mut parsed = parse_guarded(FileId::default(), &source);
     (!parsed.documents.is_empty()).then(|| parsed.documents.swap_remove(0).root)
 }
 
-/// The YAML files of a set.
+/// YAML files of a set.
 fn files_of_set(
     plan: &Plan<'_>,
     tree: &dyn Tree,
@@ -514,12 +510,12 @@ fn files_of_set(
         let before = files.len();
         files.extend(yaml.map(|entry| entry.path));
         if files.len() == before && !path.is_root() {
-            // Not a folder with YAML in it: a file, named by hand.
+            // A file given by name, not a folder.
             files.insert(path.clone());
         }
     }
     if plan.base.is_some() {
-        // A file that is named may be on one of the sides only.
+        // A file given by name may exist on one side only.
         let there: BTreeSet<RepoPath> =
             tree.entries(&RepoPath::new(""))?.into_iter().map(|entry| entry.path).collect();
         files.retain(|path| there.contains(path));
@@ -527,26 +523,25 @@ fn files_of_set(
     Ok(files.into_iter().collect())
 }
 
-/// A file that is to be read.
+/// A file to read.
 pub(super) struct ToRead<'t> {
     path: &'t RepoPath,
     tree: &'t dyn Tree,
     content: Option<ContentId>,
-    /// The commit of a further repository that it is read from.
+    /// Commit of the further repository that it is read from.
     commit: Option<&'t Arc<str>>,
-    /// Whether it is the same on both sides whatever its content is.
+    /// Whether it is equal on both sides regardless of its content id.
     unchanging: bool,
-    /// What its text is.
     text: FileFormat,
     /// Whether it may be a symbolic link.
     may_be_link: bool,
-    /// Which sites it counts for.
+    /// Sites that it applies to.
     place: Option<&'t Place>,
-    /// Whether it is a repository, and not a file.
+    /// Whether it is a repository instead of a file.
     is_nested: bool,
 }
 
-/// What is the same where a file is.
+/// Properties that identify equal files.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Identity {
     path: RepoPath,
@@ -557,18 +552,18 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// Whether it is one of these files, and does not say what is in it.
+    /// Whether it is one of these files and has no content id.
     pub(super) fn is_of(&self, files: &BTreeSet<RepoPath>) -> bool {
         self.content.is_none() && files.contains(&self.path)
     }
 }
 
-/// What the text of a file is.
+/// Format of a file's text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FileFormat {
     /// YAML documents.
     Documents,
-    /// Something that others read.
+    /// Read by others.
     Other,
 }
 
@@ -579,7 +574,7 @@ impl<'t> ToRead<'t> {
         Self { path, tree, content, commit, unchanging, text, may_be_link, place, is_nested }
     }
 
-    /// A file whose text is no YAML for Deckhand.
+    /// A file whose text is not YAML for Deckhand.
     pub(super) fn text(path: &'t RepoPath, tree: &'t dyn Tree, content: Option<ContentId>) -> Self {
         Self { content, text: FileFormat::Other, ..Self::of(path, tree) }
     }
@@ -601,16 +596,15 @@ struct ReadFile {
     content: Option<ContentId>,
 }
 
-/// Parses one file. A fault in layercake itself costs this file and says so;
-/// the others go on, and nothing of what it left is used.
+/// Parses one file. After an internal failure, reports it for this file and discards partial
+/// results; other files are not affected.
 fn parse_guarded(file: FileId, source: &Source) -> Parsed {
     let parse = || yaml::parse(file, whole_documents(source));
     guarded(Guarded::File(source.path().as_str()), parse)
         .unwrap_or_else(|| Parsed { problems: vec![failure(file)], ..Parsed::default() })
 }
 
-/// The text of a file as far as it can be trusted: where it breaks off, the
-/// document in which it does is left out.
+/// The text of a file up to a fault, without the incomplete document.
 fn whole_documents(source: &Source) -> &str {
     let text = &**source.text();
     match source.fault() {

@@ -1,4 +1,4 @@
-//! What is found in files by themselves, and which of all findings count.
+//! Findings of file rules, and the selection of the findings that count.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -17,8 +17,7 @@ use crate::system::cloud_init;
 use crate::triage::{Findable, TriagedFindings};
 
 impl Loaded {
-    /// The findings of a side's files by themselves, with the sites they count
-    /// for.
+    /// Findings of file rules on a side, with the sites that the files apply to.
     pub(super) fn file_findings(&self, side: &LoadedSide) -> Vec<Diagnostic> {
         let documents = if self.work == Work::Merge { &[] } else { &side.files[..] }.iter();
         let documents =
@@ -47,7 +46,7 @@ impl Loaded {
             .par_iter()
             .map(|facts| {
                 let _part = split.part();
-                rules::word_file(facts)
+                rules::report_file(facts)
             })
             .collect();
         drop(split);
@@ -61,8 +60,7 @@ impl Loaded {
         found
     }
 
-    /// What is wrong with what a file gives cloud-init, with the sites that use
-    /// the file.
+    /// Findings in a file given to cloud-init, with the sites that use it.
     fn part_findings(&self, side: &LoadedSide, file: &PartFile) -> Vec<Diagnostic> {
         let files: BTreeSet<FileId> = file.files().collect();
         let secrets = files.into_iter().flat_map(|file| &self.file(file).secrets);
@@ -71,7 +69,7 @@ impl Loaded {
             read: &file.read,
             secrets: secrets.copied().collect(),
         };
-        let mut found = rules::word_user_data(&facts);
+        let mut found = rules::report_user_data(&facts);
         let using = side.sets.iter().filter(|set| set.part_paths.contains(&file.path));
         let sites: Vec<Arc<str>> = using.filter_map(|set| set.name.clone()).collect();
         for finding in &mut found {
@@ -99,7 +97,7 @@ impl Loaded {
         self.configured.findings(&plan.options.configuration, paths, sites, schemas)
     }
 
-    /// The findings of a side that count, those that are suppressed among them.
+    /// The findings of a side that count, including suppressed ones.
     pub(super) fn judge(
         &self,
         plan: &Plan<'_>,
@@ -115,24 +113,27 @@ impl Loaded {
             held: if side.has_baseline() { self.held(side) } else { BTreeSet::new() },
         };
         let judged = plan.options.policy.judge(found, &findable, side.own_baseline.as_ref());
-        // Who looks at a part, or by no rule, does not see what is found elsewhere.
+        // A limited run, or one without rules, does not see all findings, so it cannot report
+        // unused suppressions.
         let is_whole = !plan.is_limited() && self.work == Work::Judge;
-        let in_vain = if is_whole { self.in_vain(plan, &judged) } else { Vec::new() };
-        let in_vain = in_vain.into_iter().map(|finding| {
+        let unused_suppressions =
+            if is_whole { self.unused_suppressions(plan, &judged) } else { Vec::new() };
+        let unused_suppressions = unused_suppressions.into_iter().map(|finding| {
             let sites = sites.of(finding.primary.span.file).cloned().collect();
             Diagnostic { sites, ..finding }
         });
-        let mut findings = plan.options.policy.levelled_all(in_vain.collect(), &findable);
+        let mut findings =
+            plan.options.policy.levelled_all(unused_suppressions.collect(), &findable);
         findings.extend(judged.findings);
         findings
     }
 
-    /// The comments of a side that say what is not to be reported.
+    /// Ignore comments of a side.
     fn ignores<'a>(&'a self, side: &'a LoadedSide) -> impl Iterator<Item = &'a Ignore> {
         side.all_files().into_iter().flat_map(|file| &self.file(file).ignores.ignores)
     }
 
-    /// The files of a side, and the documents in each.
+    /// Files of a side, and the documents in each.
     fn held<'a>(&'a self, side: &'a LoadedSide) -> BTreeSet<(&'a RepoPath, Option<&'a DocKey>)> {
         let files = side.files.iter().flat_map(|file| {
             let path = self.sources.get(file.id).path();
@@ -144,9 +145,13 @@ impl Loaded {
         files.chain(parts.map(|file| (self.sources.get(file).path(), None))).collect()
     }
 
-    /// The findings for what was said of findings in vain. Nothing is said of
-    /// a rule that was not asked for, nor of a file that was not read whole.
-    fn in_vain(&self, plan: &Plan<'_>, judged: &TriagedFindings<'_>) -> Vec<Diagnostic> {
+    /// Findings for ignore comments and baseline entries that match no finding. Skips rules that
+    /// are not selected and files that were not read completely.
+    fn unused_suppressions(
+        &self,
+        plan: &Plan<'_>,
+        judged: &TriagedFindings<'_>,
+    ) -> Vec<Diagnostic> {
         let levels = &plan.options.policy.levels;
         let path_of = |ignore: &Ignore| self.sources.path_of(ignore.span).as_str();
         let unused = judged.unused.iter().filter_map(|unused| {
@@ -158,21 +163,20 @@ impl Loaded {
             let names: Vec<&ignore::RuleName> =
                 unused.names.iter().copied().filter(is_on).collect();
             (is_whole && !names.is_empty())
-                .then(|| rules::word_unused_ignore(&self.sources, unused.ignore, &names))
+                .then(|| rules::report_unused_ignore(&self.sources, unused.ignore, &names))
         });
         let stale = judged.stale.iter().filter_map(|stale| {
             let (at, entry) = (stale.entry.span?, stale.entry);
             let is_on =
                 |rule: &crate::diagnostic::Rule| levels.can_count_at(rule, entry.file.as_str());
             rules::find(&entry.rule).is_none_or(is_on).then(|| {
-                rules::word_stale_baseline(at, &entry.rule, entry.file.as_str(), stale.gone)
+                rules::report_stale_baseline(at, &entry.rule, entry.file.as_str(), stale.gone)
             })
         });
         unused.chain(stale).collect()
     }
 
-    /// How many comments that say what is not to be reported the head has more
-    /// than the base.
+    /// Number of ignore comments that the head has in addition to those of the base.
     pub(super) fn added_ignores(&self) -> usize {
         let Some(base) = &self.base else { return 0 };
         let counted = |side| {

@@ -1,4 +1,4 @@
-//! The files of a run with their documents, on each side, and which of them make a site.
+//! The files of a run with their documents, on each side, and their assignment to sites.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::mem;
@@ -19,7 +19,7 @@ use crate::rules::{self, FailedStep, RuleOptions};
 use crate::source::{
     FileId, ReadError, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset,
 };
-use crate::stopwatch::{Stage, did, lap};
+use crate::stopwatch::{Stage, add_count, time};
 use crate::system::cloud_init::declared::sets_of_site;
 use crate::system::cloud_init::read::UserData;
 use crate::system::cloud_init::{GivenFile, Set};
@@ -34,20 +34,20 @@ use crate::system::edits::Membership;
 use crate::triage::{Baseline, Damage, SitesOfFiles};
 use crate::yaml::{self, Node, Parsed};
 
-/// The files that are rendered together.
+/// Files that are rendered together.
 pub(super) struct SetFiles {
     pub(super) name: Option<Arc<str>>,
     pub(super) site_type: Option<Arc<str>>,
     pub(super) files: Vec<FileId>,
     pub(super) repositories: Vec<usize>,
-    /// The files that the parts of its sets stand in, by id, and their paths.
+    /// Files that contain the parts of its sets, by id, and their paths.
     pub(super) parts: Vec<FileId>,
     pub(super) part_paths: BTreeSet<RepoPath>,
 }
 
 impl SetFiles {
-    /// The files that make the site, without parts of cloud-init; `repositories` as a
-    /// [`Membership`] has them.
+    /// Membership of the files in the site, without parts of cloud-init. `repositories` as in
+    /// [`Membership`].
     pub(super) fn membership(&self, repositories: Vec<usize>) -> Membership {
         Membership {
             site: self.name.clone(),
@@ -57,10 +57,10 @@ impl SetFiles {
         }
     }
 
-    /// The finding for what layercake failed to do with it.
-    pub(super) fn word_internal(&self, undone: FailedStep) -> Diagnostic {
+    /// Finding for a failed step.
+    pub(super) fn internal_error_finding(&self, step: FailedStep) -> Diagnostic {
         let sites = self.name.iter().cloned().collect();
-        Diagnostic { sites, ..rules::word_internal(self.first_file(), undone) }
+        Diagnostic { sites, ..rules::report_internal(self.first_file(), step) }
     }
 
     /// Summary of the site for the report.
@@ -76,12 +76,12 @@ impl SetFiles {
         }
     }
 
-    /// The files that it is made of, those of parts too.
+    /// All its files, including those of parts.
     pub(super) fn all_files(&self) -> impl Iterator<Item = FileId> {
         self.files.iter().chain(&self.parts).copied()
     }
 
-    /// The file that the set begins with; the first of all where it has none.
+    /// First file of the set, or else its first part.
     pub(super) fn first_file(&self) -> FileId {
         self.files.first().or(self.parts.first()).copied().unwrap_or_default()
     }
@@ -96,7 +96,7 @@ impl From<SiteFiles> for SetFiles {
     }
 }
 
-/// The files that several sites are made of; a site may have several sets, one on each side.
+/// Files shared by several sites; a site may have several sets, one on each side.
 pub(super) fn files_of_several<'s>(sites: impl Iterator<Item = (usize, &'s SetFiles)>) -> FileSet {
     let (mut first_sites, mut of_several) = (Vec::new(), FileSet::default());
     for (site, set) in sites {
@@ -117,52 +117,52 @@ pub(super) fn files_of_several<'s>(sites: impl Iterator<Item = (usize, &'s SetFi
 pub(super) struct Loaded {
     pub(super) sources: SourceMap,
     pub(super) files: Vec<LoadedFile>,
-    /// What is checked.
+    /// Side that is checked.
     pub(super) head: LoadedSide,
-    /// What it is compared with.
+    /// Side to compare with.
     pub(super) base: Option<LoadedSide>,
     known: KnownFiles,
-    /// The schemas in them.
+    /// Schemas in the files.
     pub(super) schemas: Schemas,
     in_repository: bool,
     pub(super) work: Work,
-    /// The settings of the rules; none is selected in a run without findings.
+    /// Settings of the rules; no rule is selected in a run without findings.
     pub(super) settings: RuleOptions,
-    /// The configuration's places, and what of it was met.
+    /// Places of the configuration, and its used entries.
     pub(super) configured: Configured,
-    /// What is wrong with the baseline of the base, if it cannot be used.
+    /// Error in the baseline of the base, if it is unusable.
     pub(super) damaged_baseline: Option<String>,
 }
 
-/// The files of one side and how they lie.
+/// Files of one side and their layout.
 #[derive(Default)]
 pub(super) struct LoadedSide {
     pub(super) files: Vec<SideFile>,
     pub(super) sets: Vec<SetFiles>,
-    /// How many sets there are with those that are not compared.
+    /// Number of sets, including those that are not compared.
     pub(super) all_sets: usize,
-    /// The files that cloud-init is given, by path.
+    /// Files given to cloud-init, by path.
     pub(super) parts: Vec<PartFile>,
     layout: Option<Layout>,
     pub(super) layout_problems: Vec<LayoutProblem>,
-    /// What of its findings was accepted before.
+    /// Accepted findings.
     pub(super) baseline: Option<Baseline>,
-    /// What its own file accepts, where that of the other side counts.
+    /// Its own accepted findings, if the baseline of the other side is in effect.
     pub(super) own_baseline: Option<Baseline>,
-    /// The sites that each file counts for, as soon as somebody asks.
+    /// Sites that each file applies to, computed on first use.
     sites: OnceLock<SitesOfFiles>,
 }
 
 impl Loaded {
-    /// Reads what the work needs.
+    /// Reads the files that the work needs.
     pub(super) fn new(plan: &Plan<'_>, work: Work) -> Result<Self, Error> {
         let baselines = baseline_files(plan, work);
         let sites = SitesRead::of(plan, work, baselines[0].is_some());
         Self::of_plan(plan, (work, sites), baselines, (Schemas::default(), FilesSoFar::default()))
     }
 
-    /// Reads the files of these sites for a session; those that were read before, and are known
-    /// still, keep their ids.
+    /// Reads the files of these sites for a session. Known files from an earlier reading keep their
+    /// ids.
     pub(super) fn for_session(
         plan: &Plan<'_>,
         (work, sites): (Work, SitesRead<'_>),
@@ -172,8 +172,7 @@ impl Loaded {
         Self::of_plan(plan, (work, sites), baseline_files(plan, work), so_far)
     }
 
-    /// Reads several states of one site; of the files that were read before, those that are known
-    /// still keep their ids.
+    /// Reads several states of one site. Known files from an earlier reading keep their ids.
     pub(super) fn of_states(
         plan: &Plan<'_>,
         states: &[SideSource<'_>],
@@ -195,17 +194,17 @@ impl Loaded {
         }
     }
 
-    /// Forgets what was read of files that changed.
+    /// Forgets the content of changed files.
     pub(super) fn forget(&mut self, files: &BTreeSet<RepoPath>) {
         self.known.retain(|identity, _| !identity.is_of(files));
     }
 
-    /// The files whose documents are known, by content.
+    /// Files whose documents are known, by content.
     pub(super) fn known_files(&self) -> FileSet {
         self.known.values().copied().collect()
     }
 
-    /// Frees the documents of all files but these; which of their text is secret stays known.
+    /// Frees the documents of all other files; their secret spans are kept.
     pub(super) fn keep_files(&mut self, files: &FileSet) {
         self.known.retain(|_, file| files.contains(file));
         for (index, file) in self.files.iter_mut().enumerate() {
@@ -216,29 +215,29 @@ impl Loaded {
         }
     }
 
-    /// Hides what is public in one state and secret in a newer one.
+    /// Hides text that is public in one state and secret in a newer one.
     pub(super) fn hide_later_secrets(&mut self, newer: &LoadedSide, older: &LoadedSide) {
         hide_later_secrets(&mut self.files, &self.sources, newer, older);
     }
 
-    /// Hides what is public in older files and secret in the newest ones.
+    /// Hides text that is public in older files and secret in the newest ones.
     pub(super) fn hide_secrets_of(&mut self, newest: &BTreeSet<FileId>, older: &BTreeSet<FileId>) {
         let older: BTreeSet<FileId> = older.difference(newest).copied().collect();
         let known = BTreeSet::new();
         hide_in_earlier(&mut self.files, &self.sources, [newest, newest, &known], &older);
     }
 
-    /// Number of files, of this and of earlier readings.
+    /// Number of files, including earlier readings.
     pub(super) fn files_read(&self) -> usize {
         self.files.len()
     }
 
-    /// Of these files those that were not read to their end.
+    /// Those of these files that were not read completely.
     pub(super) fn unread_files(&self, files: impl Iterator<Item = FileId>) -> BTreeSet<FileId> {
         files.filter(|file| self.is_faulty(*file) || self.breaks_off(*file)).collect()
     }
 
-    /// The place at which a file cannot be read further.
+    /// Place up to which a file is readable.
     pub(super) fn fault_in(&self, file: FileId) -> Span {
         let mut problems = self.file(file).problems.iter();
         let fatal = problems.find(|problem| problem.kind.is_fatal());
@@ -267,7 +266,7 @@ impl Loaded {
         Ok(loaded.configured(plan, None))
     }
 
-    /// With the plan's configuration, which may have been read before.
+    /// Adds the plan's configuration, which may have been read before.
     fn configured(mut self, plan: &Plan<'_>, known: Option<Configured>) -> Self {
         let configuration = &plan.options.configuration;
         let configured = known.unwrap_or_else(|| Configured::new(configuration, &mut self.sources));
@@ -275,7 +274,7 @@ impl Loaded {
         Self { schemas, configured, ..self }
     }
 
-    /// Reads these sides, without what is configured and what was accepted before.
+    /// Reads these sides, without configuration and baselines.
     fn read(
         plan: &Plan<'_>,
         sources: &[SideSource<'_>],
@@ -292,14 +291,14 @@ impl Loaded {
             }
         };
         let keep = |sources: &SourceMap, file: AsRead<'_>, parsed: Parsed| {
-            let mut loaded = lap(Stage::Documents, || reader.file(sources, file, parsed));
+            let mut loaded = time(Stage::Documents, || reader.file(sources, file, parsed));
             if matches!(work, Work::Judge | Work::Render) {
-                lap(Stage::Rules, || loaded.judge(sources, file, &schemas, &settings));
+                time(Stage::Rules, || loaded.judge(sources, file, &schemas, &settings));
             }
-            // What the base alone has so will be asked what is edited in it; what is rendered is
-            // printed with its metadata.
+            // Not for files of the base alone, whose edits are determined later, and not for
+            // rendering, which prints metadata.
             if !file.is_of_base && work == Work::Judge {
-                loaded.let_go(sources, file);
+                loaded.free_documents(sources, file);
             }
             loaded
         };
@@ -307,9 +306,9 @@ impl Loaded {
         let read = Files::new(plan, sources, (work, sites), earlier, &keep)?;
         let Files { mut sources, kept: mut files, sides, known: read_files, .. } = read;
         let mut sides: Vec<LoadedSide> = sides.into_iter().map(LoadedSide::of).collect();
-        did(Stage::Documents, || files.iter().map(|file| file.documents.len()).sum());
+        add_count(Stage::Documents, || files.iter().map(|file| file.documents.len()).sum());
         for (side, uses) in sides.iter_mut().zip(uses) {
-            lap(Stage::List, || side.find_sets(uses, &mut sources, &files, work));
+            time(Stage::List, || side.find_sets(uses, &mut sources, &files, work));
             side.all_sets = side.sets.len();
             side.sets.retain(|set| plan.reaches(set.name.as_ref()));
             side.find_parts(plan);
@@ -318,7 +317,7 @@ impl Loaded {
             add_part_file(file, &sources, &mut files);
         }
         for (file, loaded) in files.iter_mut().enumerate().filter(|(_, it)| it.has_parts) {
-            loaded.keep_each_once();
+            loaded.dedup();
             loaded.hide_lost_parts(FileId::new(offset(file)), &sources, secrets);
             loaded.read_ignores(FileId::new(offset(file)), &sources);
         }
@@ -338,9 +337,9 @@ impl Loaded {
         Ok((loaded, sides))
     }
 
-    /// On which sides some of a file is not read, if that makes an edit of it unknown: documents
-    /// cannot be read on one of the sides, or a part breaks off on both. cloud-init drops a part
-    /// that breaks off.
+    /// Sides on which a part of a file is unreadable, if that makes an edit of it unknown:
+    /// documents are unreadable on one of the sides, or a part is truncated on both. cloud-init
+    /// drops a truncated part.
     pub(super) fn unread_sides(&self, sides: [Option<FileId>; 2]) -> Option<[bool; 2]> {
         let on_sides = |is_so: &dyn Fn(FileId) -> bool| sides.map(|file| file.is_some_and(is_so));
         let is_unread = on_sides(&|file| self.is_faulty(file) || self.breaks_off(file));
@@ -350,12 +349,12 @@ impl Loaded {
         is_unknown.then_some(is_unread)
     }
 
-    /// Whether documents of a file are lost, for they cannot be read.
+    /// Whether documents of a file are missing because it is unreadable.
     fn breaks_off(&self, file: FileId) -> bool {
         self.file(file).problems.iter().any(|problem| problem.kind.is_fatal())
     }
 
-    /// Whether a file holds something that layercake does not read, and others may.
+    /// Whether a file contains something that layercake cannot read but other tools may.
     fn is_faulty(&self, file: FileId) -> bool {
         let is_over_limit = |problem: &yaml::YamlProblem| {
             matches!(problem.kind, yaml::YamlProblemKind::OverLimit(_))
@@ -373,7 +372,7 @@ impl Loaded {
         }
     }
 
-    /// The further repositories that a site definition names.
+    /// Further repositories named in a site definition.
     pub(super) fn repositories_of(&self, definition: FileId) -> Option<Vec<NamedRepository>> {
         Layout::repositories_of(self.file(definition).definition.as_ref()?)
     }
@@ -382,12 +381,12 @@ impl Loaded {
         &self.files[file.index()]
     }
 
-    /// Every side that is read, the head first.
+    /// All sides, head first.
     pub(super) fn sides(&self) -> impl Iterator<Item = &LoadedSide> {
         std::iter::once(&self.head).chain(&self.base)
     }
 
-    /// The sets of one site, as one of the sides has them.
+    /// Sets of one site, as on one of the sides.
     pub(super) fn sets<'a>(
         &self,
         plan: &Plan<'_>,
@@ -398,7 +397,7 @@ impl Loaded {
         self.sets_of(plan, site, &side.parts_by_path())
     }
 
-    /// The sets of one site, by its name and type, of these parts.
+    /// Sets of one site, by its name and type, made of these parts.
     pub(super) fn sets_of<'a>(
         &self,
         plan: &Plan<'_>,
@@ -409,12 +408,12 @@ impl Loaded {
         sets_of_site(&plan.options.configuration.sets, site, at, parts)
     }
 
-    /// That the plan asks for sites that there are.
+    /// Checks that a requested site exists.
     pub(super) fn ensure_sites(&self, plan: &Plan<'_>) -> Result<(), Error> {
         let Some(globs) = &plan.options.sites else { return Ok(()) };
         let mut broken: Vec<Diagnostic> =
             self.sides().flat_map(LoadedSide::layout_findings).collect();
-        plan.keep_asked(&mut broken);
+        plan.keep_requested(&mut broken);
         let found = self.sides().any(|side| !side.wanted(plan).is_empty());
         let mut unread = self.sides().flat_map(LoadedSide::unread_definitions);
         if found || !broken.is_empty() || unread.any(|(site, _)| globs.is_match(&**site)) {
@@ -425,13 +424,13 @@ impl Loaded {
         let names: Vec<&str> = names.into_iter().collect();
         let help = match (self.in_repository, names.is_empty()) {
             (true, false) => format!("the sites are: {}", names.join(", ")),
-            (true, true) => "no site of this repository has a usable site definition".into(),
-            (false, _) => "a set of files has no sites; leave `--site` out".into(),
+            (true, true) => "no site of this repository has a valid site definition".into(),
+            (false, _) => "a set of files has no sites; remove `--site`".into(),
         };
         Err(Error::new(ErrorKind::Usage, "no site matches `--site`").with_help(help))
     }
 
-    /// The sites that the plan asks for and that have no usable definition, on the head's side.
+    /// Requested sites without a usable definition, on the head's side.
     pub(super) fn undefined(&self, plan: &Plan<'_>) -> Vec<Arc<str>> {
         let defined = self.head.site_names();
         let is_named = |site: &Arc<str>| {
@@ -446,9 +445,10 @@ impl Loaded {
         named.into_iter().filter(|site| !defined.contains(site) && is_asked(site)).collect()
     }
 
-    /// The files of the wanted sites that the plan asks for and that were not read to their end.
+    /// Requested files of the wanted sites that were not read completely.
     pub(super) fn unread(&self, plan: &Plan<'_>, wanted: &[&SetFiles]) -> Vec<RepoPath> {
-        // There are far fewer files than sites that read them, and mostly all were read.
+        // Checked first: there are far fewer files than sites reading them, and mostly all are
+        // readable.
         let unread = self.unread_files(self.head.all_files().into_iter());
         if unread.is_empty() {
             return Vec::new();
@@ -460,7 +460,7 @@ impl Loaded {
         paths.into_iter().filter(|path| plan.concerns(path)).cloned().collect()
     }
 
-    /// How many documents the head's files hold that the plan asks for.
+    /// Number of documents in the requested files of the head.
     pub(super) fn documents(&self, plan: &Plan<'_>, wanted: &[&SetFiles]) -> usize {
         let files: BTreeSet<FileId> = match &plan.options.sites {
             None => self.head.files.iter().map(|file| file.id).collect(),
@@ -469,7 +469,7 @@ impl Loaded {
         files.into_iter().map(|file| self.file(file).documents.len()).sum()
     }
 
-    /// Whether layercake itself failed while it read a file.
+    /// Whether layercake failed while reading a file.
     pub(super) fn has_failed(&self) -> bool {
         let mut problems = self.files.iter().flat_map(|file| &file.problems);
         problems.any(|problem| problem.kind == yaml::YamlProblemKind::Internal)
@@ -479,14 +479,14 @@ impl Loaded {
         self.files.iter().flat_map(|file| &file.secrets).copied().collect()
     }
 
-    /// Files of which no line may be shown.
+    /// Files whose lines must not be shown.
     pub(super) fn opaque(&self) -> Vec<FileId> {
         let files = (0..self.files.len()).map(|index| FileId::new(offset(index)));
         files.filter(|file| self.file(*file).is_opaque).collect()
     }
 }
 
-/// Hides what is public in the base and secret in the head, where a file was edited.
+/// Hides text that is public in the base and secret in the head, if a file was edited.
 fn hide_later_secrets(
     files: &mut [LoadedFile],
     sources: &SourceMap,
@@ -501,8 +501,8 @@ fn hide_later_secrets(
     hide_in_earlier(files, sources, [&of_head, &only_head, &only_base], &only_base);
 }
 
-/// Hides what is public in `earlier` files and secret in those of the head. A text that moved into a
-/// secret is one in the `added` files that is not secret in those `known` before.
+/// Hides text that is public in `earlier` files and secret in those of the head. Text that moved
+/// into a secret is in the `added` files and not secret in the `known` ones.
 fn hide_in_earlier(
     files: &mut [LoadedFile],
     sources: &SourceMap,
@@ -538,17 +538,17 @@ impl LoadedSide {
         Self { files, parts, layout, ..Self::default() }
     }
 
-    /// The sites that are there.
+    /// Names of the existing sites.
     pub(super) fn site_names(&self) -> BTreeSet<Arc<str>> {
         self.sets.iter().filter_map(|set| set.name.clone()).collect()
     }
 
-    /// Every file that its parts stand in, decoded ones among them.
+    /// All files that contain its parts, including decoded ones.
     pub(super) fn files_of_parts(&self) -> BTreeSet<FileId> {
         self.parts.iter().flat_map(PartFile::files).collect()
     }
 
-    /// The files of documents and those of parts.
+    /// Files of documents and files of parts.
     pub(super) fn all_files(&self) -> Vec<FileId> {
         let documents = self.files.iter().map(|file| file.id);
         let all: BTreeSet<FileId> = documents.chain(self.files_of_parts()).collect();
@@ -559,12 +559,12 @@ impl LoadedSide {
         self.baseline.is_some() || self.own_baseline.is_some()
     }
 
-    /// The files of parts that this side has, with what was read of them.
+    /// Files of parts on this side, with their content.
     pub(super) fn reads(&self) -> HashSet<(&RepoPath, *const UserData)> {
         self.parts.iter().map(PartFile::identity).collect()
     }
 
-    /// Says of each set of files which parts are in it.
+    /// Assigns the parts to the sets of files.
     pub(super) fn find_parts(&mut self, plan: &Plan<'_>) {
         let mut sets = mem::take(&mut self.sets);
         let parts = self.parts_by_path();
@@ -589,7 +589,7 @@ impl LoadedSide {
         self.parts.iter().map(|file| (&file.path, file.given())).collect()
     }
 
-    /// The sets that the plan asks for.
+    /// Sets that the plan requests.
     pub(super) fn wanted(&self, plan: &Plan<'_>) -> Vec<&SetFiles> {
         let is_wanted = |set: &&SetFiles| {
             let named =
@@ -599,12 +599,12 @@ impl LoadedSide {
         self.sets.iter().filter(is_wanted).collect()
     }
 
-    /// The sites that each file counts for.
+    /// Sites that each file applies to.
     pub(super) fn sites_of_files(&self) -> &SitesOfFiles {
         self.sites.get_or_init(|| {
             let named = self.sets.iter().filter_map(|set| Some((set, set.name.as_ref()?)));
             let all = named.clone().map(|(set, _)| set.files.len() + set.parts.len()).sum();
-            // A list of the right size, which stays the one that there is.
+            // Exact capacity, because the list is kept.
             let mut pairs = Vec::with_capacity(all);
             for (set, name) in named {
                 pairs.extend(set.all_files().map(|file| (file, name.clone())));
@@ -614,7 +614,7 @@ impl LoadedSide {
         })
     }
 
-    /// The sites whose definitions cannot be read.
+    /// Sites whose definitions are unreadable.
     pub(super) fn unread_definitions(&self) -> impl Iterator<Item = (&Arc<str>, FileId)> {
         self.layout_problems.iter().filter_map(|problem| match problem {
             LayoutProblem::UnreadDefinition { site, file } => Some((site, *file)),
@@ -622,7 +622,7 @@ impl LoadedSide {
         })
     }
 
-    /// Where the definition of a site that is there cannot be read, or used.
+    /// Place at which the definition of an existing site is unreadable or unusable.
     pub(super) fn unusable_definition(&self, site: &str) -> Option<Span> {
         self.layout_problems.iter().find_map(|problem| match problem {
             LayoutProblem::UnreadDefinition { site: of, file }
@@ -640,23 +640,24 @@ impl LoadedSide {
         })
     }
 
-    /// What is wrong with how the files lie.
+    /// Findings on the layout of the files.
     pub(super) fn layout_findings(&self) -> Vec<Diagnostic> {
-        self.layout_problems.iter().filter_map(rules::word_layout).collect()
+        self.layout_problems.iter().filter_map(rules::report_layout).collect()
     }
 
-    /// The file of documents at this path of the repository itself.
+    /// File of documents at this path of the main repository.
     pub(super) fn file_at(&self, path: &RepoPath, loaded: &Loaded) -> Option<FileId> {
         let mut files = self.files.iter().filter(|file| file.repository.is_none());
         files.find(|file| loaded.sources.get(file.id).path() == path).map(|file| file.id)
     }
 
-    /// Which sites a file counts for.
+    /// Sites that a file applies to.
     pub(super) fn place_of(&self, id: FileId) -> Option<&Place> {
         self.files.iter().find(|file| file.id == id)?.place.as_ref()
     }
 
-    /// Whether a site may read one of these files and folders: those of other sites it does not.
+    /// Whether a site may read one of these files and folders. It does not read those of other
+    /// sites.
     fn may_read_one(&self, site: &str, paths: &[RepoPath]) -> bool {
         let Some(layout) = &self.layout else { return true };
         let of_sites = layout.root.join("site");
@@ -666,13 +667,12 @@ impl LoadedSide {
         paths.is_empty() || paths.iter().any(may_read)
     }
 
-    /// The path of a site's definition.
+    /// Path of a site's definition.
     pub(super) fn definition_of(&self, site: &str) -> Option<RepoPath> {
         self.layout.as_ref().map(|layout| layout.definition_of(site))
     }
 
-    /// Finds the sets; `uses` are the further repositories of the sites, none where there are no
-    /// sites.
+    /// Finds the sets. `uses` are the further repositories of the sites; `None` without sites.
     fn find_sets(
         &mut self,
         uses: Option<&Uses>,
@@ -720,8 +720,7 @@ impl LoadedSide {
     }
 }
 
-/// The sites of a layout; what is in the way gets a source of its own, to
-/// point at.
+/// Sites of a layout. Adds a source for obstructing entries, to show their place.
 fn sites_of(
     layout: &Layout,
     uses: &Uses,
@@ -741,14 +740,14 @@ fn sites_of(
     layout.sites(files, uses, problems).into_iter().map(SetFiles::from).collect()
 }
 
-/// Keeps what a file of parts says where it stands: there, or in a text that it
-/// includes or that was decoded from it.
+/// Adds the problems, comments and secrets of a file of parts to the file that contains them:
+/// itself, an included one or one decoded from it.
 fn add_part_file(part_file: &PartFile, sources: &SourceMap, files: &mut [LoadedFile]) {
     let read = &part_file.read;
     for file in part_file.files() {
         let file = &mut files[file.index()];
         file.has_parts = true;
-        // More is known of it from now on.
+        // The findings are outdated.
         file.found = None;
     }
     for part in &read.parts {
@@ -761,12 +760,12 @@ fn add_part_file(part_file: &PartFile, sources: &SourceMap, files: &mut [LoadedF
         files[comment.span.file.index()].comments.push(*comment);
     }
     if part_file.is_secret {
-        // What the parts came in shows them too.
+        // The containing files show the parts, too.
         part_file.files().for_each(|file| hide(files, file, sources));
     }
 }
 
-/// Hides all text of a file, and of those that it is decoded from.
+/// Hides all text of a file and of the files that it is decoded from.
 fn hide(files: &mut [LoadedFile], file: FileId, sources: &SourceMap) {
     let mut next = Some(file);
     while let Some(file) = next {
@@ -780,24 +779,24 @@ fn hide(files: &mut [LoadedFile], file: FileId, sources: &SourceMap) {
     }
 }
 
-/// What the file at `path` of `tree` accepts, if it is there.
+/// Accepted findings in the file at `path` of `tree`, if it exists.
 ///
 /// # Errors
-/// Where it cannot be read: what it accepts is not known then.
+/// If it is unreadable.
 pub(crate) fn baseline(tree: &dyn Tree, path: &RepoPath) -> Result<Option<Baseline>, Error> {
     let file = BaselineFile::at(tree, path);
     file.map(|file| file.read(&mut SourceMap::new())).transpose()
 }
 
-/// A file that says what was accepted before, as it was read.
+/// A baseline file after reading.
 struct BaselineFile<'t> {
     tree: &'t dyn Tree,
     path: &'t RepoPath,
     bytes: Result<Vec<u8>, ReadError>,
 }
 
-/// The files that say what was accepted before on the head's side and on the base's; none where
-/// there is none, or the work asks for none.
+/// Baseline files of the head's side and of the base's; `None` if there is none or the work needs
+/// none.
 fn baseline_files<'t>(plan: &'t Plan<'_>, work: Work) -> [Option<BaselineFile<'t>>; 2] {
     match work {
         Work::Judge | Work::Merge => {}
@@ -807,9 +806,8 @@ fn baseline_files<'t>(plan: &'t Plan<'_>, work: Work) -> [Option<BaselineFile<'t
     trees.map(|tree| BaselineFile::at(tree?, plan.options.baseline.as_ref()?))
 }
 
-/// Reads what was accepted before on each side, and gives what is wrong with
-/// the file of the base, if it cannot be used: the base is then taken as it is
-/// without one, for a change that mends the file could not be checked otherwise.
+/// Reads the baselines, and returns the error in that of the base, if any. The base is then treated
+/// as without a baseline; otherwise a change that fixes the file could not be checked.
 fn read_baselines(
     [of_head, of_base]: [Option<BaselineFile<'_>>; 2],
     accepted_by: AcceptedBy,
@@ -856,18 +854,18 @@ impl<'t> BaselineFile<'t> {
         let source = sources.get(file);
         let unusable = |message: String| {
             Error::new(ErrorKind::Baseline, message).with_help(
-                "mend it, or take back its last change; `layercake baseline write` writes a new \
-                 one, which accepts all that is found now; `--no-baseline` goes on without",
+                "fix it or revert its last change; or run `layercake baseline write` to create a \
+                 new one that accepts all current findings, or pass `--no-baseline` to ignore it",
             )
         };
         if source.fault().is_some() {
-            return Err(unusable(format!("the baseline `{path}` cannot be read")));
+            return Err(unusable(format!("cannot read the baseline `{path}`")));
         }
         let folder = Folder::in_tree(tree, path);
         let is_secret = folder.hides(&SecretKinds::default(), source.text());
         Baseline::read(file, source.text()).map_err(|Damage { line, message }| {
             let why = if is_secret { secrecy::NOT_SHOWN } else { &message };
-            unusable(format!("the baseline is damaged: {path}:{line}: {why}"))
+            unusable(format!("invalid baseline: {path}:{line}: {why}"))
         })
     }
 }

@@ -1,10 +1,7 @@
-//! The pipeline, top to bottom: files, documents, sites, graphs, rendered
-//! documents, findings.
+//! The pipeline from top to bottom: files, documents, sites, graphs, rendered documents, findings.
 //!
-//! Files are read and parsed in parallel, each once; then sites are made in
-//! parallel, each by itself. What a caller wants of a rendered site it takes
-//! from there (`per_site`), so that not all sites are in memory at
-//! once.
+//! Files are read and parsed once, in parallel. Then sites are processed in parallel. Callers take
+//! what they need of a rendered site in `per_site`, so that not all sites are in memory at once.
 
 pub mod compare;
 mod configuration;
@@ -52,26 +49,26 @@ use crate::system::deckhand::{DeckhandOptions, Site};
 use crate::triage::{self, Findings, TriagePolicy};
 use crate::yaml::Parsed;
 
-/// Which documents belong together.
+/// Documents that belong together.
 pub enum Scope<'a> {
     /// The sites of a repository.
     Repository {
-        /// How its files lie in the tree.
+        /// Layout of its files in the tree.
         layout: &'a Layout,
-        /// Further repositories that its sites, and those of the base, are made of.
+        /// Further repositories of its sites and of those of the base.
         further: &'a [Further],
-        /// Which of them each of its sites is made of.
+        /// Further repositories of each of its sites.
         uses: &'a Uses,
     },
     /// All documents below these paths, as one set without layout.
     Set(Vec<RepoPath>),
 }
 
-/// The further repositories of sites that are made of none.
+/// For sites without further repositories.
 static NO_USES: Uses = Uses::new();
 
 impl<'a> Scope<'a> {
-    /// The sites of a repository that are made of no other.
+    /// The sites of a repository without further repositories.
     pub fn of_repository(layout: &'a Layout) -> Self {
         Scope::Repository { layout, further: &[], uses: &NO_USES }
     }
@@ -79,59 +76,56 @@ impl<'a> Scope<'a> {
 
 /// A further repository at one revision.
 pub struct Further {
-    /// The name under which it was given: several revisions of it have the same.
+    /// Name under which it was given; shared by its revisions.
     pub(crate) name: Arc<str>,
-    /// Its files; its `global/`, `type/` and `site/` are at the root.
+    /// Files; `global/`, `type/` and `site/` are at the root.
     pub(crate) tree: Labelled<Box<dyn Tree + Send>>,
-    /// The commit that it is at, in full; none where files on disk are read.
+    /// Full id of its commit; `None` if files on disk are read.
     pub(crate) commit: Option<Arc<str>>,
-    /// The template of links to its lines.
+    /// Template of links to its lines.
     pub(crate) links: Option<Arc<str>>,
 }
 
-/// What is to be done.
+/// Plan of a run.
 pub struct Plan<'a> {
-    /// Where the files are.
+    /// Tree with the files.
     pub tree: &'a dyn Tree,
-    /// Which of them belong together.
+    /// Documents that belong together.
     pub scope: Scope<'a>,
-    /// What they are compared with; nothing where only one side is checked.
+    /// Side to compare with; `None` to check one side.
     pub base: Option<Base<'a>>,
-    /// What flags and the configuration ask for.
+    /// Options from flags and the configuration.
     pub options: Options,
-    /// Told how far the run is.
+    /// Receives the progress of the run.
     pub progress: &'a Progress,
 }
 
 /// Options of a run from flags and the configuration, independent of the files that it reads.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How documents are understood, where the configuration says nothing else of a
-    /// site.
+    /// Options for documents, unless the configuration overrides them for a site.
     pub deckhand: DeckhandOptions,
-    /// Names of the sites wanted; all where none is given.
+    /// Names of the requested sites; all if `None`.
     pub sites: Option<GlobSet>,
-    /// Files and folders to which findings are limited; all where none is
-    /// given.
+    /// Files and folders to which findings are limited; all if empty.
     pub only: Vec<RepoPath>,
-    /// What the rules are told.
+    /// Options of the rules.
     pub rules: rules::RuleOptions,
-    /// What becomes of their findings.
+    /// Policy for their findings.
     pub policy: TriagePolicy,
-    /// The file that says which of them were accepted before, if it is there;
-    /// none where nothing is to be.
+    /// Baseline file, if it exists; `None` to use no baseline.
     pub baseline: Option<RepoPath>,
-    /// On which side that file is read for the head.
+    /// Side whose baseline applies to the head.
     pub accepted_by: AcceptedBy,
-    /// What else the repository's configuration asks for.
+    /// Other settings of the repository's configuration.
     pub configuration: Configuration,
-    /// Whether documents that are made of the same things are made and judged once. Results are the
-    /// same where they are not: tests compare both.
+    /// Whether equal documents are rendered and judged once. Results do not depend on it: tests
+    /// compare both.
     pub shares_documents: bool,
 }
 
 impl Options {
-    /// All sites and files, by the rules that count where nothing is configured.
+    /// All sites and files, with the default rules.
     pub fn of(deckhand: DeckhandOptions) -> Self {
         Self {
             deckhand,
@@ -146,8 +140,8 @@ impl Options {
         }
     }
 
-    /// The plan to look at all files of a tree: those of its sites, or all as one
-    /// set where it has no layout. `base` is what they are compared with.
+    /// Plan to check all files of a tree: those of its sites, or all as one set if it has no
+    /// layout. `base` is the side to compare with.
     pub fn plan<'a>(
         self,
         tree: &'a dyn Tree,
@@ -163,31 +157,30 @@ impl Options {
     }
 }
 
-/// Which side says what was accepted before.
+/// Side whose baseline is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AcceptedBy {
-    /// Each side for itself.
+    /// Each side uses its own.
     #[default]
     Itself,
-    /// The base for both, so that no change accepts its own findings.
+    /// Both use that of the base, so that a change cannot accept its own findings.
     Base,
 }
 
-/// The side that a run compares with.
+/// Base side of a comparison.
 pub struct Base<'a> {
-    /// Where its files are.
+    /// Tree with its files.
     pub(crate) tree: &'a dyn Tree,
-    /// How they lie; none where it is no site repository.
+    /// Layout; `None` if it is not a site repository.
     pub(crate) layout: Option<&'a Layout>,
-    /// Which further repositories each of its sites is made of.
+    /// Further repositories of each of its sites.
     pub(crate) uses: &'a Uses,
-    /// The sites that are compared, where the files of the others were left out but for their
-    /// definitions; all where it is not said.
+    /// Compared sites, if other sites were read only as definitions; all if `None`.
     pub(crate) reached: Option<&'a SiteNames>,
 }
 
 impl<'a> Base<'a> {
-    /// A side whose sites are made of no other repository.
+    /// A side without further repositories.
     pub fn of_repository(tree: &'a dyn Tree, layout: Option<&'a Layout>) -> Self {
         Self { tree, layout, uses: &NO_USES, reached: None }
     }
@@ -209,7 +202,7 @@ impl Which {
     }
 }
 
-/// How far a run is, to be looked at from another thread.
+/// Progress of a run, readable from another thread.
 #[derive(Debug, Default)]
 pub struct Progress {
     files: AtomicUsize,
@@ -219,13 +212,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Files read so far, of how many.
+    /// Number of files read so far, and of all files.
     pub fn files(&self) -> (usize, usize) {
         (self.files_read.load(Relaxed), self.files.load(Relaxed))
     }
 
-    /// Sites rendered so far, of how many; none are known before all files
-    /// have been read.
+    /// Number of sites rendered so far, and of all sites, which is 0 until all files are read.
     pub fn sites(&self) -> (usize, usize) {
         (self.sites_rendered.load(Relaxed), self.sites.load(Relaxed))
     }
@@ -247,7 +239,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The further repositories of the sites on a side; none where there are no sites.
+    /// Further repositories of the sites on a side; `None` without sites.
     fn uses(&self, which: Which) -> Option<&Uses> {
         match (&self.scope, which) {
             (Scope::Repository { uses, .. }, Which::Head) => Some(uses),
@@ -256,9 +248,8 @@ impl Plan<'_> {
         }
     }
 
-    /// Leaves the findings that count for one of the sites asked for; the others are left out of
-    /// them.
-    fn keep_asked(&self, findings: &mut Vec<Diagnostic>) {
+    /// Keeps the findings that apply to a requested site, and removes other sites from them.
+    fn keep_requested(&self, findings: &mut Vec<Diagnostic>) {
         let Some(globs) = &self.options.sites else { return };
         findings.retain_mut(|finding| {
             finding.sites.retain(|site| globs.is_match(&**site));
@@ -266,19 +257,18 @@ impl Plan<'_> {
         });
     }
 
-    /// Whether the layers of a site are all that it is made of: a part of a declared set can be
-    /// anywhere.
+    /// Whether a site consists only of its layers. A part of a declared set can be anywhere.
     fn is_by_site(&self) -> bool {
         self.layout().is_some() && self.options.configuration.sets.is_empty()
     }
 
-    /// Whether a site is compared, or is the only side.
+    /// Whether a site is compared, or there is only one side.
     fn reaches(&self, site: Option<&Arc<str>>) -> bool {
         let reached = self.base.as_ref().and_then(|base| base.reached);
         reached.is_none_or(|reached| site.is_some_and(|site| reached.contains(site)))
     }
 
-    /// Whether only some sites or files are looked at.
+    /// Whether the run is limited to some sites or files.
     fn is_limited(&self) -> bool {
         let is_part = match &self.scope {
             Scope::Repository { .. } => false,
@@ -287,50 +277,50 @@ impl Plan<'_> {
         is_part || self.options.sites.is_some() || !self.options.only.is_empty()
     }
 
-    /// Whether `file` is among those to which the run is limited.
+    /// Whether `path` is among those to which the run is limited.
     pub(crate) fn concerns(&self, path: &RepoPath) -> bool {
         triage::concerns(&self.options.only, path)
     }
 }
 
-/// A rendered site, while it is at hand.
+/// A rendered site while it is in memory.
 pub struct RenderedSite<'a> {
-    /// Its documents and how they are related.
+    /// Documents and their relations.
     pub site: &'a Site<'a>,
-    /// What cloud-init is given there.
+    /// Sets given to cloud-init there.
     pub sets: &'a Sets<'a>,
-    /// The recipes they were lowered to.
+    /// Recipes of the documents.
     pub graph: &'a Graph,
-    /// What came of them.
+    /// Rendering results.
     pub rendered: &'a Rendered,
-    /// All texts.
+    /// All sources.
     pub sources: &'a SourceMap,
 }
 
 impl RenderedSite<'_> {
-    /// Those of `docs` that were not asked for before.
-    pub(crate) fn unasked(&self, docs: impl IntoIterator<Item = DocId>) -> Vec<DocId> {
+    /// Those of `docs` that were not requested before.
+    pub(crate) fn unrequested(&self, docs: impl IntoIterator<Item = DocId>) -> Vec<DocId> {
         docs.into_iter().filter(|doc| !self.rendered.is_wanted(*doc)).collect()
     }
 }
 
-/// Which work a run does on the files that it read.
+/// Kind of work that a run does on the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Renders sites and judges them by all rules.
+    /// Renders sites and runs all rules on them.
     Judge,
-    /// Renders the sets of cloud-init alone, and judges them and their parts.
+    /// Renders only the sets of cloud-init, and runs rules on them and their parts.
     Merge,
-    /// Renders sites. No rule runs, and no baseline is read.
+    /// Renders sites without rules and without a baseline.
     Render,
-    /// Renders the documents that the caller needs (`Answer::Needs`). Nothing is judged.
+    /// Renders the documents that the caller needs (`Answer::Needs`), without rules.
     Answer,
-    /// Relates the documents of each site to each other; none gets data.
+    /// Relates the documents of each site, without rendering.
     Relate,
 }
 
 impl Work {
-    /// Whether the caller reports what is found.
+    /// Whether the caller reports findings.
     fn has_findings(self) -> bool {
         match self {
             Work::Judge | Work::Merge | Work::Render => true,
@@ -339,69 +329,67 @@ impl Work {
     }
 }
 
-/// What a caller takes from a site of which only some documents are rendered.
+/// Result of a caller for a site of which only some documents are rendered.
 #[derive(Debug)]
 pub(crate) enum Answer<T> {
-    /// This.
+    /// The final result.
     Is(T),
-    /// Nothing yet: these documents have to be rendered for that, too.
+    /// These documents must be rendered first.
     Needs(Vec<DocId>),
 }
 
-/// What a run found.
+/// Result of a run.
 #[derive(Debug)]
 pub struct Checked<T> {
-    /// All texts, to show places in.
+    /// All sources, to show places in them.
     pub sources: SourceMap,
-    /// The sites, by name.
+    /// Sites, sorted by name.
     pub sites: Vec<CheckedSite<T>>,
-    /// The further repositories that they read, by name and sites.
+    /// Further repositories that they read, by name and sites.
     pub repositories: Vec<UsedRepository>,
-    /// The findings.
+    /// Findings.
     pub findings: Findings,
-    /// The stretches of text that hold secrets, which no report may show.
+    /// Spans of text that contain secrets, which no report may show.
     pub secrets: Vec<Span>,
-    /// Files that may hold secrets in places nobody knows, for they could not
-    /// be read to their end.
+    /// Files that may contain secrets at unknown places, because they are partly unreadable.
     pub opaque: Vec<FileId>,
-    /// How many documents all files hold.
+    /// Number of documents in all files.
     pub documents: usize,
-    /// Sites asked for that have no usable definition, by name; not listed with a comparison.
+    /// Requested sites without a usable definition, by name; empty with a comparison.
     pub undefined: Vec<Arc<str>>,
-    /// Files asked for that were not read to their end, by path: more documents may be in them; not listed with
-    /// a comparison.
+    /// Requested files that were not read completely, by path, so that documents may be missing;
+    /// empty with a comparison.
     pub unread: Vec<RepoPath>,
-    /// Whether a part of layercake itself failed.
+    /// Whether a part of layercake failed.
     pub internal_error: bool,
 }
 
-/// One site, with what the caller took from it.
+/// A site, with the data that the caller took from it.
 #[derive(Debug)]
 pub struct CheckedSite<T> {
-    /// Its name; none for a set without layout.
+    /// Name; `None` for a set without layout.
     pub name: Option<Arc<str>>,
-    /// Its type; none for a set without layout.
+    /// Site type; `None` for a set without layout.
     pub site_type: Option<Arc<str>>,
-    /// How many files it is made of.
+    /// Number of files.
     pub files: usize,
-    /// How many documents these hold.
+    /// Number of documents in the files.
     pub documents: usize,
-    /// How many documents it renders to.
+    /// Number of outputs.
     pub outputs: usize,
-    /// What the caller took; none where rendering failed inside layercake.
+    /// Data taken by the caller; `None` if layercake failed.
     pub taken: Option<T>,
 }
 
 impl<T> Checked<T> {
-    /// What was found, and apart from it what the caller took of the sites, in
-    /// their order.
+    /// The result, and separately the data taken from the sites, in their order.
     pub fn without_taken(self) -> (Checked<()>, Vec<T>) {
         let mut all = Vec::new();
         let checked = self.taking(|_, taken| taken.map(|taken| all.push(taken)));
         (checked, all)
     }
 
-    /// The same with something else taken from each site, by its name and what was taken before.
+    /// Replaces the data taken from each site; `take` gets its name and the previous data.
     fn taking<U>(
         self,
         mut other: impl FnMut(&Option<Arc<str>>, Option<T>) -> Option<U>,
@@ -429,8 +417,8 @@ impl<T> Checked<T> {
     }
 }
 
-/// What a caller takes from rendered sites, by their names. The run itself knows no type of it:
-/// the pipeline is compiled once, and not for each verb.
+/// Data that a caller takes from rendered sites, by site name. It keeps the pipeline free of type
+/// parameters, so that it is compiled once and not for each verb.
 struct TakenBySite<T>(Mutex<BTreeMap<Option<Arc<str>>, T>>);
 
 impl<T> TakenBySite<T> {
@@ -448,8 +436,7 @@ impl<T> TakenBySite<T> {
     }
 }
 
-/// Reads, renders and judges what `plan` says; `per_site` takes from each
-/// rendered site what the caller wants of it.
+/// Reads, renders and judges as `plan` says; `per_site` takes data from each rendered site.
 ///
 /// # Errors
 /// As `work_on_sites`.
@@ -460,12 +447,11 @@ pub fn check<T: Send>(
     work_on_sites(plan, Work::Judge, per_site)
 }
 
-/// Reads what `plan` says and does the work on its sites; `per_site` takes from each of them what
-/// the caller wants of it.
+/// Reads the files of `plan` and does `work` on its sites; `per_site` takes data from each.
 ///
 /// # Errors
-/// Where there is no such site, or a tree that cannot be listed. Faults of
-/// documents are findings.
+/// If a requested site does not exist, or a tree cannot be listed. Faults of documents are
+/// findings.
 pub(crate) fn work_on_sites<T: Send>(
     plan: &Plan<'_>,
     work: Work,
@@ -480,14 +466,14 @@ pub(crate) fn work_on_sites<T: Send>(
     Ok(checked.taking(|site, _| taken.remove(site)))
 }
 
-/// How much a run read.
+/// Amount of data that a run read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseTotals {
-    /// Files.
+    /// Number of files.
     pub files: usize,
-    /// YAML documents in them.
+    /// Number of YAML documents in them.
     pub documents: usize,
-    /// Bytes of text.
+    /// Number of bytes of text.
     pub bytes: usize,
 }
 
@@ -514,8 +500,7 @@ pub(crate) fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
     Ok(totals)
 }
 
-/// Maximum number of threads of a run: each takes memory and a place in the system, whether it
-/// has work or not.
+/// Maximum number of threads of a run. Each costs memory and a system thread, even when idle.
 pub const MAX_THREADS: usize = 256;
 
 /// Limits the threads of this process to [`MAX_THREADS`] if more are `asked` for, and returns
@@ -529,7 +514,7 @@ pub fn limit_threads(asked: usize) -> bool {
     is_beyond
 }
 
-/// On how many threads files are read, and sites rendered.
+/// Number of threads that read files and render sites.
 pub fn threads() -> usize {
     rayon::current_num_threads()
 }

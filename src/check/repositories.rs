@@ -1,4 +1,4 @@
-//! The further repositories of a run: which revisions the sites read on each side.
+//! Further repositories of a run: the revisions that the sites read on each side.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use super::{Plan, Which};
 use crate::source::{Span, UsedRepository, UsedRevision};
 use crate::system::deckhand::layout::{LayoutProblem, Pin, Use};
 
-/// What a site reads of a further repository on one side.
+/// A further repository as a site reads it on one side.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum RepositoryRead {
     Nothing,
-    /// What has this number among the further repositories.
+    /// Index among the further repositories.
     Files(usize),
-    /// A revision that cannot be read.
+    /// An unreadable revision.
     Unreadable(UsedRevision),
 }
 
-/// The further repositories of a run; those of which sites read the same are one.
+/// Further repositories of a run. Sites that read the same revisions share one entry.
 pub(super) fn used_repositories(plan: &Plan<'_>, loaded: &Loaded) -> Vec<UsedRepository> {
     type Key = (Arc<str>, [RepositoryRead; 2]);
     let mut used: BTreeMap<Key, UsedRepository> = BTreeMap::new();
@@ -62,7 +62,7 @@ pub(super) fn used_repositories(plan: &Plan<'_>, loaded: &Loaded) -> Vec<UsedRep
 }
 
 impl LoadedSide {
-    /// The names and pins of the repositories of a site that are not read.
+    /// Names and pins of a site's repositories that are not read.
     pub(super) fn unknown_repositories(&self, site: &str) -> BTreeSet<(&str, Option<&Pin>)> {
         let missing = self.layout_problems.iter().filter_map(|problem| match problem {
             LayoutProblem::MissingRepository { sites, .. } => {
@@ -77,7 +77,7 @@ impl LoadedSide {
         missing.map(|it| (&*it.name.value, it.pin.as_ref().map(|pin| &pin.value))).collect()
     }
 
-    /// Where the definition of a site pins the revision of a repository.
+    /// Place where the definition of a site pins the revision of a repository.
     fn pin_of(&self, site: &str, name: &str, loaded: &Loaded) -> Option<Span> {
         let file = self.file_at(&self.definition_of(site)?, loaded)?;
         let named = loaded.repositories_of(file)?;

@@ -1,5 +1,5 @@
-//! The comparison of two sides: files are read, and each site is rendered, judged and compared by
-//! itself, in parallel.
+//! Comparison of two sides: files are read, and then sites are rendered, judged and compared in
+//! parallel.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,17 +10,17 @@ use super::compare::{Compared, ComparedSite, ComparedWith, PerPair, Settings, Si
 use super::edited::{Documents, Sides};
 use super::load::{Loaded, LoadedSide};
 use super::repositories::used_repositories;
-use super::session::{closed, in_turn};
+use super::session::{closed, map_in_parallel};
 use super::site::KnownDocuments;
 use super::{Checked, Plan};
 use crate::compare::reach::{Comparison, gather};
-use crate::compare::{Limits, Texts, edits_meeting};
+use crate::compare::{Limits, Texts, edits_overlapping};
 use crate::diagnostic::Diagnostic;
 use crate::edit::{Edit, EditId, EditKind};
 use crate::error::Error;
 use crate::rules;
 use crate::source::{RepoPath, SourceMap, Span};
-use crate::stopwatch::{Stage, did, lap};
+use crate::stopwatch::{Stage, add_count, time};
 use crate::system::edits::edits;
 use crate::triage::{self, Findings};
 
@@ -32,8 +32,7 @@ pub fn compare(plan: &Plan<'_>, settings: &Settings) -> Result<Compared, Error> 
     compare_with(plan, settings, &|_| ())
 }
 
-/// As [`compare`]; `per_site` takes from each site what the caller wants of
-/// its two sides.
+/// As [`compare`]; `per_site` takes data from both sides of each site.
 ///
 /// # Errors
 /// As [`check`](super::check).
@@ -46,8 +45,8 @@ pub fn compare_with(
     loaded.ensure_sites(plan)?;
     let sides = Sides::of(plan, &loaded);
     let repositories = used_repositories(plan, &loaded);
-    let documents = lap(Stage::Pair, || Documents::of(&sides));
-    let mut edits = lap(Stage::Pair, || {
+    let documents = time(Stage::Pair, || Documents::of(&sides));
+    let mut edits = time(Stage::Pair, || {
         let keys = settings.keys.clone();
         match settings.before {
             ComparedWith::Base => {
@@ -61,14 +60,14 @@ pub fn compare_with(
     for number in edits.edits.iter_mut().filter_map(|edit| edit.repository.as_mut()) {
         *number = reported[*number];
     }
-    did(Stage::Pair, || edits.edits.len());
+    add_count(Stage::Pair, || edits.edits.len());
     plan.progress.sites.store(sides.pairs.len(), Relaxed);
-    // Limits stay as if all sites were compared.
+    // Limits are the same as if all sites were compared.
     let left_out = sides.head.all_sets - sides.head.sets.len();
     let limits = Limits::of_each(sides.pairs.len() + left_out);
     let unedited = &documents.unedited[..];
     let known = KnownDocuments::of_files(sides.files_of_several());
-    let sites = in_turn(&sides.pairs, |pair| {
+    let sites = map_in_parallel(&sides.pairs, |pair| {
         let of_run = &known;
         let run =
             SiteRun { sides: &sides, settings, pair, edits: &edits, unedited, of_run, limits };
@@ -77,9 +76,9 @@ pub fn compare_with(
         compared
     });
     let (mut findings, has_failed) =
-        lap(Stage::Judge, || compared_findings(&sides, settings, &sites, &edits.edits));
+        time(Stage::Judge, || compared_findings(&sides, settings, &sites, &edits.edits));
     let internal_error = loaded.has_failed() || has_failed;
-    did(Stage::Judge, || {
+    add_count(Stage::Judge, || {
         sites.iter().map(|site| site.base_findings.len() + site.head_findings.len()).sum()
     });
     let mut found = Vec::new();
@@ -96,7 +95,7 @@ pub fn compare_with(
         let mut edited = edited.range((file, None)..=(file, Some(usize::MAX)));
         edited.any(|(_, number)| sides.revisions.are_of_site(*number, site))
     };
-    let mut comparison = lap(Stage::Route, || gather(edits.edits, found, &is_edited));
+    let mut comparison = time(Stage::Route, || gather(edits.edits, found, &is_edited));
     limit(&sides, &mut comparison, &mut findings, &concerned);
     let files = edited.iter().map(|(file, _)| loaded.sources.get(*file));
     let real = files.filter(|file| file.decoded_from().is_none());
@@ -107,9 +106,8 @@ pub fn compare_with(
     Ok(Compared { checked, comparison, findings, gated, edited_files, damaged_baseline })
 }
 
-/// Leaves what the plan asks for: the edits of the files that are given,
-/// as far as they concern the sites that are wanted, and those that caused
-/// a finding there is to report.
+/// Removes what the plan does not request. Keeps the edits of the given files in the requested
+/// sites, and the causes of reported findings.
 fn limit(
     sides: &Sides<'_>,
     comparison: &mut Comparison,
@@ -131,9 +129,8 @@ fn limit(
     findings.renumber(&numbers);
 }
 
-/// The findings that are new, gone and the same on both sides, and whether one of them is an
-/// internal error. Internal errors count as new on both sides, because they hide
-/// other findings.
+/// Findings that are new, gone or unchanged, and whether one of them is an internal error. Internal
+/// errors count as new on both sides, because they hide other findings.
 fn compared_findings(
     sides: &Sides<'_>,
     settings: &Settings,
@@ -142,8 +139,8 @@ fn compared_findings(
 ) -> (triage::ComparedFindings, bool) {
     let loaded = sides.loaded;
     let of_files = |side: &LoadedSide| {
-        let found = lap(Stage::Rules, || loaded.file_findings(side));
-        did(Stage::Rules, || found.len());
+        let found = time(Stage::Rules, || loaded.file_findings(side));
+        add_count(Stage::Rules, || found.len());
         found
     };
     let (mut head, mut base) = (of_files(sides.head), of_files(sides.base));
@@ -159,7 +156,7 @@ fn compared_findings(
     }
     base.extend(loaded.configuration_findings(sides.plan, sides.base));
     if settings.before == ComparedWith::Nothing {
-        // What is found in an empty folder was not there before.
+        // An empty base has no findings, not even for the empty folder.
         base.clear();
     }
     head.extend(loaded.configuration_findings(sides.plan, sides.head));
@@ -169,8 +166,8 @@ fn compared_findings(
     let has_failed = head.iter().any(rules::is_internal);
     let mut base = loaded.judge(sides.plan, sides.base, base);
     let mut head = loaded.judge(sides.plan, sides.head, head);
-    sides.plan.keep_asked(&mut base);
-    sides.plan.keep_asked(&mut head);
+    sides.plan.keep_requested(&mut base);
+    sides.plan.keep_requested(&mut head);
     let sources = &loaded.sources;
     let in_files = LazyCell::new(|| EditsInFiles::of(edits, sources));
     let causes = |finding: &Diagnostic| match caused.get(&finding_key(finding)) {
@@ -201,7 +198,7 @@ fn finding_key(finding: &Diagnostic) -> FindingKey<'_> {
     (finding.primary.span, finding.rule.name, &*finding.message, &*finding.sites)
 }
 
-/// The edits of files, to find those that a finding of a file by itself comes from.
+/// Edits by file, to find the causes of findings of file rules.
 struct EditsInFiles<'e> {
     sources: &'e SourceMap,
     texts: Texts,
@@ -225,11 +222,11 @@ impl<'e> EditsInFiles<'e> {
         Self { sources, texts, by_path }
     }
 
-    /// The edits at the place of a finding, or else the first edits of its file.
+    /// Edits at the place of a finding, or else the first edits of its file.
     fn causes(&self, finding: &Diagnostic) -> Vec<EditId> {
-        /// Maximum number of edits of its file that are named for a finding.
+        /// Maximum number of edits of the file that are named for a finding.
         const MAX_EDITS: usize = 10;
-        let there = edits_meeting([(&self.texts, finding.primary.span)]);
+        let there = edits_overlapping([(&self.texts, finding.primary.span)]);
         if !there.is_empty() {
             return there;
         }

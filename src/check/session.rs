@@ -1,5 +1,5 @@
-//! Files of one side that were read, and are asked, rendered and judged: once, or again after some
-//! of them changed. What did not change is not read, parsed, rendered or judged again.
+//! Files of one side that were read, and are queried, rendered and judged once, or again after some
+//! of them changed. Unchanged files are not processed again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -22,26 +22,26 @@ use crate::guard::{Place, guarded};
 use crate::render::FileSet;
 use crate::rules::{self, FailedStep};
 use crate::source::{FileId, RepoPath, SourceMap, Span, UsedRepository};
-use crate::stopwatch::{Stage, did, lap, split};
+use crate::stopwatch::{Stage, add_count, split, time};
 use crate::triage::Findings;
 
-/// A site's name and type; none for a set without layout.
+/// Name and type of a site; `None` for a set without layout.
 pub(crate) type NameAndType = (Option<Arc<str>>, Option<Arc<str>>);
 
-/// Files that were read, and may be asked several times.
+/// Files that were read and can be queried several times.
 ///
-/// A session of [`Work::Answer`] renders documents as far as its answers need them, and judges
-/// nothing. One of [`Work::Judge`] gives all findings.
+/// A session of [`Work::Answer`] renders documents as its queries need them, without rules. One of
+/// [`Work::Judge`] returns all findings.
 pub struct Session<'p> {
     plan: &'p Plan<'p>,
     loaded: Loaded,
-    /// Sites whose files were all read; none if those of all sites were.
+    /// Sites whose files were read completely; `None` for all sites.
     read: Option<SiteNames>,
-    /// What was made of documents that several sites have.
+    /// Rendered documents that several sites share.
     known: KnownDocuments,
-    /// The sites as they were judged last, by name.
+    /// Sites with their last findings, by name.
     judged: JudgedSites,
-    /// Where layercake itself failed.
+    /// Internal failures.
     failures: Vec<Diagnostic>,
 }
 
@@ -51,15 +51,14 @@ type JudgedSites = BTreeMap<Option<Arc<str>>, JudgedSite>;
 struct JudgedSite {
     files: Vec<FileId>,
     parts: Vec<FileId>,
-    /// How many sites there were: they share what patterns may cost.
+    /// Number of sites at that time: they share the budget for matching patterns.
     sites: usize,
     found: Vec<Diagnostic>,
-    /// What was made of its documents, if it was judged more than once: it may be the one that is
-    /// being edited.
+    /// Its rendered documents, if it was judged more than once and so is probably being edited.
     known: Option<KnownDocuments>,
 }
 
-/// A site that is to be judged, with what was made of its documents.
+/// A site to judge, with its rendered documents.
 struct ReachedSite<'s> {
     set: &'s SetFiles,
     known: Option<KnownDocuments>,
@@ -72,9 +71,8 @@ impl JudgedSite {
 }
 
 impl<'p> Session<'p> {
-    /// Reads the files of these sites and the definitions of all; the files of all sites of the
-    /// plan where none are named. Where sites may share more than layers, as in a set of files
-    /// without layout, reads all.
+    /// Reads the files of these sites (`None` for all sites) and the definitions of all. Reads
+    /// everything if sites may share more than layers, as in a set of files without layout.
     ///
     /// # Errors
     /// As [`check`](super::check).
@@ -99,7 +97,7 @@ impl<'p> Session<'p> {
         Ok(Self { plan, loaded, read, known, judged: JudgedSites::new(), failures: Vec::new() })
     }
 
-    /// As [`Session::new`], of the files that were not read yet.
+    /// As [`Session::new`], reading only files that were not read yet.
     ///
     /// # Errors
     /// As [`check`](super::check).
@@ -115,8 +113,8 @@ impl<'p> Session<'p> {
         Ok(Self { loaded, read, ..self }.with_known_files())
     }
 
-    /// The session after `files` changed, came or went, as `plan` reads them now. All other files
-    /// are as they were.
+    /// The session after `files` were changed, added or removed, as `plan` reads them now. All
+    /// other files are unchanged.
     ///
     /// # Errors
     /// As [`check`](super::check).
@@ -146,7 +144,7 @@ impl<'p> Session<'p> {
     ) -> SitesRead<'s> {
         match (work, sites) {
             (_, Some(names)) => SitesRead::Named(names),
-            // Whether a site can be judged alone may change with the files.
+            // All, because a change of files may decide whether a site can be judged alone.
             (Work::Judge, None) => SitesRead::All,
             (_, None) => SitesRead::of(plan, work, false),
         }
@@ -158,15 +156,14 @@ impl<'p> Session<'p> {
         sites.map(|set| (set.name.clone(), set.site_type.clone())).collect()
     }
 
-    /// The path of the file that a text is in.
+    /// Path of the file that contains a span.
     pub(crate) fn path_of(&self, text: Span) -> &RepoPath {
         self.loaded.sources.path_of(text)
     }
 
-    /// Asks all sites, or those of the names in `only` and what is not a site. Renders of each the
-    /// documents that `per_site` needs, which it says of the site as far as it is rendered: at
-    /// first nothing is. Returns the answers by the sites' names, none of sites where layercake
-    /// itself failed.
+    /// Queries all sites, or those named in `only` and anything that is not a site. `per_site` is
+    /// called repeatedly until the documents it requests are rendered; at first none are. Returns
+    /// the answers by site name, without sites at which layercake failed.
     pub(crate) fn ask<T: Send>(
         &mut self,
         only: Option<&SiteNames>,
@@ -191,17 +188,18 @@ impl<'p> Session<'p> {
         });
         self.plan.progress.sites.store(wanted.len(), Relaxed);
         let known = [&self.known];
-        let of_sites = in_turn(&wanted, |set| site(self.plan, &self.loaded, set, &known, per_site));
+        let of_sites =
+            map_in_parallel(&wanted, |set| site(self.plan, &self.loaded, set, &known, per_site));
         self.failures.extend(of_sites.into_iter().flat_map(|(_, found)| found));
     }
 
-    /// All findings, as of a run over the files as they are now. Judges the sites that a change
-    /// reached.
+    /// All findings, as of a run over the files in their current state. Judges only sites that a
+    /// change reached.
     pub fn findings(&mut self) -> Findings {
         let before = mem::take(&mut self.judged);
         let (mut judged, reached) = self.reached(before);
         self.plan.progress.sites.store(reached.len(), Relaxed);
-        let found = in_turn(&reached, |reached| {
+        let found = map_in_parallel(&reached, |reached| {
             let known: Vec<&KnownDocuments> =
                 [&self.known].into_iter().chain(&reached.known).collect();
             let ((_, found), left) =
@@ -220,7 +218,7 @@ impl<'p> Session<'p> {
         triaged(self.plan, &self.loaded, diagnostics)
     }
 
-    /// The sites that are as they were `before`, and those that are to be judged.
+    /// Splits the sites into unchanged ones from `before` and those to judge.
     fn reached<'s>(&'s self, mut before: JudgedSites) -> (JudgedSites, Vec<ReachedSite<'s>>) {
         /// Maximum number of sites whose documents are kept: if an edit reaches more, each is
         /// judged anew.
@@ -244,22 +242,21 @@ impl<'p> Session<'p> {
         (judged, reached.into_iter().map(of_site).collect())
     }
 
-    /// The texts, to show places in.
+    /// Sources, to show places in them.
     pub fn sources(&self) -> &SourceMap {
         &self.loaded.sources
     }
 
-    /// Ends the session; what is left shows places.
+    /// Frees everything except what is needed to show places.
     pub(crate) fn close(self) -> Checked<()> {
         checked(self.plan, self.loaded, Vec::new(), self.failures)
     }
 }
 
-/// Looks at a rendered site, and returns the documents that have to be rendered before it can be
-/// looked at whole.
+/// Callback for a rendered site that returns the documents it needs in addition.
 pub(super) type PerSite<'f> = dyn Fn(&RenderedSite<'_>) -> Vec<DocId> + Sync + 'f;
 
-/// Reads what the plan says, and does the work on each site.
+/// Reads the files of the plan, and does the work on each site.
 pub(super) fn run(
     plan: &Plan<'_>,
     work: Work,
@@ -271,33 +268,34 @@ pub(super) fn run(
     let wanted = loaded.head.wanted(plan);
     let known = KnownDocuments::of_files(shared_files(plan, &loaded));
     plan.progress.sites.store(wanted.len(), Relaxed);
-    let of_sites = in_turn(&wanted, |files| site(plan, &loaded, files, &[&known], per_site));
+    let of_sites =
+        map_in_parallel(&wanted, |files| site(plan, &loaded, files, &[&known], per_site));
     let (sites, found): (Vec<_>, Vec<_>) = of_sites.into_iter().unzip();
     diagnostics.extend(found.into_iter().flatten());
     diagnostics.extend(loaded.configuration_findings(plan, &loaded.head));
     Ok(checked(plan, loaded, sites, diagnostics))
 }
 
-/// The findings of files by themselves, and of how they lie.
+/// Findings of file rules and on the layout.
 fn of_files(loaded: &Loaded) -> Vec<Diagnostic> {
     let mut found = if loaded.work.has_findings() {
-        lap(Stage::Rules, || loaded.file_findings(&loaded.head))
+        time(Stage::Rules, || loaded.file_findings(&loaded.head))
     } else {
         Vec::new()
     };
-    did(Stage::Rules, || found.len());
+    add_count(Stage::Rules, || found.len());
     if matches!(loaded.work, Work::Judge | Work::Render) {
         found.extend(loaded.head.layout_findings());
     }
     found
 }
 
-/// The files that several of the wanted sites are made of.
+/// Files that several of the wanted sites share.
 fn shared_files(plan: &Plan<'_>, loaded: &Loaded) -> FileSet {
     files_of_several(loaded.head.wanted(plan).into_iter().enumerate())
 }
 
-/// The result of a run over one side with these sites and findings.
+/// Result of a run over one side with these sites and findings.
 fn checked(
     plan: &Plan<'_>,
     loaded: Loaded,
@@ -313,18 +311,18 @@ fn checked(
     Checked { findings, undefined, unread, internal_error, ..checked }
 }
 
-/// The findings that count, of all that were found.
+/// Selects the findings that count.
 fn triaged(plan: &Plan<'_>, loaded: &Loaded, diagnostics: Vec<Diagnostic>) -> Findings {
-    did(Stage::Judge, || diagnostics.len());
-    lap(Stage::Judge, || {
+    add_count(Stage::Judge, || diagnostics.len());
+    time(Stage::Judge, || {
         let mut diagnostics = loaded.judge(plan, &loaded.head, diagnostics);
-        plan.keep_asked(&mut diagnostics);
+        plan.keep_requested(&mut diagnostics);
         Findings::new(diagnostics, &loaded.sources, &plan.options.only)
             .with_consequences(&loaded.sources)
     })
 }
 
-/// What is left of a run for reports; without findings.
+/// Result of a run for reports, without findings.
 pub(super) fn closed(
     plan: &Plan<'_>,
     mut loaded: Loaded,
@@ -347,7 +345,7 @@ pub(super) fn closed(
     checked
 }
 
-/// Renders and judges one site, which it leaves.
+/// Renders and judges one site, and calls `per_site`.
 fn site<'l>(
     plan: &Plan<'_>,
     loaded: &'l Loaded,
@@ -357,8 +355,7 @@ fn site<'l>(
 ) -> ((CheckedSite<()>, Vec<Diagnostic>), Option<OneSide<'l>>) {
     let name = files.name.as_deref().unwrap_or_default();
     let (mut docs, mut before) = (Vec::new(), None);
-    // A fault in layercake itself costs this site, or what was to be taken from
-    // it, and says so; the others go on.
+    // After an internal failure, reports it for this site; other sites are not affected.
     let (mut side, is_taken) = loop {
         let side = guarded(Place::Site(name), || {
             OneSide::of(
@@ -377,23 +374,22 @@ fn site<'l>(
         before = side;
     };
     let has_failed = side.as_ref().is_some_and(|side| side.rendered.has_failed());
-    let undone = match (&side, is_taken) {
+    let failed_step = match (&side, is_taken) {
         (None, _) => Some(FailedStep::Checking),
         (Some(_), _) if has_failed && !loaded.work.has_findings() => Some(FailedStep::Checking),
-        (Some(_), false) => Some(FailedStep::Taking),
+        (Some(_), false) => Some(FailedStep::TakingData),
         (Some(_), true) => None,
     };
     let mut found = side.as_mut().map(|side| mem::take(&mut side.findings)).unwrap_or_default();
-    found.extend(undone.map(|undone| files.word_internal(undone)));
+    found.extend(failed_step.map(|step| files.internal_error_finding(step)));
     let checked = files.checked(loaded, side.as_ref().map_or(0, OneSide::outputs));
     plan.progress.sites_rendered.fetch_add(1, Relaxed);
     ((checked, found), side)
 }
 
-/// Does `one` for each site: for the first, which makes what the others share, and then for the
-/// others in parallel. What is left of a site is freed. Returns the results in the order of the
-/// sites.
-pub(super) fn in_turn<I: Sync, R: Send, S: Send>(
+/// Does `one` for the first item, which computes the shared data, and then for the others in
+/// parallel. Frees the leftovers of each. Returns the results in the order of the items.
+pub(super) fn map_in_parallel<I: Sync, R: Send, S: Send>(
     sites: &[I],
     one: impl Fn(&I) -> (R, S) + Sync,
 ) -> Vec<R> {
@@ -404,10 +400,10 @@ pub(super) fn in_turn<I: Sync, R: Send, S: Send>(
         to_begin.fetch_sub(1, Relaxed);
         let (made, left) = one(site);
         if to_begin.load(Relaxed) == 0 {
-            // None comes that could use the memory.
+            // The last item: no other could use the memory.
             give_back(left);
         } else {
-            lap(Stage::Free, || drop(left));
+            time(Stage::Free, || drop(left));
         }
         made
     };

@@ -1,5 +1,5 @@
-//! One site on one side: related, rendered and judged. What is made of the same things in several
-//! sites, or on both sides, is made and judged once.
+//! One site on one side: related, rendered and judged. Documents that are equal in several sites,
+//! or on both sides, are rendered and judged once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use crate::graph::{DocId, Graph};
 use crate::render::{Extent, FileSet, MadeDocument, Matching, Rendered, Table, render_with};
 use crate::rules::{self, SchemaRules, SiteFacts};
 use crate::source::{FileId, SourceMap, Span};
-use crate::stopwatch::{Stage, did, lap, split};
+use crate::stopwatch::{Stage, add_count, split, time};
 use crate::system::cloud_init::{Set, Sets};
 use crate::system::deckhand::Site;
 use crate::system::deckhand::document::Document;
@@ -24,24 +24,24 @@ use crate::yaml::{Node, Value, Whole};
 
 type Lookup<K, V> = HashMap<K, V, RandomState>;
 
-/// Documents that were rendered before, and what was found in them.
+/// Documents that were rendered before, with their findings.
 #[derive(Default)]
 pub(super) struct KnownDocuments {
     made: Table,
     of_documents: Mutex<Lookup<MadeDocument, JudgedFindings>>,
-    /// Of all documents of a schema in a site.
+    /// Findings of all documents of a schema in a site.
     of_schemas: Mutex<Lookup<Vec<MadeDocument>, JudgedFindings>>,
 }
 
 type JudgedFindings = Arc<[Diagnostic]>;
 
 impl KnownDocuments {
-    /// Documents of these files, which several sites are made of.
+    /// Documents of these files, which several sites share.
     pub(super) fn of_files(files: FileSet) -> Self {
         Self { made: Table::of_files(files), ..Self::default() }
     }
 
-    /// The same for documents of these files alone.
+    /// Keeps documents of these files only.
     pub(super) fn keeping(mut self, files: FileSet) -> Self {
         let kept = self.made.keep_files(files);
         unlocked(&mut self.of_documents).retain(|made, _| kept.contains(made));
@@ -51,37 +51,37 @@ impl KnownDocuments {
     }
 }
 
-/// Says which documents of a site are asked for.
-pub(super) type AskedDocuments<'f> = &'f dyn Fn(&Graph) -> Vec<DocId>;
+/// Returns the requested documents of a site.
+pub(super) type RequestedDocuments<'f> = &'f dyn Fn(&Graph) -> Vec<DocId>;
 
-/// A site as it is on one side, rendered and judged.
+/// A site on one side, rendered and judged.
 pub(super) struct OneSide<'a> {
     pub(super) related: Related<'a>,
     pub(super) rendered: Rendered,
     pub(super) findings: Vec<Diagnostic>,
-    /// What documents have that are none of Deckhand's.
+    /// Documents without Deckhand metadata.
     no_metadata: Whole,
 }
 
 impl<'a> OneSide<'a> {
-    /// Renders and judges the files of `set`, with what is `known`. Of `before`, the site as it was
-    /// or as it is on the other side, the relations are taken where they are the same. `asked`
-    /// says which documents are needed where the run only answers.
+    /// Renders and judges the files of `set`, reusing `known` documents. Relations that did not
+    /// change are taken from `before`, the site's earlier state or other side. `asked` returns the
+    /// needed documents if the run only answers a query.
     pub(super) fn of(
         plan: &Plan<'_>,
         loaded: &'a Loaded,
         (side, set): (&'a LoadedSide, &SetFiles),
         known: &[&KnownDocuments],
-        (before, asked): (Option<&OneSide<'a>>, AskedDocuments<'_>),
+        (before, asked): (Option<&OneSide<'a>>, RequestedDocuments<'_>),
     ) -> Self {
         let documents = set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
         let (name, sets) = (set.name.clone(), loaded.sets(plan, side, set));
-        let related = lap(Stage::Relate, || {
+        let related = time(Stage::Relate, || {
             Related::of(plan, loaded, (name, documents, sets), side.all_sets, before)
         });
-        did(Stage::Relate, || 1);
+        add_count(Stage::Relate, || 1);
         let graph = &related.graph;
-        let rendered = lap(Stage::Render, || {
+        let rendered = time(Stage::Render, || {
             let extent = match loaded.work {
                 Work::Judge | Work::Render => Extent::All,
                 Work::Merge => {
@@ -92,18 +92,18 @@ impl<'a> OneSide<'a> {
             };
             render_with(graph, (&tables(plan, known), Matching::Texts), extent)
         });
-        did(Stage::Render, || {
+        add_count(Stage::Render, || {
             let outputs = graph.outputs();
             let is_made = |doc: DocId| rendered.is_wanted(doc) && !rendered.is_taken(doc);
             outputs.filter(|(doc, _)| is_made(*doc)).count()
         });
         let facts = related.facts(loaded, &rendered);
         let mut findings = match loaded.work {
-            Work::Judge | Work::Render => lap(Stage::Rules, || judged(&facts, known)),
-            Work::Merge => lap(Stage::Rules, || rules::word_sets(&facts)),
+            Work::Judge | Work::Render => time(Stage::Rules, || judged(&facts, known)),
+            Work::Merge => time(Stage::Rules, || rules::report_sets(&facts)),
             Work::Answer | Work::Relate => Vec::new(),
         };
-        did(Stage::Rules, || findings.len());
+        add_count(Stage::Rules, || findings.len());
         for finding in &mut findings {
             finding.sites = set.name.iter().cloned().collect();
         }
@@ -112,40 +112,40 @@ impl<'a> OneSide<'a> {
         Self { related, rendered, findings, no_metadata }
     }
 
-    /// What is compared of it.
+    /// Data that is compared.
     pub(super) fn side(&self) -> Side<'_> {
         let written = self.related.site.documents.iter().map(|document| document.whole());
         let others = self.related.sets.iter().map(|_| &self.no_metadata);
         Side::new(&self.related.graph, &self.rendered, written.chain(others).collect())
     }
 
-    /// What callers see of it.
+    /// Data that callers see.
     pub(super) fn at_hand<'s>(&'s self, sources: &'s SourceMap) -> RenderedSite<'s> {
         let Related { site, sets, graph, .. } = &self.related;
         RenderedSite { site, sets, graph, rendered: &self.rendered, sources }
     }
 
-    /// How many documents it renders to.
+    /// Number of outputs.
     pub(super) fn outputs(&self) -> usize {
         self.related.graph.outputs().count()
     }
 }
 
-/// The tables of what is known; none where each document is to be made anew.
+/// Tables of the known documents; none if each document is to be rendered anew.
 pub(super) fn tables<'k>(plan: &Plan<'_>, known: &[&'k KnownDocuments]) -> Vec<&'k Table> {
     let known = known.iter().filter(|_| plan.options.shares_documents);
     known.map(|known| &known.made).collect()
 }
 
-/// All findings of a site. Documents that are `known` were judged before.
+/// All findings of a site. Reuses findings of `known` documents.
 pub(super) fn judged(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<Diagnostic> {
-    let mut findings = rules::word_problems(facts);
+    let mut findings = rules::report_problems(facts);
     findings.extend(found_in_documents(facts, known));
     findings.extend(found_in_schemas(facts, known));
     findings
 }
 
-/// The findings of each rendered document by itself.
+/// Findings of each rendered document on its own.
 fn found_in_documents(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<Diagnostic> {
     let memo = |doc: DocId| Some(&known.get(facts.rendered.table(doc)?)?.of_documents);
     let (mut found, mut fresh) = (Vec::new(), Vec::new());
@@ -157,7 +157,8 @@ fn found_in_documents(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<D
         }
     }
     let of_fresh = rules::check_documents(facts, &fresh);
-    // A failed check is reported at one of the documents, and is to be reported wherever it fails.
+    // Do not reuse results after a failed check: it is reported at one document, and must be
+    // reported in every site.
     if of_fresh.iter().any(|(_, finding)| rules::is_internal(finding)) {
         fresh.clear();
     }
@@ -173,7 +174,7 @@ fn found_in_documents(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<D
     found
 }
 
-/// The findings of documents that are compared with others of their schema.
+/// Findings of documents that are compared with others of their schema.
 fn found_in_schemas(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<Diagnostic> {
     let mut schemas: IndexMap<&str, Vec<DocId>, RandomState> = IndexMap::default();
     for (doc, recipe) in facts.graph.iter() {
@@ -211,7 +212,7 @@ fn locked<T>(memo: &Mutex<T>) -> MutexGuard<'_, T> {
     memo.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The documents of a site, of every system, and the graph they are lowered to.
+/// Documents of a site, of every system, and their dependency graph.
 pub(super) struct Related<'a> {
     pub(super) site: Site<'a>,
     pub(super) sets: Sets<'a>,
@@ -219,9 +220,8 @@ pub(super) struct Related<'a> {
 }
 
 impl<'a> Related<'a> {
-    /// Relates the documents of the site of this name as the plan has it, and lowers them, for one
-    /// of so many sites; `earlier` are sites that were, of which the same site may be nearly the
-    /// same.
+    /// Relates the documents of a site of the plan and lowers them to recipes. Resource limits are
+    /// divided by the number of sites. `earlier` are previous results that may be nearly equal.
     pub(super) fn of<'s, 'e: 'a + 's>(
         plan: &Plan<'_>,
         loaded: &Loaded,

@@ -1,5 +1,5 @@
-//! Many states of one site, such as those of its history. What several have in common is read,
-//! rendered and judged once; any two of them can be compared.
+//! Several states of one site, such as those of its history. Content that states share is read,
+//! rendered and judged once; any two states can be compared.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -27,49 +27,49 @@ use crate::system::edits::edits;
 
 /// One state of a site.
 pub(crate) struct SiteState {
-    /// Its files; others may be missing.
+    /// Files of the site; others may be missing.
     pub(crate) tree: Box<dyn Tree + Send>,
-    /// How they lie; none if there is no site repository.
+    /// Layout of the files; `None` without a site repository.
     pub(crate) layout: Option<Layout>,
-    /// The further repositories of its sites.
+    /// Further repositories of the sites.
     pub(crate) uses: Uses,
-    /// The name of the site in this state; none for a set without layout.
+    /// Name of the site in this state; `None` for a set without layout.
     pub(crate) name: Option<Arc<str>>,
 }
 
-/// Maximum number of files whose documents are kept for states that may come, unless those at hand
+/// Maximum number of files whose documents are kept for later states, unless the current states
 /// have more.
 const MAX_FILES: usize = 4_000;
 
-/// States of one site, some of which are at hand at a time.
+/// States of one site, of which some are in memory at a time.
 pub(crate) struct SiteStates<'p> {
     options: &'p Options,
     settings: &'p Settings,
-    /// The files and folders of a set without layout.
+    /// Files and folders of a set without layout.
     set: Option<Vec<RepoPath>>,
     progress: &'p Progress,
     loaded: Option<Loaded>,
     known: KnownDocuments,
-    /// Names of the documents that are needed, where not all are rendered.
+    /// Names of the needed documents, if not all are rendered.
     names: BTreeSet<Arc<str>>,
-    /// The first states of all, by which older ones are measured.
+    /// The newest states, which decide what is secret or unreadable in older ones.
     newest: Option<NewestStates>,
 }
 
-/// The first states of all, by which older ones are measured.
+/// The newest states, which decide what is secret or unreadable in older ones.
 struct NewestStates {
     files: BTreeSet<FileId>,
-    /// Those that cannot be read to their end: they are taken as they are.
+    /// Unreadable files; accepted in all states.
     unread: BTreeSet<FileId>,
 }
 
-/// States that are at hand together.
+/// States that are in memory together.
 pub(crate) struct StatesAtHand<'h> {
     plan: &'h Plan<'h>,
     settings: &'h Settings,
     loaded: &'h Loaded,
     known: &'h KnownDocuments,
-    /// What the first state of all could not be read to the end of.
+    /// Files that are unreadable in the newest state.
     accepted: &'h BTreeSet<FileId>,
     states: Vec<StateAtHand<'h>>,
     /// See [`SiteStates::names`].
@@ -81,23 +81,23 @@ struct StateAtHand<'h> {
     set: Option<&'h SetFiles>,
     name: Option<&'h Arc<str>>,
     site: Option<OneSide<'h>>,
-    /// What cannot be read, or used.
+    /// Place that is unreadable or unusable.
     unusable: Option<Span>,
 }
 
-/// What a state is.
+/// Content of a state.
 pub(crate) enum StateAs<'s> {
-    /// A site that is rendered.
+    /// A rendered site.
     Site(RenderedSite<'s>),
-    /// There is no such site.
+    /// The site does not exist.
     Absent,
-    /// Its documents are not all known: what is at this place cannot be read, or used.
+    /// Some documents are unknown: this place is unreadable or unusable.
     Unusable(Span),
-    /// layercake itself failed.
+    /// layercake failed.
     Failed,
 }
 
-/// What changed between two states.
+/// Changes between two states.
 pub(crate) struct StateChanges {
     /// With their causes.
     pub(crate) changes: Vec<Change>,
@@ -106,9 +106,9 @@ pub(crate) struct StateChanges {
 }
 
 impl<'p> SiteStates<'p> {
-    /// No state yet. `set` are the files of a set without layout. If the settings say
-    /// [`Work::Answer`](super::Work::Answer), only documents that have one of these names are
-    /// rendered, and those that they need.
+    /// Creates an empty collection. `set` are the files of a set without layout. If the settings
+    /// say [`Work::Answer`](super::Work::Answer), renders only documents with one of these names
+    /// and their dependencies.
     pub(crate) fn new(
         options: &'p Options,
         settings: &'p Settings,
@@ -120,9 +120,9 @@ impl<'p> SiteStates<'p> {
         Self { options, settings, set, progress, loaded, known, names, newest: None }
     }
 
-    /// What `look` sees in these states, newest first. Those of the first look are the newest of
-    /// all: what is secret there, or cannot be read, counts for all others. `further` are the
-    /// further repositories that states are made of.
+    /// Calls `look` with these states, newest first. The states of the first call are the newest of
+    /// all: what is secret or unreadable there is so in all others. `further` are the further
+    /// repositories of the states.
     ///
     /// # Errors
     /// As [`check`](super::check).
@@ -134,7 +134,7 @@ impl<'p> SiteStates<'p> {
     ) -> Result<T, Error> {
         let has_layout = |state: &&SiteState| state.layout.is_some();
         let first = states.iter().find(has_layout).or(states.first());
-        let first = first.expect("there is a state to look at");
+        let first = first.expect("at least one state");
         let plan = plan(self.options, self.set.as_ref(), first, further, self.progress);
         let sources: Vec<SideSource<'_>> = states.iter().map(SiteState::source).collect();
         let work = self.settings.work;
@@ -176,23 +176,23 @@ impl<'p> SiteStates<'p> {
         Ok(seen)
     }
 
-    /// The texts that were read, those of them that are secret, and the files that may hold secrets
-    /// in unknown places.
+    /// The sources read, their secret spans, and the files that may contain secrets at unknown
+    /// places.
     ///
     /// # Panics
-    /// If no state was looked at.
+    /// If `look` was never called.
     pub(crate) fn texts(&self) -> (&SourceMap, Vec<Span>, Vec<FileId>) {
-        let loaded = self.loaded.as_ref().expect("a state was looked at");
+        let loaded = self.loaded.as_ref().expect("`look` was called before");
         (&loaded.sources, loaded.secrets(), loaded.opaque())
     }
 
-    /// Ends it; what is left shows places.
+    /// Frees everything except what is needed to show places.
     ///
     /// # Panics
-    /// If no state was looked at.
+    /// If `look` was never called.
     pub(crate) fn close(self, state: &SiteState, further: &[Further]) -> Checked<()> {
         let plan = plan(self.options, self.set.as_ref(), state, further, self.progress);
-        let loaded = self.loaded.expect("a state was looked at");
+        let loaded = self.loaded.expect("`look` was called before");
         let repositories = used_repositories(&plan, &loaded);
         closed(&plan, loaded, Vec::new(), repositories)
     }
@@ -212,7 +212,7 @@ fn plan<'a>(
     Plan { tree: &state.tree, scope, base: None, options: options.clone(), progress }
 }
 
-/// Whether the document of an output is in another file, or the file is another.
+/// Whether the document of an output moved to another file or its file changed.
 fn is_touched(change: &Change, ends: (Option<&OneSide<'_>>, Option<&OneSide<'_>>)) -> bool {
     let file = |doc: Option<DocId>, side: Option<&OneSide<'_>>| {
         Some(side?.related.graph.recipe(doc?).span.file)
@@ -226,7 +226,7 @@ impl SiteState {
             tree: &self.tree,
             layout: self.layout.as_ref(),
             uses: self.layout.is_some().then_some(&self.uses),
-            // The metadata of each is compared.
+            // The base, because the metadata of all states is compared.
             which: Which::Base,
         }
     }
@@ -259,7 +259,7 @@ impl<'h> StatesAtHand<'h> {
         self.states.push(StateAtHand { side, set, name, site, unusable });
     }
 
-    /// The state at an index.
+    /// State at an index.
     pub(crate) fn state(&self, index: usize) -> StateAs<'_> {
         let StateAtHand { set, site, unusable, .. } = &self.states[index];
         match (unusable, set, site) {
@@ -270,7 +270,7 @@ impl<'h> StatesAtHand<'h> {
         }
     }
 
-    /// What was found in a state of the site, with the file of each finding.
+    /// Findings in a state of the site, with their files.
     pub(crate) fn findings(&self, index: usize) -> Vec<(Diagnostic, RepoPath)> {
         let StateAtHand { side, set, site, .. } = &self.states[index];
         let files: BTreeSet<FileId> = set.iter().flat_map(|set| set.all_files()).collect();
@@ -281,8 +281,8 @@ impl<'h> StatesAtHand<'h> {
         of_files.chain(of_site).map(|finding| (finding.clone(), path(&finding))).collect()
     }
 
-    /// What changed from one state to another, of what `focus` leaves, and why. None if layercake
-    /// itself failed.
+    /// Changes from one state to another that `focus` keeps, with causes. `None` if layercake
+    /// failed.
     pub(crate) fn changes(
         &self,
         base: usize,
@@ -314,19 +314,18 @@ impl<'h> StatesAtHand<'h> {
         })
     }
 
-    /// Whether documents of this name are rendered. If not, they are in the states that are looked
-    /// at from now on.
+    /// Whether documents of this name are rendered. If not, later states render them.
     pub(crate) fn are_rendered(&self, name: &Arc<str>) -> bool {
         self.settings.work != Work::Answer || !self.names.borrow_mut().insert(name.clone())
     }
 
-    /// The file in which a text is, and its line, from one.
+    /// File and 1-based line of a span.
     pub(crate) fn file_and_line(&self, text: Span) -> (RepoPath, u32) {
         let sources = &self.loaded.sources;
         (sources.path_of(text).clone(), sources.start(text).line.get())
     }
 
-    /// The names in a state of outputs that have other names in another state, by these.
+    /// Outputs that have other names in the state `head`: new key to old key.
     pub(crate) fn renamed(&self, base: usize, head: usize) -> HashMap<DocKey, DocKey> {
         let mut renamed = HashMap::new();
         self.changes(base, head, |changes| {

@@ -1,5 +1,4 @@
-//! Flags and arguments that several verbs have, what their help says, and what
-//! is asked by them.
+//! Flags and arguments shared by several verbs, with their help, and the requests made from them.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -26,41 +25,40 @@ pub(super) enum When {
     Never,
 }
 
-/// The reports of a run.
+/// Report options.
 #[derive(Debug, Args)]
 pub(super) struct OutputArgs {
-    /// How to tell what was found: `full`, `concise`, or one for programs
+    /// Report format: `full`, `concise` or a machine-readable one [default: full]
     ///
-    /// For programs and pages there are `json`, `github` (annotations), `markdown`
-    /// (a job summary), `comment` (on a pull request), `sarif`, `junit`, `gitlab`
-    /// and `html`. With `=FILE` it goes to that file instead of standard output;
-    /// given several times, there are several reports of one run. [default: full]
+    /// Other formats: `json`, `github` (annotations), `markdown` (a job summary), `comment` (for a
+    /// pull request), `sarif`, `junit`, `gitlab` and `html`. With `=FILE`, write the report to FILE
+    /// instead of standard output. Repeat the flag to write several reports in one run.
     #[arg(short, long, value_name = "FORMAT[=FILE]")]
     #[arg(help_heading = "Output")]
     pub(super) output: Vec<OutputArgument>,
 
-    /// Link lines to this address, with `{sha}`, `{path}` and `{line}`
+    /// Link lines to this URL template with `{sha}`, `{path}` and `{line}`
     ///
-    /// Such as `https://git.example.org/sites/blob/{sha}/{path}#L{line}`.
+    /// For example `https://git.example.org/sites/blob/{sha}/{path}#L{line}`.
     #[arg(long, value_name = "URL", value_parser = Links::new, help_heading = "Output")]
     pub(super) links: Option<Links>,
 }
 
-/// One report of a run, and where it goes.
+/// One report of a run and its destination.
 #[derive(Clone, Debug)]
 pub(super) struct OutputArgument {
     pub(super) format: Format,
-    /// None for standard output.
+    /// `None` for standard output.
     pub(super) file: Option<PathBuf>,
     pub(super) named_by: NamedBy,
 }
 
-/// Source of the name of a report file.
+/// Origin of a report file's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NamedBy {
-    /// The user, who may replace any file.
+    /// Command line: the user may overwrite any file.
     Flag,
-    /// `output.default`, which anyone who changes the repository may write.
+    /// `output.default`, which anyone with write access to the repository controls.
     Configuration,
 }
 
@@ -69,13 +67,13 @@ impl FromStr for OutputArgument {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (format, file) = match text.split_once('=') {
-            Some((_, "")) => return Err("there is no file behind `=`".to_owned()),
+            Some((_, "")) => return Err("missing file name after `=`".to_owned()),
             Some((format, file)) => (format, Some(PathBuf::from(file))),
             None => (text, None),
         };
         let names = || Format::ALL.map(Format::name).join(", ");
         let format = Format::named(format)
-            .ok_or_else(|| format!("there is no such format; there are {}", names()))?;
+            .ok_or_else(|| format!("unknown format; expected one of {}", names()))?;
         Ok(Self { format, file, named_by: NamedBy::Flag })
     }
 }
@@ -108,60 +106,58 @@ pub(super) enum GraphFormat {
 
 #[derive(Debug, Args)]
 pub(super) struct CloudConfigArgs {
-    /// Parts of user-data, in order; `-` is standard input
+    /// Parts of user-data, in order; `-` for standard input
     #[arg(value_name = "PART")]
     pub(super) parts: Vec<PathBuf>,
 
-    /// How part N is merged, the first being 1: its header `Merge-Type`
-    #[arg(long, value_name = "N=SPEC", requires = "parts", help_heading = "What is merged")]
+    /// Merge type of part N (counted from 1), as its header `Merge-Type`
+    #[arg(long, value_name = "N=SPEC", requires = "parts", help_heading = "Inputs")]
     pub(super) merge_type: Vec<String>,
 
-    /// All user-data in one file: plain, MIME, archive, include, or compressed
-    #[arg(long, value_name = "FILE", conflicts_with = "parts", help_heading = "What is merged")]
+    /// All user-data in one file: plain, MIME, archive, include or compressed
+    #[arg(long, value_name = "FILE", conflicts_with = "parts", help_heading = "Inputs")]
     pub(super) user_data: Option<PathBuf>,
 
     /// Vendor-data, in any form
-    #[arg(long, value_name = "FILE", help_heading = "What is merged")]
+    #[arg(long, value_name = "FILE", help_heading = "Inputs")]
     pub(super) vendor_data: Option<PathBuf>,
 
-    /// The second vendor-data, between the first and user-data
-    #[arg(long, value_name = "FILE", help_heading = "What is merged")]
+    /// Second vendor-data, merged between the first and user-data
+    #[arg(long, value_name = "FILE", help_heading = "Inputs")]
     pub(super) vendor_data2: Option<PathBuf>,
 
-    /// What stands for the folder conf.d: its files `*.cfg` count
-    #[arg(long, value_name = "DIR", help_heading = "What is merged")]
+    /// Use DIR as conf.d and merge its `*.cfg` files
+    #[arg(long, value_name = "DIR", help_heading = "Inputs")]
     pub(super) conf_d: Option<PathBuf>,
 
-    /// What stands for cloud.cfg, below all others
+    /// Use FILE as cloud.cfg, with the lowest precedence
     ///
-    /// Where its key `conf_d` is empty, `--conf-d` counts for nothing; no folder
-    /// is read that is not named.
-    #[arg(long, value_name = "FILE", help_heading = "What is merged")]
+    /// If its key `conf_d` is empty, `--conf-d` has no effect. Only folders given by flags are
+    /// read.
+    #[arg(long, value_name = "FILE", help_heading = "Inputs")]
     pub(super) base: Option<PathBuf>,
 
-    /// By which rules what is named is merged
-    ///
-    /// [default: current]
-    #[arg(long, value_name = "DIALECT", help_heading = "What is merged")]
+    /// Merge rules to use [default: current]
+    #[arg(long, value_name = "DIALECT", help_heading = "Inputs")]
     pub(super) dialect: Option<DialectArg>,
 
-    /// Only sets whose name matches this glob, of those that are declared
-    #[arg(long, value_name = "GLOB", help_heading = "Which sets")]
+    /// Only declared sets whose name matches this glob
+    #[arg(long, value_name = "GLOB", help_heading = "Set selection")]
     #[arg(conflicts_with_all = NAMED)]
     pub(super) set: Vec<String>,
 
     /// Only sites whose name matches this glob
-    #[arg(long, value_name = "GLOB", help_heading = "Which sets", conflicts_with_all = NAMED)]
+    #[arg(long, value_name = "GLOB", help_heading = "Set selection", conflicts_with_all = NAMED)]
     pub(super) site: Vec<String>,
 
-    /// Read this revision instead of the working tree
-    #[arg(long, value_name = "REV", help_heading = "Which sets", conflicts_with_all = NAMED)]
+    /// Read REV instead of the working tree
+    #[arg(long, value_name = "REV", help_heading = "Set selection", conflicts_with_all = NAMED)]
     pub(super) rev: Option<String>,
 
     #[command(flatten)]
     pub(super) config: ConfigArgs,
 
-    /// How to print it
+    /// Output format
     #[arg(short = 'o', long, value_name = "FORMAT", default_value = "yaml")]
     #[arg(help_heading = "Output")]
     pub(super) format: RenderFormat,
@@ -171,56 +167,55 @@ pub(super) struct CloudConfigArgs {
     pub(super) with_origin: bool,
 }
 
-/// What names parts, which the sets that are declared go without.
+/// Arguments that name parts. They conflict with the selection of declared sets.
 const NAMED: [&str; 6] = ["parts", "user_data", "vendor_data", "vendor_data2", "conf_d", "base"];
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum DialectArg {
-    /// What cloud-init does
+    /// cloud-init's code
     Current,
-    /// What its documentation of 2013 says
+    /// cloud-init's documentation of 2013
     Documented,
 }
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct ExplainValueArgs {
-    /// The site (`-` for files without sites; none with `--all-sites`), and the
-    /// value: schema, name, and path as `.values.pod` or `/values/pod`. The schema
-    /// may be left out where only one document of the site has the name
+    /// Site (`-` for files without sites; omit with `--all-sites`), schema, name and path of the
+    /// value, as `.values.pod` or `/values/pod`. SCHEMA is optional if the name is unique in the
+    /// site
     #[arg(value_names = ["SITE", "SCHEMA", "NAME", "PATH"], num_args = 0..=4)]
     pub(super) value: Vec<String>,
 
-    /// The value of each site, instead of the way of one
+    /// Show the value in every site instead of tracing it in one
     #[arg(long, conflicts_with = "why_not")]
     pub(super) all_sites: bool,
 
-    /// Follow this line instead, and tell where it stops
+    /// Follow the value on this line, and report where it stops
     #[arg(long, value_name = "FILE:LINE")]
     pub(super) why_not: Option<String>,
 
-    /// Tell also how it was where HEAD parted from this revision, and which edit
-    /// made the difference
+    /// Compare with the merge base of REV and HEAD, and report which edit changed the value
     #[arg(long, value_name = "REV", conflicts_with_all = ["all_sites", "why_not", "rev"])]
     pub(super) since: Option<String>,
 
-    /// Let `--since` compare with its revision itself
+    /// Compare with REV itself instead of its merge base with HEAD
     #[arg(long, requires = "since")]
     pub(super) no_merge_base: bool,
 
-    /// Show all that the value was, with the commits that changed it, as `layercake blame` does
+    /// Show the history of the value with the commits that changed it, as `layercake blame` does
     #[arg(long, conflicts_with_all = ["all_sites", "why_not", "since", "set"])]
     pub(super) history: bool,
 
-    /// Read this revision instead of the working tree
-    #[arg(long, value_name = "REV", help_heading = "Which documents")]
+    /// Read REV instead of the working tree
+    #[arg(long, value_name = "REV", help_heading = "Document selection")]
     pub(super) rev: Option<String>,
 
-    #[command(flatten, next_help_heading = "Which documents")]
+    #[command(flatten, next_help_heading = "Document selection")]
     pub(super) clones: CloneArgs,
 
-    /// Take the files of the folder as one set without sites
-    #[arg(long, conflicts_with = "repository", help_heading = "Which documents")]
+    /// Treat the files of the folder as one set without sites
+    #[arg(long, conflicts_with = "repository", help_heading = "Document selection")]
     pub(super) set: bool,
 
     #[command(flatten)]
@@ -229,16 +224,16 @@ pub(super) struct ExplainValueArgs {
     #[command(flatten)]
     pub(super) config: ConfigArgs,
 
-    /// How to print it
+    /// Output format
     #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
     #[arg(help_heading = "Output")]
     pub(super) format: TextFormat,
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Which documents")]
+#[command(next_help_heading = "Document selection")]
 pub(super) struct RepositoryArgs {
-    /// Read this revision instead of the working tree
+    /// Read REV instead of the working tree
     #[arg(long, value_name = "REV")]
     pub(super) rev: Option<String>,
 
@@ -252,26 +247,25 @@ pub(super) struct RepositoryArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct CloneArgs {
-    /// A clone of a repository that site definitions name; they pin its revision, unless @REV or
-    /// @worktree says another
+    /// Clone of a repository named in site definitions; read at the pinned revision unless @REV or
+    /// @worktree is given
     #[arg(long, value_name = "NAME=PATH[@REV]")]
     repository: Vec<String>,
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Which documents")]
+#[command(next_help_heading = "Document selection")]
 pub(super) struct SelectionArgs {
-    /// Files or folders to report on; the sites are rendered whole
+    /// Files or folders to report on; their sites are rendered completely
     ///
-    /// Outside a site repository, and with `--set`, the files to render
-    /// together.
+    /// Outside a site repository, and with `--set`: the files to render together.
     #[arg(value_name = "FILE", help_heading = None)]
     pub(super) files: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(super) repository: RepositoryArgs,
 
-    /// Take the files as one set without sites, in a site repository too
+    /// Treat the files as one set without sites, even in a site repository
     #[arg(long, conflicts_with_all = ["site", "repository"])]
     pub(super) set: bool,
 
@@ -285,34 +279,34 @@ pub(super) struct SelectionArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Configuration")]
 pub(super) struct ConfigArgs {
-    /// Read this configuration, and none at the root of the repository
+    /// Read this configuration file instead of the one at the repository root
     ///
-    /// The variable `LAYERCAKE_CONFIG` can name it too.
+    /// `LAYERCAKE_CONFIG` in the environment has the same effect.
     #[arg(long, value_name = "FILE", conflicts_with = "isolated")]
     pub(super) config: Option<PathBuf>,
 
-    /// Read no configuration at all
+    /// Ignore all configuration files
     #[arg(long)]
     pub(super) isolated: bool,
 }
 
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Which rules")]
+#[command(next_help_heading = "Rule selection")]
 pub(super) struct RuleArgs {
-    /// Only these rules: names, codes of Pegleg's such as `P005`, or the groups
-    /// `default`, `strict`, `pegleg`, `deckhand` and `all`
+    /// Run only these rules: names, Pegleg codes such as `P005`, or the groups `default`, `strict`,
+    /// `pegleg`, `deckhand` and `all`
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub(super) select: Vec<String>,
 
-    /// These rules too
+    /// Run these rules in addition to the selected ones
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub(super) extend_select: Vec<String>,
 
-    /// Not these rules
+    /// Do not run these rules
     #[arg(short = 'x', long, value_name = "RULE", value_delimiter = ',')]
     pub(super) ignore: Vec<String>,
 
-    /// Make findings of these rules warnings
+    /// Report findings of these rules as warnings
     #[arg(short = 'w', long, value_name = "RULE", value_delimiter = ',')]
     pub(super) warn: Vec<String>,
 }
@@ -328,39 +322,39 @@ pub(super) enum FailOn {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(super) struct ComparisonArgs {
-    /// Compare where HEAD parted from this revision with the working tree
+    /// Compare the working tree with the merge base of REV and HEAD
     #[arg(long, value_name = "REV", conflicts_with_all = ["staged", "from", "auto"])]
     pub(super) since: Option<String>,
 
-    /// Compare HEAD with the index: what the next commit will change
+    /// Compare the index with HEAD: the changes of the next commit
     #[arg(long, conflicts_with_all = ["from", "auto"])]
     pub(super) staged: bool,
 
-    /// Compare this revision itself with what `--to` names
+    /// Compare REV itself with the side given by `--to`
     #[arg(long, value_name = "REV", conflicts_with = "auto")]
     pub(super) from: Option<String>,
 
-    /// A revision, `worktree` or `index`; the working tree if not given
+    /// Later side: a revision, `worktree` or `index` [default: worktree]
     #[arg(long, value_name = "REV|worktree|index", requires = "from")]
     pub(super) to: Option<String>,
 
-    /// Let `--since` compare with its revision itself
+    /// Compare with REV itself instead of its merge base with HEAD
     #[arg(long, requires = "since")]
     pub(super) no_merge_base: bool,
 
-    /// Find out what to compare: from a hook, a CI job, or the default branch
+    /// Detect what to compare: from a hook, a CI job or the default branch
     ///
-    /// Heeds pre-commit, GitHub Actions, GitLab, Azure Pipelines, Bitbucket and
-    /// Gerrit, in this order; elsewhere, compares where HEAD parted from the
-    /// default branch with the working tree.
+    /// Supports pre-commit, GitHub Actions, GitLab, Azure Pipelines, Bitbucket and Gerrit, tried in
+    /// this order. Elsewhere, compares the working tree with the merge base of HEAD and the default
+    /// branch.
     #[arg(long)]
     pub(super) auto: bool,
 
-    /// Compare with what is there if this revision of a further repository were pinned
+    /// Compare with a state in which the further repository NAME is pinned to REV
     ///
-    /// Compares the working tree with itself, where the definitions of the sites (those of
-    /// `--site`) pin REV as the revision of the repository NAME. No file is edited. With two
-    /// revisions, `A..B`, the first is pinned on the earlier side.
+    /// Compares the working tree with itself after the definitions of the sites (those of `--site`)
+    /// pin REV as the revision of the repository NAME. No file is edited. With two revisions,
+    /// `A..B`, the first is pinned on the earlier side.
     #[arg(long, value_name = "NAME=REV", value_parser = Bump::parsed)]
     #[arg(conflicts_with_all = ["since", "staged", "from", "auto"])]
     pub(super) bump: Vec<Bump>,
@@ -375,15 +369,15 @@ impl ComparisonArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Meaning")]
+#[command(next_help_heading = "Semantics")]
 pub(super) struct MeaningArgs {
-    /// What to render where Deckhand's documentation and its code differ
+    /// Semantics to use where Deckhand's documentation and code differ
     ///
     /// [default: documented]
     #[arg(long, value_name = "MEANING")]
     pub(super) semantics: Option<SemanticsArg>,
 
-    /// What a substitution without its source is
+    /// Level of a substitution whose source is missing
     ///
     /// [default: error]
     #[arg(long, value_name = "LEVEL")]
@@ -392,17 +386,17 @@ pub(super) struct MeaningArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum SemanticsArg {
-    /// What the documentation promises
+    /// As the documentation specifies
     Documented,
-    /// What the code does
+    /// As the code behaves
     Deckhand,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum MissingSourceArg {
-    /// As Deckhand's service and `pegleg site lint` have it
+    /// As in Deckhand's service and `pegleg site lint`
     Error,
-    /// As `pegleg site render` has it
+    /// As in `pegleg site render`
     Warning,
 }
 
@@ -434,7 +428,7 @@ impl SelectionArgs {
 }
 
 impl CloudConfigArgs {
-    /// The parts that are named; without what standard input has.
+    /// The named parts, without the content of standard input.
     pub(super) fn named(&self) -> Parts {
         let user_data = self.parts.iter().chain(&self.user_data);
         Parts {
@@ -474,7 +468,7 @@ impl MeaningArgs {
 }
 
 impl ConfigArgs {
-    /// Where the configuration is taken from: the flags, then the environment.
+    /// Source of the configuration: the flags, then the environment.
     pub(super) fn place(&self) -> ConfigurationSource {
         match (&self.config, self.isolated) {
             (_, true) => ConfigurationSource::Nowhere,
@@ -494,7 +488,7 @@ impl RuleArgs {
 }
 
 impl FailOn {
-    /// Whether findings so counted fail the run.
+    /// Whether findings with these counts fail the run.
     pub(super) fn is_reached(self, counts: Counts) -> bool {
         let Counts { errors, warnings, notes } = counts;
         match self {

@@ -19,7 +19,7 @@ use super::streams::{VerbFailure, complain, print, standard_input};
 use super::terminal::{PAGE, Terminal};
 use super::view::{problems, verdict, view};
 
-/// Merges, and prints what comes of it.
+/// Merges the parts and prints the result.
 pub(super) fn cloud_config(
     arguments: CloudConfigArgs,
     directory: PathBuf,
@@ -33,8 +33,8 @@ pub(super) fn cloud_config(
     }
     let are_named = !parts.is_empty();
     if !are_named && parts.dialect.is_some() {
-        let message = "`--dialect` is for parts that are named";
-        let help = "a set that is declared says its `dialect` in `layercake.yaml`";
+        let message = "`--dialect` needs parts given as arguments";
+        let help = "set `dialect` of a declared set in `layercake.yaml`";
         return Err(Error::new(ErrorKind::Usage, message).with_help(help).into());
     }
     let mut checked = terminal.watch(|progress| {
@@ -51,10 +51,10 @@ pub(super) fn cloud_config(
         RenderFormat::Json => report::model::rendered(&merged, look, out),
     })?;
     if merged.iter().all(|site| site.documents.is_empty()) {
-        complain("no set that is asked for has a file in these sites\n");
+        complain("no requested set has a file in these sites\n");
     }
     if are_named {
-        // No other command could show them.
+        // No other command can show findings of named parts.
         complain(&findings(&checked)?);
     } else {
         complain(&problems(&checked));
@@ -62,7 +62,7 @@ pub(super) fn cloud_config(
     Ok(verdict(&checked))
 }
 
-/// What was found, in full.
+/// All findings as text.
 fn findings<T>(checked: &Checked<T>) -> io::Result<String> {
     let style = TerminalStyle { width: PAGE, color: false, unicode: true, links: false };
     let verdict = Judge::USUAL.verdict(model::RunOutcome::Passed);
@@ -71,11 +71,11 @@ fn findings<T>(checked: &Checked<T>) -> io::Result<String> {
     let listing = FindingFilter::default();
     let report = report_of_one(checked, verdict, listing, semantics, Duration::ZERO);
     let look =
-        TerminalOptions { listing, limit: TerminalOptions::USUAL_LIMIT, detail: Detail::Usual };
+        TerminalOptions { listing, limit: TerminalOptions::DEFAULT_LIMIT, detail: Detail::Usual };
     let mut text = Vec::new();
     report::terminal::write_findings(&report, look, &style, &mut text)?;
     if checked.findings.counts().all() > 0 {
-        writeln!(text, "{}", report::counts_words(checked.findings.counts()))?;
+        writeln!(text, "{}", report::format_counts(checked.findings.counts()))?;
     }
     Ok(String::from_utf8_lossy(&text).into_owned())
 }

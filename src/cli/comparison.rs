@@ -1,5 +1,4 @@
-//! `lint` and `diff` over two sides: what they ask for, and what of the answer
-//! goes where.
+//! `lint` and `diff`: their requests, their verdict and the delivery of their reports.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,8 +8,8 @@ use clap::Args;
 use layercake::check::{Checked, CheckedSite};
 use layercake::commands::compare::{ComparisonOutcome, ComparisonRequest, SitesToRead, Verify};
 use layercake::commands::configuration::{self, FoundConfiguration};
+use layercake::commands::fix::FixMode;
 use layercake::commands::lint::Linted;
-use layercake::commands::mend::FixMode;
 use layercake::commands::sides::SideSelection;
 use layercake::commands::{self, Selection};
 use layercake::compare::reach::SiteReach;
@@ -32,36 +31,35 @@ use super::arguments::{
     SelectionArgs,
 };
 use super::environment::environment;
-use super::hygiene::{self, MendArgs};
+use super::hygiene::{self, FixArgs};
 use super::outputs::{self, deliver};
 use super::streams::{VerbFailure, complain, print};
 use super::terminal::Terminal;
 use super::view::view;
 
-/// What is asked of a comparison, whichever two sides it has.
+/// Options of a comparison that do not depend on its two sides.
 #[derive(Debug, Args)]
 pub(super) struct ReachArgs {
-    /// Fail where an edit changes outputs in more than so many sites
+    /// Fail if an edit changes outputs in more than N sites
     #[arg(long, value_name = "N", help_heading = "Comparison")]
     max_sites: Option<usize>,
 
-    /// Fail where an edit changes more than so many outputs
+    /// Fail if an edit changes more than N outputs
     #[arg(long, value_name = "N", help_heading = "Comparison")]
     max_outputs: Option<usize>,
 
-    /// Fail where rendered data changes: the proof of a refactoring
+    /// Fail if rendered data changes, to prove a refactoring
     ///
-    /// With `=GLOB` only in sites, or in outputs `SITE:SCHEMA:NAME`, that
-    /// match.
+    /// With `=GLOB`, only in matching sites, or in matching outputs `SITE:SCHEMA:NAME`.
     #[arg(long, value_name = "GLOB", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "*", help_heading = "Comparison")]
     expect_unchanged: Option<Vec<String>>,
 
-    /// Know items of lists by this key, beside `name` and `id`
+    /// Match list items by KEY, in addition to `name` and `id`
     #[arg(long, value_name = "KEY", help_heading = "Comparison")]
     list_key: Vec<String>,
 
-    /// Prove every cause by rendering with and without its edits
+    /// Verify every cause by rendering with and without its edits
     #[arg(long, help_heading = "Comparison")]
     verify_attribution: bool,
 }
@@ -70,8 +68,8 @@ impl ReachArgs {
     pub(super) fn request(&self, comparison: ComparisonArgs) -> Result<ComparisonRequest, Error> {
         let wanted = comparison.wanted();
         if self.is_given() && wanted == SideSelection::default() {
-            let message = "these flags speak of a comparison, and none is asked for";
-            let help = "say with what to compare: `--since REV`, `--staged`, `--from REV`, `--bump NAME=REV` \
+            let message = "these flags need a comparison, but none is requested";
+            let help = "pass `--since REV`, `--staged`, `--from REV`, `--bump NAME=REV` \
                  or `--auto`";
             return Err(Error::new(ErrorKind::Usage, message).with_help(help));
         }
@@ -95,19 +93,19 @@ impl ReachArgs {
     }
 }
 
-/// How much of a report is written for people.
+/// Level of detail of a report for people.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct LookArgs {
-    /// Print all entries of each list, and all of each value
+    /// Print complete lists and values
     #[arg(short, long, conflicts_with = "limit")]
     verbose: bool,
 
-    /// Print at most N entries of each list; all with 0
+    /// Print at most N entries of each list; 0 for all [default: 8]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
-    /// Print nothing if the run passes and has no new warnings
+    /// Print nothing if the run passes without new warnings
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
 }
@@ -120,20 +118,20 @@ impl LookArgs {
             (false, false) => Detail::Usual,
         };
         let limit =
-            if self.verbose { 0 } else { self.limit.unwrap_or(TerminalOptions::USUAL_LIMIT) };
+            if self.verbose { 0 } else { self.limit.unwrap_or(TerminalOptions::DEFAULT_LIMIT) };
         TerminalOptions { listing, limit, detail }
     }
 }
 
-/// What `diff` is told.
+/// Arguments of `diff`.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct DiffArgs {
-    /// The earlier revision, as `--from`
+    /// Earlier revision, as `--from`
     #[arg(value_name = "A", conflicts_with_all = ["since", "staged", "from", "auto", "bump"])]
     a: Option<String>,
 
-    /// The later revision, as `--to`; the working tree if not given
+    /// Later revision, as `--to` [default: the working tree]
     #[arg(value_name = "B", conflicts_with_all = ["since", "staged", "from", "to", "auto"])]
     b: Option<String>,
 
@@ -143,11 +141,11 @@ pub(super) struct DiffArgs {
     #[command(flatten)]
     reach: ReachArgs,
 
-    /// Exit with 1 where rendered documents changed
+    /// Exit with 1 if rendered documents changed
     #[arg(long, help_heading = "Comparison")]
     exit_code: bool,
 
-    /// Exit with 0 whatever changed, where a gate fails too
+    /// Exit with 0 regardless of changes and gates
     #[arg(long, conflicts_with = "exit_code", help_heading = "Comparison")]
     exit_zero: bool,
 
@@ -155,7 +153,7 @@ pub(super) struct DiffArgs {
     #[arg(short, long, conflicts_with = "stat", help_heading = "Output")]
     patch: bool,
 
-    /// Print the figures and the table of sites alone
+    /// Print only the statistics and the table of sites
     #[arg(long, help_heading = "Output")]
     stat: bool,
 
@@ -166,10 +164,10 @@ pub(super) struct DiffArgs {
     outputs: OutputArgs,
 
     /// Only sites whose name matches this glob
-    #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
+    #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
     site: Vec<String>,
 
-    #[command(flatten, next_help_heading = "Which documents")]
+    #[command(flatten, next_help_heading = "Document selection")]
     clones: CloneArgs,
 
     #[command(flatten)]
@@ -189,7 +187,7 @@ impl DiffArgs {
     }
 
     fn look(&self) -> TerminalOptions {
-        // `diff` looks for no findings but those without which it would mislead.
+        // `diff` reports only the findings without which its result would be misleading.
         let look = self.look.look(FindingFilter { all: true, ignored: false });
         match (self.patch, self.stat) {
             (true, _) => TerminalOptions { limit: 0, detail: Detail::Whole, ..look },
@@ -199,21 +197,20 @@ impl DiffArgs {
     }
 }
 
-/// What is asked of `lint`, beside what to read.
+/// A `lint` request apart from the files to read.
 pub(super) struct LintRequest {
     pub(super) request: ComparisonRequest,
     pub(super) look: TerminalOptions,
-    /// Whether only the number of findings of each rule is printed.
+    /// Whether to print only the number of findings per rule.
     pub(super) statistics: bool,
-    pub(super) mend: MendArgs,
+    pub(super) fix: FixArgs,
     pub(super) fail_on: FailOn,
-    /// The reports; those of the configuration where none is given.
+    /// Reports to write; if empty, those of the configuration.
     pub(super) outputs: OutputArgs,
 }
 
 impl LintRequest {
-    /// Whether nothing is written of a run that passes without new warnings, whatever else is
-    /// found.
+    /// Whether a run that passes without new warnings writes nothing, regardless of other findings.
     fn needs_only_new(&self) -> bool {
         let for_people = |output: &OutputArgument| {
             output.file.is_none() && matches!(output.format, Format::Full | Format::Concise)
@@ -232,7 +229,7 @@ impl LintRequest {
     }
 }
 
-/// What decides whether a run passes.
+/// Criteria for the success of a run.
 #[derive(Clone, Copy)]
 pub(super) struct Judge {
     pub(super) fail_on: FailOn,
@@ -240,10 +237,10 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    /// `diff` with nothing else asked for.
+    /// Default of `diff`.
     pub(super) const GATES: Self = Self { fail_on: FailOn::Error, judges: FailureCriterion::Gates };
 
-    /// `lint` with nothing else asked for.
+    /// Default of `lint`.
     pub(super) const USUAL: Self =
         Self { fail_on: FailOn::Error, judges: FailureCriterion::NewFindings };
 
@@ -269,8 +266,8 @@ impl Judge {
         }
     }
 
-    /// Fails with findings since the base, or with any where all are wanted; with changes where
-    /// these are to fail.
+    /// Fails on findings that are new since the base, on any finding if all are requested, or on
+    /// changes if these are to fail.
     fn of_comparison(self, outcome: &ComparisonOutcome, request: &ComparisonRequest) -> RunVerdict {
         let compared = &outcome.compared;
         let unproven = request.verify == Verify::All && compared.comparison.unexplained() > 0;
@@ -305,16 +302,16 @@ fn exit_code(verdict: RunVerdict) -> ExitCode {
 }
 
 impl OutputArgs {
-    /// What links are made of: what the flag says, or else the configuration.
+    /// Link template: the flag, or else the configuration.
     fn links(&self, configured: &FoundConfiguration) -> Option<Links> {
         self.links.clone().or_else(|| configuration::links(configured))
     }
 }
 
-/// A comparison says itself which revisions it reads.
+/// Rejects `--rev` together with a comparison, which selects its own revisions.
 ///
 /// # Errors
-/// Where one is asked for, and a revision to read as well.
+/// If both are given.
 pub(super) fn refuse_revision(
     selection: &SelectionArgs,
     wanted: &SideSelection,
@@ -322,8 +319,8 @@ pub(super) fn refuse_revision(
     if selection.repository.rev.is_none() || *wanted == SideSelection::default() {
         return Ok(());
     }
-    let message = "`--rev` reads one revision, and a comparison is asked for";
-    let help = "`--from REV --to REV` compares two revisions";
+    let message = "`--rev` cannot be used with a comparison";
+    let help = "use `--from REV --to REV` to compare two revisions";
     Err(Error::new(ErrorKind::Usage, message).with_help(help))
 }
 
@@ -332,36 +329,37 @@ pub(super) fn lint(
     asked: &LintRequest,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let LintRequest { request, mend, outputs, .. } = asked;
+    let LintRequest { request, fix, outputs, .. } = asked;
     let baseline = outputs::named_baseline(selection);
     outputs::allow(&outputs.output, &selection.directory, baseline.as_slice())?;
     let start = Instant::now();
-    let Some(mending) = mend.mending() else {
+    let Some(action) = fix.action() else {
         if asked.needs_only_new() && has_nothing_new(selection, asked, terminal) {
             return Ok(ExitCode::SUCCESS);
         }
         let run = |progress: &_| commands::lint::run(selection, request, progress);
         let linted = terminal.watch(run)?;
-        tell_damage(&linted);
-        return tell(&linted, asked, selection, start.elapsed(), terminal);
+        warn_damaged_baseline(&linted);
+        return write_reports(&linted, asked, selection, start.elapsed(), terminal);
     };
-    let run =
-        |progress: &_| commands::mend::run(selection, request, &mending, mend.writing(), progress);
-    let mended = terminal.watch(run)?;
-    tell_damage(&mended.linted);
-    let verdict = match mend.writing() {
-        FixMode::Files => tell(&mended.linted, asked, selection, start.elapsed(), terminal)?,
+    let run = |progress: &_| commands::fix::run(selection, request, &action, fix.mode(), progress);
+    let fixed = terminal.watch(run)?;
+    warn_damaged_baseline(&fixed.linted);
+    let verdict = match fix.mode() {
+        FixMode::Files => {
+            write_reports(&fixed.linted, asked, selection, start.elapsed(), terminal)?
+        }
         FixMode::Nothing => {
-            print(|out| report::difference::write(&mended.files, &terminal.style, out))?;
-            exit_code(asked.judge().of_linted(&mended.linted, request))
+            print(|out| report::difference::write(&fixed.files, &terminal.style, out))?;
+            exit_code(asked.judge().of_linted(&fixed.linted, request))
         }
     };
-    hygiene::tell_mended(&mended, &mending, mend.writing());
-    Ok(if mended.faulty.is_empty() { verdict } else { ExitCode::from(2) })
+    hygiene::report_fixes(&fixed, &action, fix.mode());
+    Ok(if fixed.faulty.is_empty() { verdict } else { ExitCode::from(2) })
 }
 
-/// Whether it is known without a look at all sites that the run passes and writes nothing. What
-/// stands in the way of that is met again, and reported, where all are looked at.
+/// Whether the run is known to pass and to write nothing, without checking all sites. Errors are
+/// ignored here: the complete run meets them again and reports them.
 fn has_nothing_new(selection: &Selection, asked: &LintRequest, terminal: &Terminal) -> bool {
     let start = Instant::now();
     let run = |progress: &_| {
@@ -376,13 +374,13 @@ fn has_nothing_new(selection: &Selection, asked: &LintRequest, terminal: &Termin
     writes_for_people && asked.look.leaves_out(&report)
 }
 
-/// Says on standard error that what the base had accepted is not known.
-fn tell_damage(linted: &Linted) {
+/// Warns that the baseline of the earlier side is unusable.
+fn warn_damaged_baseline(linted: &Linted) {
     match linted {
         Linted::Two(outcome) => {
             if let Some(damage) = &outcome.compared.damaged_baseline {
                 complain(&format!(
-                    "warning: the earlier side is taken as without a baseline: {damage}\n"
+                    "warning: ignoring the baseline of the earlier side: {damage}\n"
                 ));
             }
         }
@@ -390,8 +388,8 @@ fn tell_damage(linted: &Linted) {
     }
 }
 
-/// Writes the reports, and gives the exit code.
-fn tell(
+/// Writes the reports and returns the exit code.
+fn write_reports(
     linted: &Linted,
     asked: &LintRequest,
     selection: &Selection,
@@ -405,7 +403,7 @@ fn tell(
     let wanted = &asked.request.wanted;
     let outputs = outputs::wanted(&asked.outputs.output, configured, selection, wanted)?;
     if wanted.auto && matches!(linted, Linted::One(..)) {
-        complain("nothing says with what to compare: only the present state is checked\n");
+        complain("found nothing to compare with; checking only the current state\n");
     }
     let verdict = asked.judge().of_linted(linted, &asked.request);
     let report = report_of(linted, verdict, asked.look.listing, selection, elapsed);
@@ -421,7 +419,7 @@ fn tell(
     Ok(exit_code(verdict))
 }
 
-/// The report of `lint`.
+/// Report of `lint`.
 fn report_of(
     linted: &Linted,
     verdict: RunVerdict,
@@ -442,7 +440,7 @@ fn report_of(
     }
 }
 
-/// The report of a run without a comparison.
+/// Report of a run without a comparison.
 pub(super) fn report_of_one<T>(
     checked: &Checked<T>,
     verdict: RunVerdict,
@@ -476,7 +474,7 @@ fn reach<T>(site: &CheckedSite<T>) -> SiteReach {
     }
 }
 
-/// The report of a comparison with these findings.
+/// Report of a comparison with these findings.
 pub(super) fn report_of_comparison(
     outcome: &ComparisonOutcome,
     findings: Option<&triage::ComparedFindings>,
@@ -497,7 +495,7 @@ pub(super) fn report_of_comparison(
     Report::new(run, &view(&outcome.compared.checked))
 }
 
-/// The report of `lint` over two sides with nothing else asked for.
+/// Report of `lint` over two sides with default options.
 pub(super) fn usual_report(
     outcome: &ComparisonOutcome,
     selection: &Selection,
@@ -508,7 +506,7 @@ pub(super) fn usual_report(
     report_of_comparison(outcome, Some(&findings), verdict, selection, elapsed)
 }
 
-/// The report of `diff` over two sides, and what comes of it.
+/// Report of `diff` over two sides and its verdict.
 pub(super) fn report_of_changes(
     outcome: &ComparisonOutcome,
     (judge, request): (Judge, &ComparisonRequest),
@@ -557,10 +555,10 @@ pub(super) fn diff(
 
 fn nothing_to_compare(request: &ComparisonRequest) -> Error {
     let message = if request.wanted.auto {
-        "nothing around here says with what to compare"
+        "`--auto` found nothing to compare with"
     } else {
-        "no base revision given"
+        "no base revision given; pass --since REV, or A and B"
     };
-    let help = "name a revision: `layercake diff main`, or see `layercake diff --help`";
+    let help = "for example `layercake diff main`; see `layercake diff --help`";
     Error::new(ErrorKind::Usage, message).with_help(help)
 }

@@ -1,4 +1,4 @@
-//! `completions`: the script that lets a shell complete verbs and flags.
+//! `completions`: the shell completion script.
 
 use std::process::ExitCode;
 
@@ -11,14 +11,13 @@ use super::verbs::Cli;
 /// Prints the script for `shell`.
 pub(super) fn completions(shell: Shell) -> Result<ExitCode, VerbFailure> {
     let mut script = Vec::new();
-    generate(shell, &mut shown(&Cli::command()), "layercake", &mut script);
+    generate(shell, &mut visible_commands(&Cli::command()), "layercake", &mut script);
     print(|out| out.write_all(&script))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The program without the verbs that nobody is told of: the scripts would
-/// offer them.
-fn shown(program: &Command) -> Command {
+/// The program without its hidden verbs, which the script would offer.
+fn visible_commands(program: &Command) -> Command {
     Command::new("layercake")
         .version(env!("CARGO_PKG_VERSION"))
         .disable_help_subcommand(true)

@@ -1,4 +1,4 @@
-//! `rules`, `config` and `init`: what is configured here, and what may be.
+//! `rules`, `config` and `init`: the configuration in effect and the possible settings.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -51,7 +51,7 @@ pub(super) fn config(directory: &Path, verb: ConfigVerb) -> Result<ExitCode, Ver
         ConfigVerb::Check { config } => {
             let found = commands::config::find(directory, &config.place())?;
             print(|out| match &found.config.file {
-                Some(file) => writeln!(out, "{} can be used", file.path),
+                Some(file) => writeln!(out, "{} is valid", file.path),
                 None => writeln!(out, "no configuration"),
             })?;
         }
@@ -67,7 +67,7 @@ pub(super) fn init(directory: &Path) -> Result<ExitCode, VerbFailure> {
         match &written.hooks {
             Some(hooks) => writeln!(out, "wrote {}", hooks.display()),
             None => {
-                writeln!(out, "{HOOKS_FILE} is there already; add to its `repos`:\n\n{HOOK}")
+                writeln!(out, "{HOOKS_FILE} exists already; add this to its `repos`:\n\n{HOOK}")
             }
         }
     })?;

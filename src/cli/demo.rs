@@ -1,5 +1,5 @@
-//! `demo`: the example repository, what `lint --since` says of an edit in it,
-//! and which commands a person would type; or two repositories, and what `diff --bump` says.
+//! `demo`: the example repository, the output of `lint --since` for an edit in it (or of `diff
+//! --bump` for two repositories), and commands to try next.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,8 +17,7 @@ use super::comparison;
 use super::streams::{VerbFailure, complain, print};
 use super::terminal::Terminal;
 
-/// Makes the example in `folder`, or in a new folder of those that are
-/// there for a time, and tells what its edit reaches.
+/// Creates the example in `folder`, or in a new temporary folder, and prints the reach of its edit.
 pub(super) fn demo(
     folder: Option<PathBuf>,
     example: Example,
@@ -32,7 +31,7 @@ pub(super) fn demo(
     let selection = Selection::of(demo.folder.clone());
     let start = Instant::now();
     let compared = terminal.watch(|progress| demo::compare(&demo, &selection, progress));
-    let outcome = compared?.ok_or_else(|| gone(&demo))?;
+    let outcome = compared?.ok_or_else(|| demo_modified(&demo))?;
     let internal_error = outcome.compared.checked.internal_error;
     let report = match example {
         Example::One => comparison::usual_report(&outcome, &selection, start.elapsed()),
@@ -43,7 +42,7 @@ pub(super) fn demo(
     };
     let look = TerminalOptions {
         listing: FindingFilter::default(),
-        limit: TerminalOptions::USUAL_LIMIT,
+        limit: TerminalOptions::DEFAULT_LIMIT,
         detail: Detail::Usual,
     };
     print(|out| {
@@ -57,19 +56,19 @@ pub(super) fn demo(
     Ok(ExitCode::from(if internal_error { 2 } else { 0 }))
 }
 
-fn gone(demo: &Demo) -> Error {
-    let message = format!("`{}` is no longer as it was made", demo.folder.display());
+fn demo_modified(demo: &Demo) -> Error {
+    let message = format!("`{}` was modified during the demo", demo.folder.display());
     Error::new(ErrorKind::Io, message)
 }
 
 fn write_begin(demo: &Demo, example: Example, out: &mut dyn Write) -> io::Result<()> {
     match example {
         Example::One => {
-            writeln!(out, "A site repository with one commit, and one line edited since:\n")?;
+            writeln!(out, "A site repository with one commit and one edited line:\n")?;
         }
         Example::Several => writeln!(
             out,
-            "Sites that pin a revision of a second repository, and what the next one changes:\n"
+            "Sites that pin a revision of a second repository, and the effect of the next one:\n"
         )?,
     }
     writeln!(out, "$ cd {}", quoted(&demo.folder))?;
@@ -82,35 +81,35 @@ fn write_begin(demo: &Demo, example: Example, out: &mut dyn Write) -> io::Result
 fn write_next(demo: &Demo, example: Example, out: &mut dyn Write) -> io::Result<()> {
     let next = match example {
         Example::One => format!(
-            "why one site keeps its version
+            "See why one site keeps its version
 $ layercake explain-value west armada/Chart/v1 keystone .values.images.tags.api
 
-what a line would reach, before it is edited
+See what a line can reach before editing it
 $ layercake impact {}:{}
 
-what was wrong before the edit
+List the problems from before the edit
 $ layercake lint",
             EDIT.file, EDIT.line
         ),
         Example::Several => format!(
-            "the same for one site
+            "Show the changes of one site
 $ layercake diff --bump {NAME}={NEXT} --site north
 
-what a pin is read as
+Render a document at its pinned revision
 $ layercake render --site north --schema armada/Chart/v1 --name keystone --with-origin
 
-where `{SITES}` finds the other repository
+See how `{SITES}` finds the other repository
 $ cat layercake.yaml"
         ),
     };
     writeln!(
         out,
         "
-Try next, in that folder:
+Try next in that folder:
 
 {next}
 
-and at last
+Clean up
 $ rm -r {}",
         quoted(&demo.all)
     )
@@ -120,7 +119,7 @@ fn temporary() -> PathBuf {
     std::env::temp_dir()
 }
 
-/// Whether a shell finds `layercake` by its name.
+/// Whether `layercake` is on `PATH`.
 #[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
 fn is_on_path() -> bool {
     let name = format!("layercake{}", std::env::consts::EXE_SUFFIX);
@@ -128,12 +127,11 @@ fn is_on_path() -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(&name).is_file())
 }
 
-/// Where the program is, for those who started it by another way than its
-/// name.
+/// Note with the path of the program, for shells that do not find it by name.
 fn own_place() -> String {
     let place = std::env::current_exe().map(|program| quoted(&program));
     let place = place.map(|program| format!(": it is {program}")).unwrap_or_default();
-    format!("\nnote: a shell does not find `layercake` by its name{place}\n")
+    format!("\nnote: `layercake` is not on PATH{place}\n")
 }
 
 fn quoted(path: &Path) -> String {

@@ -1,4 +1,4 @@
-//! The environment variables that count.
+//! Environment variables that layercake reads.
 
 use std::path::{Path, PathBuf};
 
@@ -10,11 +10,11 @@ use layercake::source::text_at;
 
 use super::streams::complain;
 
-/// The environment variables from which rayon takes its number of threads.
+/// Environment variables from which rayon takes its number of threads.
 const THREAD_VARIABLES: [&str; 2] = ["RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS"];
 
 #[expect(clippy::disallowed_methods, reason = "the environment is read in cli/")]
-pub(super) fn limit_threads_asked_for() {
+pub(super) fn limit_threads_from_environment() {
     let asked = THREAD_VARIABLES.into_iter().find_map(|name| {
         let number: usize = std::env::var_os(name)?.to_str()?.parse().ok()?;
         (number > 0).then_some((name, number))
@@ -22,25 +22,26 @@ pub(super) fn limit_threads_asked_for() {
     if let Some((name, number)) = asked
         && limit_threads(number)
     {
-        complain(&format!("warning: {name} is {number}; {MAX_THREADS} threads are used\n"));
+        complain(&format!(
+            "warning: {name} is {number}, above the maximum; using {MAX_THREADS} threads\n"
+        ));
     }
 }
 
-/// The clones that the environment names, one a line.
+/// Clones named in the environment, one per line.
 #[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
 pub(super) fn repositories_of_environment() -> Vec<String> {
     let named = std::env::var(VARIABLE).unwrap_or_default();
     named.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
-/// The configuration file that the environment names.
+/// Configuration file named in the environment.
 #[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
 pub(super) fn named_configuration() -> Option<PathBuf> {
     std::env::var_os("LAYERCAKE_CONFIG").filter(|file| !file.is_empty()).map(PathBuf::from)
 }
 
-/// What of this process's environment counts for a comparison: nothing,
-/// unless it is asked.
+/// The part of the environment that a comparison uses; empty without `--auto`.
 #[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
 pub(super) fn environment(wanted: &SideSelection) -> Result<Environment, Error> {
     let value = |name: &str| Some(std::env::var_os(name)?.to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! `blame` and `log`: their arguments, and what they print.
+//! `blame` and `log`: their arguments and output.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,9 +31,9 @@ pub(super) enum BlameFormat {
 }
 
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Which commits")]
+#[command(next_help_heading = "Commit selection")]
 struct HistoryArgs {
-    /// Look at no commit before this revision, or this date, such as `2024-10-09` or `2 weeks ago`
+    /// Ignore commits before REV or DATE, such as `2024-10-09` or `2 weeks ago`
     #[arg(long, value_name = "REV|DATE")]
     since: Option<String>,
 
@@ -57,36 +57,36 @@ impl HistoryArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct BlameArgs {
-    /// The site (`-` for files without sites), the schema and name of a document, and the path of a
-    /// value as `.values.pod` or `/values/pod`
+    /// Site (`-` for files without sites), schema and name of a document, and path of a value as
+    /// `.values.pod` or `/values/pod`
     ///
-    /// Without a path, all values of the document. Without a name, all outputs of the site, or
-    /// those of the schema. The schema can be left out if only one document has the name.
+    /// Without PATH, all values of the document. Without NAME, all outputs of the site, or those of
+    /// SCHEMA. SCHEMA is optional if the name is unique in the site.
     #[arg(value_names = ["SITE", "SCHEMA", "NAME", "PATH"], num_args = 1..=4, required = true)]
     value: Vec<String>,
 
-    /// Start from this revision instead of the working tree
-    #[arg(long, value_name = "REV", help_heading = "Which commits")]
+    /// Start from REV instead of the working tree
+    #[arg(long, value_name = "REV", help_heading = "Commit selection")]
     rev: Option<String>,
 
     #[command(flatten)]
     history: HistoryArgs,
 
-    /// Only the commits since which the value is this text, or no longer is
-    #[arg(long, value_name = "VALUE", help_heading = "Which question")]
+    /// Show only commits that set the value to VALUE or away from it
+    #[arg(long, value_name = "VALUE", help_heading = "Question")]
     when: Option<String>,
 
-    /// Since which commit the text on this line reaches the value, or does not
-    #[arg(long, value_name = "FILE:LINE", help_heading = "Which question")]
+    /// Show since which commit the text on this line reaches the value, or does not
+    #[arg(long, value_name = "FILE:LINE", help_heading = "Question")]
     #[arg(conflicts_with = "when")]
     why_not: Option<String>,
 
-    /// Which commit brought the findings of this rule
-    #[arg(long, value_name = "RULE", help_heading = "Which question")]
+    /// Show which commit introduced the findings of this rule
+    #[arg(long, value_name = "RULE", help_heading = "Question")]
     #[arg(conflicts_with_all = ["when", "why_not"])]
     finding: Option<String>,
 
-    #[command(flatten, next_help_heading = "Which documents")]
+    #[command(flatten, next_help_heading = "Document selection")]
     clones: CloneArgs,
 
     #[command(flatten)]
@@ -95,7 +95,7 @@ pub(super) struct BlameArgs {
     #[command(flatten)]
     config: ConfigArgs,
 
-    /// How to print it
+    /// Output format
     #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
     #[arg(help_heading = "Output")]
     format: BlameFormat,
@@ -110,30 +110,30 @@ pub(super) enum LogFormat {
 
 #[derive(Debug, Args)]
 pub(super) struct LogArgs {
-    /// Start from this revision instead of HEAD
-    #[arg(long, value_name = "REV", help_heading = "Which commits")]
+    /// Start from REV instead of HEAD
+    #[arg(long, value_name = "REV", help_heading = "Commit selection")]
     rev: Option<String>,
 
     #[command(flatten)]
     history: HistoryArgs,
 
-    /// Leave out commits that changed no output
-    #[arg(long, help_heading = "Which commits")]
+    /// Omit commits that changed no output
+    #[arg(long, help_heading = "Commit selection")]
     effective: bool,
 
     /// Only outputs of sites whose name matches this glob
-    #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
+    #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
     site: Vec<String>,
 
     /// Only outputs whose schema matches this glob
-    #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
+    #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
     schema: Vec<String>,
 
     /// Only outputs whose name matches this glob
-    #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
+    #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
     name: Vec<String>,
 
-    #[command(flatten, next_help_heading = "Which documents")]
+    #[command(flatten, next_help_heading = "Document selection")]
     clones: CloneArgs,
 
     #[command(flatten)]
@@ -142,7 +142,7 @@ pub(super) struct LogArgs {
     #[command(flatten)]
     config: ConfigArgs,
 
-    /// How to print it
+    /// Output format
     #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
     #[arg(help_heading = "Output")]
     format: LogFormat,
@@ -178,7 +178,7 @@ pub(super) fn log(
             print(|out| report::log::write_log_markdown(&commits, end, out))?;
         }
     }
-    Ok(ended(&stop, ExitCode::SUCCESS))
+    Ok(exit_code(&stop, ExitCode::SUCCESS))
 }
 
 /// Prints each commit as soon as it is known.
@@ -223,9 +223,9 @@ fn collected(
     Ok((commits, end))
 }
 
-/// The exit code of a run that was not interrupted, or that of one that was.
-fn ended(stop: &AtomicBool, code: ExitCode) -> ExitCode {
-    /// As shells have it for `SIGINT`.
+/// Exit code of a run: that of `SIGINT` if it was interrupted, `code` otherwise.
+fn exit_code(stop: &AtomicBool, code: ExitCode) -> ExitCode {
+    /// 128 + `SIGINT`, as shells report it.
     const INTERRUPTED: u8 = 130;
     if stop.load(Relaxed) { ExitCode::from(INTERRUPTED) } else { code }
 }
@@ -235,7 +235,7 @@ pub(super) fn blame(
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let asked = AskedValues::parsed(&arguments.value)?;
+    let named = ValueArguments::parsed(&arguments.value)?;
     let selection = Selection {
         revision: arguments.rev,
         meaning: arguments.meaning.meaning(),
@@ -243,10 +243,10 @@ pub(super) fn blame(
         ..arguments.clones.selection(directory)
     };
     let request = BlameRequest {
-        site: asked.site,
-        schema: asked.schema.unwrap_or_default(),
-        name: asked.name,
-        path: asked.path,
+        site: named.site,
+        schema: named.schema.unwrap_or_default(),
+        name: named.name,
+        path: named.path,
         question: match (arguments.when, arguments.why_not, arguments.finding) {
             (Some(value), ..) => BlameQuestion::When(value),
             (_, Some(place), _) => BlameQuestion::WhyNot(place),
@@ -258,7 +258,7 @@ pub(super) fn blame(
     print_blame(&selection, &request, arguments.format, terminal)
 }
 
-/// Prints all that a value was.
+/// Prints the history of a value.
 pub(super) fn value_history(
     selection: &Selection,
     (site, question): (String, ValueQuestion),
@@ -300,10 +300,10 @@ fn print_blame(
         BlameFormat::Json => report::blame::write_blame_json(&blame, &view, out),
         BlameFormat::Porcelain => report::blame::write_porcelain(&blame, &view, out),
     })?;
-    Ok(ended(&request.history.stop, exit_code_of_answer(&checked)))
+    Ok(exit_code(&request.history.stop, exit_code_of_answer(&checked)))
 }
 
-/// Prints each step of the history of a value as soon as it is known.
+/// Prints each step of a value's history as soon as it is known.
 fn print_steps_as_found(
     selection: &Selection,
     request: &BlameRequest,
@@ -322,7 +322,7 @@ fn print_steps_as_found(
                 is_first = false;
             }
             if written.is_err() {
-                // Nobody reads on.
+                // The reader closed the pipe.
                 request.history.stop.store(true, Relaxed);
             }
         };
@@ -342,23 +342,23 @@ fn print_steps_as_found(
         Ok(())
     })?;
     match outcome {
-        Some(code) => Ok(ended(&request.history.stop, code?)),
+        Some(code) => Ok(exit_code(&request.history.stop, code?)),
         // The reader closed the pipe.
         None => Ok(ExitCode::SUCCESS),
     }
 }
 
-/// What the arguments name.
+/// Values named by the arguments.
 #[derive(Debug, Default, PartialEq)]
-struct AskedValues {
+struct ValueArguments {
     site: String,
     schema: Option<String>,
     name: Option<String>,
     path: Option<String>,
 }
 
-impl AskedValues {
-    /// Where some are missing, their forms say which.
+impl ValueArguments {
+    /// Parses the arguments. Where some are missing, their form decides which.
     fn parsed(arguments: &[String]) -> Result<Self, Error> {
         let (site, rest) = arguments.split_first().expect("at least one argument is required");
         let is_path = |text: &str| text.starts_with(['.', '$', '/', '[']);

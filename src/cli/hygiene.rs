@@ -1,11 +1,11 @@
-//! What `lint` changes in files on request, and the baseline.
+//! Fixes and ignore comments that `lint` writes on request, and the baseline.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, Subcommand};
 use layercake::commands::baseline::WrittenBaseline;
-use layercake::commands::mend::{FixMode, Mended, Mending};
+use layercake::commands::fix::{FixAction, FixMode, FixOutcome};
 use layercake::commands::{self, BaselineChoice, Selection};
 use layercake::diagnostic::Safety;
 use layercake::report::{self, counted};
@@ -14,15 +14,15 @@ use super::arguments::{CloneArgs, ConfigArgs, MeaningArgs};
 use super::streams::{VerbFailure, complain, print};
 use super::terminal::Terminal;
 
-/// Which findings were accepted before.
+/// Findings accepted before.
 #[derive(Debug, Args)]
 pub(super) struct BaselineArgs {
-    /// Read what was accepted from this file, not from `.layercake-baseline.json`
-    #[arg(long, value_name = "FILE", help_heading = "What is reported")]
+    /// Read accepted findings from FILE instead of `.layercake-baseline.json`
+    #[arg(long, value_name = "FILE", help_heading = "Baseline")]
     baseline: Option<PathBuf>,
 
-    /// Report also what the baseline accepts
-    #[arg(long, conflicts_with = "baseline", help_heading = "What is reported")]
+    /// Also report findings that the baseline accepts
+    #[arg(long, conflicts_with = "baseline", help_heading = "Baseline")]
     no_baseline: bool,
 }
 
@@ -36,40 +36,39 @@ impl BaselineArgs {
     }
 }
 
-/// What of the findings is to be mended.
+/// Findings to fix or to ignore.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Changing files")]
+#[command(next_help_heading = "Fixes")]
 #[command(group(ArgGroup::new("fixing").args(["fix", "diff"]).multiple(true)))]
-pub(super) struct MendArgs {
-    /// Mend what can be mended for certain, and report the rest
+pub(super) struct FixArgs {
+    /// Apply safe fixes, and report the remaining findings
     ///
-    /// Changes files of the working tree; everything but the faults stays as it
-    /// is, byte for byte.
+    /// Changes files of the working tree; keeps all other bytes unchanged.
     #[arg(long, conflicts_with = "rev")]
     fix: bool,
 
-    /// Apply unsafe fixes too: they need more than the files show, such as a version of Deckhand
+    /// Also apply unsafe fixes, which depend on more than the files, such as the Deckhand version
     #[arg(long, requires = "fixing", conflicts_with = "add_ignore")]
     unsafe_fixes: bool,
 
-    /// Print what `--fix` or `--add-ignore` would change, and change nothing
+    /// Print the changes of `--fix` or `--add-ignore` without applying them
     #[arg(long, conflicts_with = "rev")]
     diff: bool,
 
-    /// Write a comment beside every finding, so that it is not reported any more
+    /// Add an ignore comment for every finding, with an optional REASON
     ///
-    /// `# layercake: ignore[RULE] REASON`, at the end of its line or above it;
-    /// `ignore-document` behind the `---` of its document where neither can be.
+    /// Writes `# layercake: ignore[RULE] REASON` at the end of the finding's line or above it; if
+    /// neither is possible, `ignore-document` after the `---` of its document.
     #[arg(long, value_name = "REASON", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "", conflicts_with_all = ["fix", "rev"])]
     add_ignore: Option<String>,
 }
 
-impl MendArgs {
-    pub(super) fn mending(&self) -> Option<Mending> {
+impl FixArgs {
+    pub(super) fn action(&self) -> Option<FixAction> {
         match (&self.add_ignore, self.fix || self.diff) {
-            (Some(reason), _) => Some(Mending::Ignore(reason.clone())),
-            (None, true) => Some(Mending::Fix(self.safety())),
+            (Some(reason), _) => Some(FixAction::Ignore(reason.clone())),
+            (None, true) => Some(FixAction::Fix(self.safety())),
             (None, false) => None,
         }
     }
@@ -78,53 +77,53 @@ impl MendArgs {
         if self.unsafe_fixes { Safety::Unsafe } else { Safety::Safe }
     }
 
-    pub(super) fn writing(&self) -> FixMode {
+    pub(super) fn mode(&self) -> FixMode {
         if self.diff { FixMode::Nothing } else { FixMode::Files }
     }
 }
 
 const WRITE_EXAMPLES: &str = "\
 Examples:
-  layercake baseline write                       accept all that lint reports
-  layercake baseline write --baseline old.json   in a file of another name
+  layercake baseline write                       accept all current findings
+  layercake baseline write --baseline old.json   use another file
 
-Exit codes: 0 it is written, 2 layercake could not do its work.
+Exit codes: 0 the baseline is written, 2 usage or internal error.
 
-Next: commit the file; `layercake lint` then reports what else it finds.";
+Next: commit the file; `layercake lint` then reports only other findings.";
 
 const PRUNE_EXAMPLES: &str = "\
 Examples:
-  layercake baseline prune    take out what is mended since
+  layercake baseline prune    remove entries that are fixed
 
-Exit codes: 0 what is stale is taken out, 2 layercake could not do its work.
+Exit codes: 0 stale entries are removed, 2 usage or internal error.
 
-Next: commit the file; `layercake baseline show` prints what is left.";
+Next: commit the file; run `layercake baseline show` to list the rest.";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
-  layercake baseline show    what is accepted, one line for each finding
+  layercake baseline show    list accepted findings, one per line
 
-Exit codes: 0 it is printed, 2 layercake could not do its work.
+Exit codes: 0 the baseline is printed, 2 usage or internal error.
 
-Next: `layercake lint --no-baseline` reports all of it again, with its lines.";
+Next: run `layercake lint --no-baseline` to report all of them again.";
 
-/// What is to become of the baseline.
+/// Subcommands of `baseline`.
 #[derive(Debug, Subcommand)]
 pub(super) enum BaselineVerb {
-    /// Accept all that `lint` reports now
+    /// Accept all findings that `lint` reports now
     #[command(after_help = WRITE_EXAMPLES)]
     Write(BaselinePlace),
-    /// Take out what nobody finds any more
+    /// Remove entries that no longer match a finding
     #[command(after_help = PRUNE_EXAMPLES)]
     Prune(BaselinePlace),
-    /// Print what is accepted
+    /// List the accepted findings
     #[command(after_help = SHOW_EXAMPLES)]
     Show(BaselinePlace),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct BaselinePlace {
-    /// The file, if it is not `.layercake-baseline.json` at the root
+    /// Baseline file; by default `.layercake-baseline.json` at the root
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
 
@@ -173,28 +172,29 @@ pub(super) fn baseline(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says on standard error what became of the files.
-pub(super) fn tell_mended(mended: &Mended, mending: &Mending, writing: FixMode) {
-    for refused in &mended.refused {
+/// Reports on standard error the changes to files.
+pub(super) fn report_fixes(outcome: &FixOutcome, action: &FixAction, mode: FixMode) {
+    for refused in &outcome.refused {
         complain(&format!("{refused}\n"));
     }
-    for path in &mended.faulty {
+    for path in &outcome.faulty {
         complain(&format!(
-            "error: a change of `{path}` would have made something worse, and was not made\n  \
-             help: this is a fault of layercake, please report it\n"
+            "error: a fix of `{path}` would have caused new findings and was not applied\n  \
+             help: this is a bug in layercake; please report it\n"
         ));
     }
-    let done = match (mending, writing) {
-        (Mending::Fix(_), FixMode::Files) => "fixed",
-        (Mending::Fix(_), FixMode::Nothing) => "would fix",
-        (Mending::Ignore(_), FixMode::Files) => "ignored",
-        (Mending::Ignore(_), FixMode::Nothing) => "would ignore",
+    let done = match (action, mode) {
+        (FixAction::Fix(_), FixMode::Files) => "fixed",
+        (FixAction::Fix(_), FixMode::Nothing) => "would fix",
+        (FixAction::Ignore(_), FixMode::Files) => "ignored",
+        (FixAction::Ignore(_), FixMode::Nothing) => "would ignore",
     };
-    let (findings, files) = (counted(mended.count, "finding"), counted(mended.files.len(), "file"));
+    let (findings, files) =
+        (counted(outcome.count, "finding"), counted(outcome.files.len(), "file"));
     complain(&format!("{done} {findings} in {files}\n"));
-    let is_safe = matches!(mending, Mending::Fix(Safety::Safe));
-    if is_safe && mended.unsafe_fixes > 0 {
-        let left = counted(mended.unsafe_fixes, "finding");
-        complain(&format!("{left} left with an unsafe fix: `--unsafe-fixes` applies it\n"));
+    let is_safe = matches!(action, FixAction::Fix(Safety::Safe));
+    if is_safe && outcome.unsafe_fixes > 0 {
+        let left = counted(outcome.unsafe_fixes, "finding");
+        complain(&format!("{left} left with an unsafe fix; pass `--unsafe-fixes` to apply it\n"));
     }
 }

@@ -1,8 +1,7 @@
 //! `man`: the manual pages, one for the program and one for each verb.
 //!
-//! A page is made of what `--help` is made of, so that the two agree. Of the
-//! text below the flags this module knows the form: paragraphs that begin with
-//! `Examples:`, `Exit codes:` or `Next:`.
+//! A page is made from the same texts as `--help`, so that the two agree. The text below the flags
+//! consists of paragraphs that begin with `Examples:`, `Exit codes:` or `Next:`.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -25,8 +24,8 @@ pub(super) fn print_page(words: &[String]) -> Result<ExitCode, VerbFailure> {
     for word in words {
         let mut verbs = verbs(command);
         command = verbs.find(|verb| verb.get_name() == word).ok_or_else(|| {
-            let message = format!("there is no verb `{}`", words.join(" "));
-            Error::new(ErrorKind::Usage, message).with_help("`layercake --help` lists the verbs")
+            let message = format!("unknown verb `{}`", words.join(" "));
+            Error::new(ErrorKind::Usage, message).with_help("see `layercake --help` for the verbs")
         })?;
     }
     let page = page(command)?;
@@ -34,7 +33,7 @@ pub(super) fn print_page(words: &[String]) -> Result<ExitCode, VerbFailure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes all pages to `folder`, each under the name by which `man` finds it.
+/// Writes all pages to `folder`, each under the file name that `man` looks up.
 pub(super) fn write(folder: &Path) -> Result<ExitCode, VerbFailure> {
     let mut pages = Vec::new();
     collect(&program(), &mut pages)?;
@@ -47,7 +46,7 @@ pub(super) fn write(folder: &Path) -> Result<ExitCode, VerbFailure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The program, with what each verb takes over from it.
+/// The program, with the global flags propagated to each verb.
 fn program() -> Command {
     let mut program = Cli::command();
     program.build();
@@ -63,7 +62,7 @@ fn verbs(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|verb| !verb.is_hide_set())
 }
 
-/// What `man` calls a page, such as `layercake-lint`.
+/// Title of a page, such as `layercake-lint`.
 fn title(command: &Command) -> &str {
     command.get_display_name().unwrap_or_else(|| command.get_name())
 }
@@ -71,7 +70,7 @@ fn title(command: &Command) -> &str {
 fn page(command: &Command) -> io::Result<String> {
     let man = Man::new(with_usage(command));
     let mut page = Vec::new();
-    // written here, since `Man` lets what follows an empty date take its place
+    // Written here, because `Man` moves the following field into an empty date.
     let (title, version) = (title(command), env!("CARGO_PKG_VERSION"));
     writeln!(page, r#".TH "{title}" 1 "" "layercake {version}" "Manual of layercake""#)?;
     man.render_name_section(&mut page)?;
@@ -92,14 +91,14 @@ fn page(command: &Command) -> io::Result<String> {
     Ok(in_bold(&String::from_utf8_lossy(&page)))
 }
 
-/// The command with the usage that its help has: that of `clap_mangen` has
-/// every flag, without its value.
+/// The command with the usage line of its help: that of `clap_mangen` has every flag without its
+/// value.
 fn with_usage(command: &Command) -> Command {
     let usage = command.clone().render_usage().to_string();
     command.clone().override_usage(usage.trim_start_matches("Usage: ").to_owned())
 }
 
-/// A paragraph of those below the flags, as a section of its own.
+/// Writes a paragraph from below the flags as a section.
 fn section(paragraph: &str, page: &mut Roff) {
     let (heading, text) = paragraph.split_once(':').unwrap_or(("Notes", paragraph));
     match heading {
@@ -122,7 +121,7 @@ fn section(paragraph: &str, page: &mut Roff) {
     }
 }
 
-/// What each code means, of `0 MEANING, 1 MEANING, 2 MEANING.`
+/// Parses codes and meanings from `0 MEANING, 1 MEANING, 2 MEANING.`
 fn exit_codes(text: &str) -> Vec<(&'static str, &str)> {
     let mut rest = text.trim().trim_end_matches('.');
     let mut codes = Vec::new();
@@ -136,7 +135,7 @@ fn exit_codes(text: &str) -> Vec<(&'static str, &str)> {
     codes
 }
 
-/// What a run reads beside the repository's documents.
+/// Writes the sections on environment variables and files.
 fn surroundings(page: &mut Roff) {
     for (heading, rows) in [("ENVIRONMENT", ENVIRONMENT), ("FILES", FILES)] {
         page.control("SH", [heading]);
@@ -147,21 +146,21 @@ fn surroundings(page: &mut Roff) {
 }
 
 const ENVIRONMENT: &[(&str, &str)] = &[
-    ("LAYERCAKE_CONFIG", "The configuration, where no flag names one."),
-    ("COLUMNS", "How wide findings are printed."),
-    ("NO_COLOR, CLICOLOR_FORCE", "No colours, and colours without a terminal."),
+    ("LAYERCAKE_CONFIG", "Configuration file, if no flag names one."),
+    ("COLUMNS", "Width of printed findings."),
+    ("NO_COLOR, CLICOLOR_FORCE", "Disable colors; force colors without a terminal."),
     (
         "PRE_COMMIT, CI, GITHUB_ACTIONS, GITLAB_CI, TF_BUILD and others",
-        "With `--auto` alone: the hook or the job that says what is compared.",
+        "Only with `--auto`: detect the hook or CI job and what to compare.",
     ),
 ];
 
 const FILES: &[(&str, &str)] = &[
-    ("layercake.yaml, .layercake.yaml", "The configuration, at the root of the repository."),
-    (".layercake-baseline.json", "The findings that were accepted, at the same place."),
+    ("layercake.yaml, .layercake.yaml", "Configuration file, at the root of the repository."),
+    (".layercake-baseline.json", "Accepted findings, at the root of the repository."),
 ];
 
-/// The pages above and below.
+/// Writes the pages of the parent and the subcommands.
 fn see_also(command: &Command, page: &mut Roff) {
     let above = title(command).rsplit_once('-').map(|(above, _)| above);
     let below = verbs(command).map(title);
@@ -169,7 +168,7 @@ fn see_also(command: &Command, page: &mut Roff) {
     page.control("SH", ["SEE ALSO"]).text([roman(pages.join(", "))]);
 }
 
-/// Bold instead of backticks, which typesetters take for quotation marks.
+/// Replaces backticks, which typesetters render as quotation marks, by bold text.
 fn in_bold(page: &str) -> String {
     let mut is_name = false;
     let mut shown = String::with_capacity(page.len());

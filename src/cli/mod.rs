@@ -1,5 +1,5 @@
-//! The command line: which verb is asked for, and what it prints. The one place with standard
-//! output, standard error and the environment.
+//! The command line: parses arguments, runs the verb and prints its result. Only this module uses
+//! standard output, standard error and the environment.
 
 mod arguments;
 mod cloud_config;
@@ -37,44 +37,44 @@ use layercake::rules::RULES;
 use layercake::stopwatch::Stopwatch;
 
 use self::arguments::FailOn;
-use self::environment::limit_threads_asked_for;
+use self::environment::limit_threads_from_environment;
 use self::streams::{VerbFailure, complain, explain_failure, print, unless_closed};
 use self::terminal::Terminal;
 use self::verbs::{Cli, Debug, Verb};
 
 /// Runs the command line.
 pub(crate) fn run() -> ExitCode {
-    fault::tell_where();
+    fault::report_panics();
     ending::announce();
-    limit_threads_asked_for();
+    limit_threads_from_environment();
     let arguments = std::env::args_os();
-    guard::guarded(Place::Run, || parsed(arguments)).unwrap_or_else(|| {
+    guard::guarded(Place::Run, || run_arguments(arguments)).unwrap_or_else(|| {
         complain(fault::GIVEN_UP);
         ExitCode::from(2)
     })
 }
 
-fn parsed(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+fn run_arguments(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match Cli::try_parse_from(arguments) {
-        Ok(cli) if cli.global.timing => timed(|| ended(verb(cli))),
-        Ok(cli) => ended(verb(cli)),
-        Err(refusal) => ended(refuse(&refusal)),
+        Ok(cli) if cli.global.timing => timed(|| exit_code(verb(cli))),
+        Ok(cli) => exit_code(verb(cli)),
+        Err(refusal) => exit_code(reject_arguments(&refusal)),
     }
 }
 
-/// Does `work`, and tells on standard error where its time went.
+/// Does `work`, and reports on standard error where the time went.
 fn timed(work: impl FnOnce() -> ExitCode) -> ExitCode {
     let stopwatch = Stopwatch::start();
     let code = stopwatch.time(work);
     let mut table = Vec::new();
     report::timing::write(&stopwatch.times(), threads(), &mut table)
-        .expect("a table in memory takes all lines");
+        .expect("writing to memory cannot fail");
     complain(&String::from_utf8_lossy(&table));
     code
 }
 
-/// The exit code; why a verb did not come to its end is told.
-fn ended(done: Result<ExitCode, VerbFailure>) -> ExitCode {
+/// Exit code of a run. Reports an error on standard error.
+fn exit_code(done: Result<ExitCode, VerbFailure>) -> ExitCode {
     match done {
         Ok(code) => code,
         Err(VerbFailure::Work(error)) => {
@@ -82,19 +82,19 @@ fn ended(done: Result<ExitCode, VerbFailure>) -> ExitCode {
             ExitCode::from(2)
         }
         Err(VerbFailure::Output(error)) => {
-            complain(&format!("error: the output cannot be written: {error}\n"));
+            complain(&format!("error: cannot write output: {error}\n"));
             ExitCode::from(2)
         }
     }
 }
 
-/// What comes of arguments that ask for help, or mean nothing.
-fn refuse(refusal: &clap::Error) -> Result<ExitCode, VerbFailure> {
+/// Handles arguments that ask for help or are invalid.
+fn reject_arguments(refusal: &clap::Error) -> Result<ExitCode, VerbFailure> {
     let unknown = refusal.get(ContextKind::InvalidArg);
     if matches!(unknown, Some(ContextValue::String(flag)) if flag == "--show-secrets") {
         complain(
-            "error: `--show-secrets` belongs to `layercake render` alone\n  \
-             help: no other command shows a secret\n",
+            "error: `--show-secrets` is only valid for `layercake render`\n  \
+             help: no other command shows secrets\n",
         );
         return Ok(ExitCode::from(2));
     }
@@ -119,7 +119,7 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
             fail_on,
             exit_zero,
             baseline,
-            mend,
+            fix,
             all_findings,
             show_ignored,
             statistics,
@@ -137,7 +137,7 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
             let selection = Selection { selectors, baseline, configuration, ..selection };
             let fail_on = if exit_zero { FailOn::Never } else { fail_on };
             let asked =
-                comparison::LintRequest { request, look, statistics, mend, fail_on, outputs };
+                comparison::LintRequest { request, look, statistics, fix, fail_on, outputs };
             comparison::lint(&selection, &asked, &terminal)
         }
         Verb::Baseline(verb) => hygiene::baseline(verb, directory, &terminal),
@@ -204,7 +204,7 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
         Verb::Debug(Debug::Side { comparison }) => queries::side(&directory, &comparison.wanted()),
         Verb::Debug(Debug::Fail { places, arguments }) => {
             guard::plant(places);
-            Ok(parsed(std::iter::once("layercake".into()).chain(arguments)))
+            Ok(run_arguments(std::iter::once("layercake".into()).chain(arguments)))
         }
     }
 }

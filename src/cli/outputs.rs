@@ -1,4 +1,4 @@
-//! Where reports go, and where they may not.
+//! Destinations of reports, and their restrictions.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use layercake::error::{Error, ErrorKind};
 use layercake::report::{Format, TerminalStyle};
 use layercake::rules::RULES;
 use layercake::source::{real_place, refuse_git, write_file, write_own_file};
-use layercake::stopwatch::{Stage, lap};
+use layercake::stopwatch::{Stage, time};
 use layercake::triage::baseline;
 
 use super::arguments::{NamedBy, OutputArgument};
 use super::streams::{VerbFailure, complain, print};
 use super::terminal::{PAGE, Terminal};
 
-/// The reports that are asked for; those of the configuration where no flag
-/// does, and the one for people where nothing does.
+/// The requested reports: those of the flags, else those of the configuration, else `full` on
+/// standard output.
 ///
 /// # Errors
-/// Where one of them may not go to its file: see [`allow`].
+/// If a destination is not allowed: see [`allow`].
 pub(super) fn wanted(
     given: &[OutputArgument],
     configured: &FoundConfiguration,
@@ -41,8 +41,8 @@ pub(super) fn wanted(
     Ok(or_full(outputs))
 }
 
-/// The reports that the configuration names. A hook writes none of them to a file: it runs on a
-/// developer's machine for a configuration that may just have been pulled.
+/// Reports that the configuration names. A hook writes none of them to files, because it runs on a
+/// developer's machine with a configuration that may just have been pulled.
 fn configured_outputs(
     configured: &FoundConfiguration,
     is_hook: bool,
@@ -57,23 +57,23 @@ fn configured_outputs(
     let names: Vec<String> = names.map(|output| format!("`{output}`")).collect();
     if !names.is_empty() {
         complain(&format!(
-            "note: a hook writes no files that `output.default` names: {} left out\n  \
-             help: `--output FORMAT=FILE` writes one\n",
+            "note: a hook does not write files named in `output.default`: skipped {}\n  \
+             help: pass `--output FORMAT=FILE` to write one\n",
             names.join(", ")
         ));
     }
     Ok(outputs.filter(|output| output.file.is_none()).collect())
 }
 
-/// A report holds names that the repository chose. So a file that only the configuration names
-/// must be one that no shell, build tool or interpreter reads as its own.
+/// Rejects files that a shell, build tool or interpreter may read. A report contains names chosen
+/// by the repository, so a configuration alone must not place one in such a file.
 fn refuse_other_extension(output: &OutputArgument) -> Result<(), Error> {
     let Some(file) = &output.file else { return Ok(()) };
     let (name, shown, extensions) =
         (output.format.name(), file.display(), output.format.extensions());
     if extensions.is_empty() {
         let message = format!("`output.default` cannot write `{name}` to a file: `{shown}`");
-        let help = format!("`{name}` alone prints it; a file is named by `--output {name}=FILE`");
+        let help = format!("use `{name}` to print it, or pass `--output {name}=FILE`");
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
     let has = |wanted: &&str| file.extension().is_some_and(|it| it.eq_ignore_ascii_case(wanted));
@@ -85,12 +85,11 @@ fn refuse_other_extension(output: &OutputArgument) -> Result<(), Error> {
         "`output.default` writes `{name}` only to a file that ends in {}: `{shown}`",
         wanted.join(" or ")
     );
-    let help = format!("`--output {name}=FILE` on the command line writes to any file");
+    let help = format!("pass `--output {name}=FILE` on the command line to write to any file");
     Err(Error::new(ErrorKind::Usage, message).with_help(help))
 }
 
-/// Whether this run is a hook: one that looks at what is staged, or that git, pre-commit or prek
-/// started.
+/// Whether this run is a hook: it checks staged files, or was started by git, pre-commit or prek.
 #[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
 fn is_hook(sides: &SideSelection) -> bool {
     const VARIABLES: [&str; 3] = ["PRE_COMMIT", "GIT_INDEX_FILE", "GIT_EXEC_PATH"];
@@ -98,7 +97,7 @@ fn is_hook(sides: &SideSelection) -> bool {
     sides.staged || VARIABLES.into_iter().any(is_set)
 }
 
-/// The report for people where no other is asked for.
+/// The outputs, or `full` on standard output if there are none.
 pub(super) fn or_full(outputs: Vec<OutputArgument>) -> Vec<OutputArgument> {
     if outputs.is_empty() {
         vec![OutputArgument { format: Format::Full, file: None, named_by: NamedBy::Flag }]
@@ -107,13 +106,12 @@ pub(super) fn or_full(outputs: Vec<OutputArgument>) -> Vec<OutputArgument> {
     }
 }
 
-/// Refuses outputs that would run into each other, or take the place of what is
-/// read. Their files are named from `directory`.
+/// Rejects outputs that overwrite each other or a file that layercake reads. File names are
+/// relative to `directory`.
 ///
 /// # Errors
-/// Where two go to standard output or to one file, and where one goes to what git
-/// stores, or to a file that runs read: one of YAML, or a baseline, be it one of
-/// `baselines`.
+/// If two outputs go to standard output or to the same file, or if one goes to a file of git, a
+/// YAML file or a baseline, such as one of `baselines`.
 pub(super) fn allow(
     outputs: &[OutputArgument],
     directory: &Path,
@@ -121,8 +119,8 @@ pub(super) fn allow(
 ) -> Result<(), Error> {
     let printed = outputs.iter().filter(|output| output.file.is_none()).count();
     if printed > 1 {
-        let message = "only one report can go to standard output";
-        let help = "give the others a file, e.g. `--output json=report.json`";
+        let message = "only one report can be written to standard output";
+        let help = "write the others to files, e.g. `--output json=report.json`";
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
     let real = |file: &Path| {
@@ -139,20 +137,20 @@ pub(super) fn allow(
     let is_read = |file: &Path| is_input(file) || baselines.iter().any(|it| it == file);
     if let Some((_, file)) = files.iter().find(|(real, _)| is_read(real)) {
         let message =
-            format!("a report does not go to `{}`, which layercake reads", file.display());
+            format!("cannot write a report to `{}`, which layercake reads", file.display());
         return Err(Error::new(ErrorKind::Usage, message)
-            .with_help("name a file that is no YAML and no baseline"));
+            .with_help("choose a file that is neither YAML nor a baseline"));
     }
     match files.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         Some(pair) => {
-            let message = format!("two reports cannot both go to `{}`", pair[0].1.display());
+            let message = format!("cannot write two reports to `{}`", pair[0].1.display());
             Err(Error::new(ErrorKind::Usage, message))
         }
         None => Ok(()),
     }
 }
 
-/// The baseline that a flag names.
+/// The baseline named by a flag.
 pub(super) fn named_baseline(selection: &Selection) -> Option<&Path> {
     match &selection.baseline {
         BaselineChoice::Named(file) => Some(file),
@@ -160,8 +158,7 @@ pub(super) fn named_baseline(selection: &Selection) -> Option<&Path> {
     }
 }
 
-/// Whether a file is one of those that runs read: writing a report there would
-/// destroy what it is about.
+/// Whether layercake reads a file, so that a report there would destroy its input.
 fn is_input(file: &Path) -> bool {
     let is_yaml =
         |it: &std::ffi::OsStr| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml");
@@ -169,9 +166,8 @@ fn is_input(file: &Path) -> bool {
     file.extension().is_some_and(is_yaml) || file.file_name().is_some_and(is_baseline)
 }
 
-/// Writes each report to where it goes, files first: what is printed last is
-/// then all that there is to say. Files have no colours and the width of a
-/// page, whatever the terminal has.
+/// Writes each report to its destination, files before standard output. Files have no colors and
+/// the width of a page, independent of the terminal.
 pub(super) fn deliver(
     outputs: &[OutputArgument],
     directory: &Path,
@@ -182,7 +178,7 @@ pub(super) fn deliver(
     for output in outputs {
         let Some(file) = &output.file else { continue };
         let mut bytes = Vec::new();
-        lap(Stage::Report, || write(output.format, &page, &mut bytes))?;
+        time(Stage::Report, || write(output.format, &page, &mut bytes))?;
         let path = directory.join(file);
         match output.named_by {
             NamedBy::Flag => write_file(&path, &bytes)?,

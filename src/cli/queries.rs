@@ -1,5 +1,5 @@
-//! What the verbs print that answer a question: `render`, `sites`, `graph`,
-//! `explain-value`, `impact` and `debug side`.
+//! Output of the query verbs: `render`, `sites`, `graph`, `explain-value`, `impact` and `debug
+//! side`.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -49,20 +49,20 @@ pub(super) fn render(
     Ok(ExitCode::from(u8::from(is_failed)))
 }
 
-/// A line for each thing that was asked for and is not rendered.
+/// Lines that list the requested items which are not rendered.
 pub(super) fn not_rendered(rendering: &Rendering) -> String {
     let Checked { undefined, unread, .. } = &rendering.checked;
     let undefined = undefined.iter().map(|site| {
         format!("site `{site}` is not rendered: its definition is missing or broken\n")
     });
-    let unread = unread
-        .iter()
-        .map(|path| format!("documents of `{path}` are missing: it cannot be read to its end\n"));
+    let unread = unread.iter().map(|path| {
+        format!("documents of `{path}` are missing: the file cannot be read completely\n")
+    });
     let missing = rendering.missing.iter().map(|(site, key)| {
         let site = site.as_ref().map(|site| format!(" of site `{site}`")).unwrap_or_default();
         format!("`{}` ({}){site} is not rendered\n", key.name, key.schema)
     });
-    let empty = rendering.is_empty().then(|| "no document is rendered that is asked for\n".into());
+    let empty = rendering.is_empty().then(|| "no requested document is rendered\n".into());
     undefined.chain(unread).chain(missing).chain(empty).collect()
 }
 
@@ -81,7 +81,7 @@ pub(super) fn sites(
     for site in &listed.undefined {
         complain(&format!(
             "site `{site}` is not listed: its definition is missing or broken; \
-             `layercake lint` shows how\n"
+             run `layercake lint` for details\n"
         ));
     }
     if listed.internal_error {
@@ -122,7 +122,7 @@ pub(super) fn explain_value(
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let (site, question) = asked(&arguments.value, arguments.all_sites)?;
+    let (site, question) = parse_value_arguments(&arguments.value, arguments.all_sites)?;
     let selection = Selection {
         revision: arguments.rev,
         set: arguments.set,
@@ -142,8 +142,8 @@ pub(super) fn explain_value(
             commands::explain_since::run(&selection, &wanted, &site, &question, progress)
         })?;
         return answer(&checked, format, |view, out| match format {
-            TextFormat::Text => report::since::write_way_since(&since, view, style, out),
-            TextFormat::Json => report::since::write_way_since_json(&since, view, out),
+            TextFormat::Text => report::since::write_provenance_since(&since, view, style, out),
+            TextFormat::Json => report::since::write_provenance_since_json(&since, view, out),
         });
     }
     if let Some(place) = &arguments.why_not {
@@ -160,21 +160,21 @@ pub(super) fn explain_value(
             .watch(|progress| commands::explain_value::all(&selection, &question, progress))?;
         return answer(&checked, format, |view, out| match format {
             TextFormat::Text => report::provenance::write_values(&values, view, out),
-            TextFormat::Json => report::provenance::write_ways_json(&values, view, out),
+            TextFormat::Json => report::provenance::write_provenance_json(&values, view, out),
         });
     }
     let (checked, way) = terminal
         .watch(|progress| commands::explain_value::one(&selection, &site, &question, progress))?;
     answer(&checked, format, |view, out| match format {
-        TextFormat::Text => report::provenance::write_way(&way, view, style, out),
+        TextFormat::Text => report::provenance::write_provenance(&way, view, style, out),
         TextFormat::Json => {
             let value = SiteValue { site: way.site.clone(), way: Some(way) };
-            report::provenance::write_ways_json(&[value], view, out)
+            report::provenance::write_provenance_json(&[value], view, out)
         }
     })
 }
 
-/// Prints the answer to a question.
+/// Prints the answer to a query.
 fn answer(
     checked: &Checked<()>,
     format: TextFormat,
@@ -188,20 +188,20 @@ fn answer(
     Ok(exit_code_of_answer(checked))
 }
 
-/// The site and the value that the arguments name; the schema may be left out.
-pub(super) fn asked(
+/// Parses the site and the value that the arguments name. The schema is optional.
+pub(super) fn parse_value_arguments(
     arguments: &[String],
     all_sites: bool,
 ) -> Result<(String, ValueQuestion), Error> {
     let all = if all_sites { 3 } else { 4 };
     if arguments.len() > all {
-        return Err(Error::new(ErrorKind::Usage, "`--all-sites` goes without a site")
+        return Err(Error::new(ErrorKind::Usage, "unexpected argument SITE with `--all-sites`")
             .with_help("layercake explain-value --all-sites SCHEMA NAME PATH"));
     }
     let is_complete = arguments.len() == all;
     let is_path = |text: &str| text.starts_with(['.', '$', '/', '[']);
     let is_schema = |text: &str| !is_path(text) && text.split('/').count() == 3;
-    // Where some are missing, their forms say which.
+    // Where some are missing, their form decides which.
     let (path, rest) = match arguments.split_last() {
         Some((path, rest)) if is_complete || is_path(path) => (Some(path), rest),
         Some(_) | None => (None, arguments),
@@ -223,12 +223,12 @@ pub(super) fn asked(
                 ValueQuestion { schema: schema.cloned().unwrap_or_default(), name, path };
             Ok((site.cloned().unwrap_or_default(), question))
         }
-        (site, name, path) => Err(missing(site.is_none() && !all_sites, name, path)),
+        (site, name, path) => Err(missing_arguments(site.is_none() && !all_sites, name, path)),
     }
 }
 
-/// The error that says which arguments are missing.
-pub(super) fn missing(
+/// Error that names the missing arguments.
+pub(super) fn missing_arguments(
     is_site_missing: bool,
     name: Option<&String>,
     path: Option<&String>,
@@ -239,7 +239,7 @@ pub(super) fn missing(
     let arguments = if missing.len() == 1 { "argument" } else { "arguments" };
     let message = format!("missing {arguments} {}", missing.join(", "));
     let help = if is_site_missing {
-        "say which site: its name, `-` for files without sites, or `--all-sites`"
+        "pass a site name, `-` for files without sites, or `--all-sites`"
     } else {
         "layercake explain-value SITE SCHEMA NAME PATH, as in \
          `layercake explain-value lab armada/Chart/v1 keystone .values.pod.replicas`"

@@ -1,4 +1,4 @@
-//! `report`: a saved report in other formats.
+//! `report`: converts a saved report to other formats.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,21 +18,21 @@ use super::outputs::{self, deliver};
 use super::streams::{VerbFailure, standard_input};
 use super::terminal::Terminal;
 
-/// What `report` is told.
+/// Arguments of `report`.
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
-    /// What `--output json` wrote; `-` for standard input
+    /// Report written by `--output json`; `-` for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
     #[command(flatten)]
     outputs: OutputArgs,
 
-    /// With a comparison, report findings of both sides too
+    /// With a comparison, report findings of both sides
     #[arg(long, help_heading = "Output")]
     all_findings: bool,
 
-    /// Show also what comments or the baseline suppress
+    /// Also show findings suppressed by comments or the baseline
     #[arg(long, help_heading = "Output")]
     show_ignored: bool,
 
@@ -40,8 +40,8 @@ pub(super) struct ReportArgs {
     look: LookArgs,
 }
 
-/// Writes a saved report in other formats. What it says was judged when it was
-/// made: the exit code is 0.
+/// Writes a saved report in other formats. Its run was judged when it was saved, so the exit code
+/// is 0.
 pub(super) fn report(
     arguments: ReportArgs,
     directory: PathBuf,
@@ -67,30 +67,29 @@ pub(super) fn report(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads a saved report, which may come from anyone: nothing of it is used that is not as the
-/// schema says.
+/// Reads a saved report. It is untrusted: a report that does not match the schema is rejected.
 fn saved(bytes: &[u8], name: &str) -> Result<Report, Error> {
     let read = match std::str::from_utf8(bytes) {
         Ok(text) => model::read(text).map_err(|fault| fault.to_string()),
         Err(fault) => Err(fault.to_string()),
     };
     let report = read.map_err(|fault| unreadable(name, &fault))?;
-    let value = serde_json::from_slice(bytes).expect("it was read as JSON before");
+    let value = serde_json::from_slice(bytes).expect("already parsed as JSON");
     match json_fault(model::SCHEMA_TEXT, &value) {
         None => Ok(report),
         Some(JsonFault { pointer, reason }) => {
             let shown: String = reason.chars().take(MAX_REASON).collect();
             let at: String = pointer.chars().take(MAX_REASON).collect();
-            let place = if at.is_empty() { "its root".to_owned() } else { format!("`{at}`") };
-            Err(unreadable(name, &format!("{place} is not as its schema says: {shown}")))
+            let place = if at.is_empty() { "the root".to_owned() } else { format!("`{at}`") };
+            Err(unreadable(name, &format!("{place} does not match the schema: {shown}")))
         }
     }
 }
 
-/// Maximum number of characters of what an error quotes.
+/// Maximum number of characters quoted in an error.
 const MAX_REASON: usize = 200;
 
 fn unreadable(name: &str, fault: &str) -> Error {
-    Error::new(ErrorKind::Io, format!("the report `{name}` cannot be read: {fault}"))
-        .with_help("save one with `layercake lint --output json=report.json`")
+    Error::new(ErrorKind::Io, format!("cannot read the report `{name}`: {fault}"))
+        .with_help("create one with `layercake lint --output json=report.json`")
 }

@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, Read as _, Write};
 use layercake::error::{Error, ErrorKind};
 use layercake::report;
 use layercake::source::Source;
-use layercake::stopwatch::{Stage, lap};
+use layercake::stopwatch::{Stage, time};
 
-/// Why a verb did not come to its end.
+/// Reason why a verb failed.
 pub(super) enum VerbFailure {
     Work(Error),
     Output(io::Error),
@@ -25,18 +25,18 @@ impl From<io::Error> for VerbFailure {
     }
 }
 
-/// Writes to standard output, to its end or until its reader closes it.
+/// Writes to standard output until the end or until the reader closes it.
 #[expect(clippy::disallowed_methods, reason = "this is where standard output is written")]
 pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    unless_closed(lap(Stage::Report, || {
+    unless_closed(time(Stage::Report, || {
         write(&mut out)?;
         out.flush()
     }))
 }
 
-/// A reader that closes the pipe has read enough: that is not an error, and the exit code is
-/// that of a reader that goes on.
+/// Ignores a broken pipe: the reader has seen enough, and the exit code is the same as for a reader
+/// that continues.
 pub(super) fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -44,15 +44,13 @@ pub(super) fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// All that standard input has.
+/// Reads all of standard input.
 #[expect(clippy::disallowed_methods, reason = "what another program prints can be read")]
 pub(super) fn standard_input() -> Result<Vec<u8>, VerbFailure> {
     let mut bytes = Vec::new();
     let most = Source::MAX_BYTES + 1;
     let read = io::stdin().lock().take(most).read_to_end(&mut bytes);
-    read.map_err(|cause| {
-        Error::new(ErrorKind::Io, "standard input cannot be read").caused_by(cause)
-    })?;
+    read.map_err(|cause| Error::new(ErrorKind::Io, "cannot read standard input").caused_by(cause))?;
     if bytes.len() as u64 == most {
         let message = format!("standard input has more than {} MiB", Source::MAX_BYTES >> 20);
         return Err(Error::new(ErrorKind::Io, message).into());
@@ -60,7 +58,7 @@ pub(super) fn standard_input() -> Result<Vec<u8>, VerbFailure> {
     Ok(bytes)
 }
 
-/// Writes to standard error; where that is closed there is nobody to tell.
+/// Writes to standard error; ignores errors, since there is no other place to report them.
 #[expect(clippy::disallowed_methods, reason = "this is where standard error is written")]
 pub(super) fn complain(text: &str) {
     let mut errors = io::stderr().lock();
@@ -69,9 +67,9 @@ pub(super) fn complain(text: &str) {
     drop(errors.write_all(text.as_bytes()).and_then(|()| errors.flush()));
 }
 
-/// The error, what caused it, and what cures it.
+/// Prints the error, its causes and its help.
 pub(super) fn explain_failure(error: &Error) {
-    // A configuration has a line for each fault.
+    // An invalid configuration has one line per problem.
     let mut text: String =
         error.to_string().lines().map(|line| format!("error: {line}\n")).collect();
     let mut cause = std::error::Error::source(error);

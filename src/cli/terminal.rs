@@ -1,4 +1,4 @@
-//! The terminal: how wide it is, what it can show, and how far a long run is.
+//! The terminal: its width, its capabilities and the progress line.
 
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -11,14 +11,14 @@ use layercake::report::TerminalStyle;
 use super::arguments::When;
 use super::streams::complain;
 
-/// What is known of the terminal.
+/// Properties of the terminal.
 pub(super) struct Terminal {
     pub(super) style: TerminalStyle,
     progress: bool,
 }
 
 impl Terminal {
-    #[expect(clippy::disallowed_methods, reason = "this is where the terminal is asked")]
+    #[expect(clippy::disallowed_methods, reason = "this is where the terminal is queried")]
     pub(super) fn new(color: When, no_progress: bool) -> Self {
         let terminal = io::stdout().is_terminal();
         let color = match color {
@@ -36,8 +36,7 @@ impl Terminal {
         Self { style, progress }
     }
 
-    /// Does `work`, and shows on standard error how far it is where it takes
-    /// longer than a second.
+    /// Does `work`, and shows a progress line on standard error if it takes longer than a second.
     pub(super) fn watch<T>(&self, work: impl FnOnce(&Progress) -> T) -> T {
         if !self.progress {
             return work(&Progress::default());
@@ -51,7 +50,7 @@ impl Terminal {
     }
 }
 
-/// Work that is watched: when it ends, were it by a fault, so does the watching.
+/// Guard that ends the progress line when the work ends, also by a panic.
 struct Watched<'w> {
     done: &'w AtomicBool,
     watcher: Thread,
@@ -64,11 +63,10 @@ impl Drop for Watched<'_> {
     }
 }
 
-/// The width at which kept output is read.
+/// Width of output that is not printed to a terminal.
 pub(super) const PAGE: usize = 100;
 
-/// The columns to fill: those that `COLUMNS` asks for, or that the terminal
-/// has; output that is kept is read at the width of a page.
+/// Output width in columns: `COLUMNS`, else that of the terminal, else [`PAGE`].
 #[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
 fn width(terminal: bool) -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
@@ -76,7 +74,7 @@ fn width(terminal: bool) -> usize {
     asked.or_else(|| present().filter(|_| terminal)).unwrap_or(PAGE)
 }
 
-/// One line on standard error, rewritten until the work is done.
+/// Shows one line on standard error, rewritten until the work is done.
 fn show_progress(progress: &Progress, done: &AtomicBool) {
     const PATIENCE: Duration = Duration::from_secs(1);
     const BEAT: Duration = Duration::from_millis(100);

@@ -1,4 +1,4 @@
-//! The verbs with the help of each, and the flags that count for all of them.
+//! The verbs with their help, and the global flags.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,56 +13,56 @@ use super::arguments::{
 };
 use super::comparison::{DiffArgs, LookArgs, ReachArgs};
 use super::history::{BlameArgs, LogArgs};
-use super::hygiene::{BaselineArgs, BaselineVerb, MendArgs};
+use super::hygiene::{BaselineArgs, BaselineVerb, FixArgs};
 use super::saved::ReportArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  layercake demo                    an example to try it on, made for you
-  layercake lint                    all sites of the repository around you
-  layercake lint --since main       what your branch changed, and what it broke
-  layercake render --name keystone  what becomes of one document, in each site
-  layercake explain missing-parent  what a finding means, and what to do
+  layercake demo                    a small example to try it on
+  layercake lint                    all sites of this repository
+  layercake lint --since main       what your branch changed and broke
+  layercake render --name keystone  one rendered document, in each site
+  layercake explain missing-parent  what a finding means, how to fix it
 
-Exit codes: 0 no errors found, 1 errors found, 2 layercake could not do its work.
+Exit codes: 0 no errors found, 1 errors found, 2 usage or internal error.
 
-Next: `layercake demo`, then `layercake lint` in your own repository; `layercake VERB --help` has \
+Next: run `layercake demo`, then `layercake lint` in your own repository; `layercake VERB --help` shows \
 examples of each verb.";
 
 const LINT_EXAMPLES: &str = "\
 Examples:
-  layercake lint                       everything, with the lines that matter
+  layercake lint                       everything, with source lines
   layercake lint -o concise            one line for each finding
   layercake lint -o json | jq .        for programs
   layercake lint -o full -o json=report.json
-  layercake lint --since main          what changed since main, what it broke
-  layercake lint --staged              the same for the next commit
-  layercake lint --auto                the same as the hook or the CI job says
-  layercake lint --select pegleg       only what Pegleg's linter looks for
-  layercake lint --fail-on warning     warnings fail the run too
-  layercake lint site/lab type/small   only what is wrong in these folders
-  layercake lint --diff                what --fix would change
+  layercake lint --since main          changes since main and new findings
+  layercake lint --staged              the same for the index
+  layercake lint --auto                the same, detected from hook or CI
+  layercake lint --select pegleg       only the checks of Pegleg's linter
+  layercake lint --fail-on warning     fail on warnings too
+  layercake lint site/lab type/small   only findings in these folders
+  layercake lint --diff                changes that --fix would make
   layercake lint --add-ignore='old sites, until they are gone'
-  layercake lint --set a.yaml b.yaml   two files by themselves, without any site
+  layercake lint --set a.yaml b.yaml   two files without a site
 
-Exit codes: 0 no errors found, with a comparison no new ones, 1 errors found, or a gate failed, \
-2 layercake could not do its work.
+Exit codes: 0 no errors found (with a comparison: no new ones), 1 errors found or a gate failed, \
+2 usage or internal error.
 
-Next: `layercake explain RULE` tells what a finding means and what to do. Too many at first? \
-`layercake baseline write` accepts those that there are.";
+Next: run `layercake explain RULE` to see what a finding means and how to fix it. Too many at first? \
+`layercake baseline write` accepts the existing findings.";
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
-  layercake diff main                what is different from main itself
-  layercake diff --since main        what this branch and its edits changed
+  layercake diff main                differences from main itself
+  layercake diff --since main        changes of this branch and its edits
   layercake diff v1.8 v1.9           between two revisions
-  layercake diff --staged --stat     the next commit in figures, by site
-  layercake diff main --expect-unchanged    prove that a refactoring is one
+  layercake diff --staged --stat     statistics of the index, by site
+  layercake diff main --expect-unchanged    check a refactoring
 
-Exit codes: 0 compared, 1 a gate failed, or with `--exit-code` something changed, \
-2 layercake could not do its work.
+Exit codes: 0 compared, 1 a gate failed, or outputs changed with `--exit-code`, \
+2 usage or internal error.
 
-Next: `layercake explain-value SITE SCHEMA NAME PATH --since REV` tells why one value changed.";
+Next: run `layercake explain-value SITE SCHEMA NAME PATH --since REV` to see why a value changed.";
 
 const RENDER_EXAMPLES: &str = "\
 Examples:
@@ -71,35 +71,35 @@ Examples:
   layercake render --format json | jq '.sites[].documents[].name'
   diff <(layercake render --rev HEAD~1) <(layercake render)
 
-Exit codes: 0 all that was asked for is rendered, 1 part of it is not, or `--fail-on` found
-something, 2 layercake could not do its work.
+Exit codes: 0 all requested documents are rendered, 1 some are not, or `--fail-on` found
+something, 2 usage or internal error.
 
-Next: `layercake explain-value SITE SCHEMA NAME PATH` tells why a value is what it is.";
+Next: run `layercake explain-value SITE SCHEMA NAME PATH` to trace a value to its source.";
 
 const CLOUD_CONFIG_EXAMPLES: &str = "\
 Examples:
-  layercake cloud-config base.yaml site.yaml    the second laid over the first
+  layercake cloud-config base.yaml site.yaml    merge the second into the first
   layercake cloud-config a.yaml b.yaml --merge-type '2=list(append)+dict()'
   layercake cloud-config --user-data user-data.mime --vendor-data vendor.yaml
   layercake cloud-config --base cloud.cfg --conf-d cloud.cfg.d
-  ./make-user-data | layercake cloud-config -   a part that a program prints
+  ./make-user-data | layercake cloud-config -   a part from a program's output
   layercake cloud-config --site lab --set genesis --with-origin
 
 Exit codes: 0 no errors found, 1 errors found, such as a part that cloud-init drops, \
-2 layercake could not do its work.
+2 usage or internal error.
 
-Next: declare the sets under `cloud-config` in `layercake.yaml`; `lint` and `diff` then know them too.";
+Next: declare the sets under `cloud-config` in `layercake.yaml`; `lint` and `diff` then include them.";
 
 const SITES_NOTE: &str = "\
 Examples:
-  layercake sites                    the sites around you
-  layercake sites --rev v1.8         those of a revision
+  layercake sites                    the sites of this repository
+  layercake sites --rev v1.8         the sites of a revision
   layercake sites --format json | jq -r '.sites[].site'
 
-Exit codes: 0 all sites are listed, 1 one is not, for its definition is missing or broken, \
-2 layercake could not do its work.
+Exit codes: 0 all sites are listed, 1 the definition of a site is missing or broken, \
+2 usage or internal error.
 
-Next: `layercake lint --site NAME` checks one, `layercake graph --site NAME` shows its documents.";
+Next: check a site with `layercake lint --site NAME`, or list its documents with `layercake graph`.";
 
 const EXPLAIN_VALUE_USAGE: &str = "layercake explain-value [OPTIONS] <SITE> [SCHEMA] <NAME> <PATH>
        layercake explain-value [OPTIONS] --all-sites [SCHEMA] <NAME> <PATH>";
@@ -107,13 +107,13 @@ const EXPLAIN_VALUE_USAGE: &str = "layercake explain-value [OPTIONS] <SITE> [SCH
 const REPORT_EXAMPLES: &str = "\
 Examples:
   layercake lint --since main -o full -o json=report.json
-  layercake report report.json                     as it was told
+  layercake report report.json                     as it was printed
   layercake report report.json -o html=report.html -o sarif=report.sarif
   layercake report report.json -o concise --all-findings
 
-Exit codes: 0 it is written, 2 layercake could not do its work.
+Exit codes: 0 the report is written, 2 usage or internal error.
 
-Next: `layercake lint --help` tells of each format.";
+Next: see `layercake lint --help` for the formats.";
 
 const EXPLAIN_VALUE_EXAMPLES: &str = "\
 Examples:
@@ -125,34 +125,34 @@ Examples:
       --why-not global/charts/keystone.yaml:49
   layercake explain-value lab armada/Chart/v1 keystone .release --since main
 
-Exit codes: 0 the value is explained, 2 there is none, or layercake could not do its work.
+Exit codes: 0 the value is explained, 2 no such value, usage or internal error.
 
-Next: `layercake impact FILE:LINE` tells what else the line that wrote it reaches.";
+Next: run `layercake impact FILE:LINE` to see what else the line reaches.";
 
 const BLAME_USAGE: &str = "layercake blame [OPTIONS] <SITE> [SCHEMA] [NAME] [PATH]";
 
 const BLAME_EXAMPLES: &str = "\
 Examples:
   layercake blame lab armada/Chart/v1 keystone    each value with its commit
-  layercake blame lab keystone .values.images     all that one value was
+  layercake blame lab keystone .values.images     the history of one value
   layercake blame lab                             the last commit of each output
   layercake blame lab keystone --since v1.8
   layercake blame lab keystone .release -o json | jq '.value.history[0]'
 
-Exit codes: 0 the commits are printed, 2 there is no such value, or layercake could not do its work.
+Exit codes: 0 the commits are printed, 2 no such value, usage or internal error.
 
-Next: `layercake diff COMMIT^ COMMIT` shows all that one of them changed.";
+Next: run `layercake diff COMMIT^ COMMIT` to see all changes of a commit.";
 
 const LOG_EXAMPLES: &str = "\
 Examples:
   layercake log --effective --limit 10   the last commits that changed outputs
   layercake log --site lab --since v1.8
-  layercake log --name keystone          what each commit did to this document
+  layercake log --name keystone          changes of this document, by commit
   layercake log --first-parent -o markdown
 
-Exit codes: 0 the commits are listed, 2 layercake could not do its work.
+Exit codes: 0 the commits are listed, 2 usage or internal error.
 
-Next: `layercake diff COMMIT^ COMMIT` shows what one of them changed, and why.";
+Next: run `layercake diff COMMIT^ COMMIT` to see what a commit changed, and why.";
 
 const IMPACT_EXAMPLES: &str = "\
 Examples:
@@ -160,126 +160,126 @@ Examples:
   layercake impact global/config/software-versions.yaml      the whole file
   layercake impact --rev HEAD~1 site/lab/secrets.yaml -o json
 
-Exit codes: 0 it is told, 2 no document is there, or layercake could not do its work.
+Exit codes: 0 the impact is printed, 2 no document there, usage or internal error.
 
-Next: edit the line, and `layercake diff HEAD` tells what became of it.";
+Next: edit the line, and run `layercake diff HEAD` to see the effect.";
 
 const GRAPH_EXAMPLES: &str = "\
 Examples:
   layercake graph --site lab
   layercake graph --site lab --format dot | dot -Tsvg > lab.svg
-  layercake graph global/versions.yaml    what it is made of, and what of it
+  layercake graph global/versions.yaml    dependencies and dependents of a file
   layercake graph --format mermaid
 
-Exit codes: 0 it is printed, 2 layercake could not do its work.
+Exit codes: 0 the graph is printed, 2 usage or internal error.
 
-Next: `layercake render --site NAME` prints what the documents become.";
+Next: run `layercake render --site NAME` to print the rendered documents.";
 
 const RULES_EXAMPLES: &str = "\
 Examples:
-  layercake rules                    all of them, with their levels here
-  layercake rules --select pegleg    what takes the place of Pegleg's codes
+  layercake rules                    all rules with their levels here
+  layercake rules --select pegleg    the rules that replace Pegleg's codes
   layercake rules --format json | jq '.rules[] | select(.fixable)'
 
-Exit codes: 0 they are listed, 2 layercake could not do its work.
+Exit codes: 0 the rules are listed, 2 usage or internal error.
 
-Next: `layercake explain RULE` prints the page of a rule; `rules` in `layercake.yaml` sets levels.";
+Next: run `layercake explain RULE` to read a rule's page; set levels under `rules` in `layercake.yaml`.";
 
 const CONFIG_EXAMPLES: &str = "\
 Examples:
-  layercake config show          what counts here, and which line says so
-  layercake config check         whether the file can be used
-  layercake config schema        for editors that complete and check YAML
+  layercake config show          effective settings and their sources
+  layercake config check         check that the file is valid
+  layercake config schema        JSON Schema for editors
 
-Exit codes: 0 done, 2 the configuration cannot be used, or layercake could not do its work.
+Exit codes: 0 done, 2 invalid configuration, usage or internal error.
 
-Next: `layercake init` writes a commented `layercake.yaml` where there is none.";
+Next: run `layercake init` to create a commented `layercake.yaml`.";
 
 const INIT_NOTE: &str = "\
 Examples:
-  layercake init              at the root of the repository around you
-  layercake -C ../site init   of another one
+  layercake init              at the root of this repository
+  layercake -C ../site init   of another repository
 
-Exit codes: 0 written, 2 a configuration is there already, or layercake could not do its work.
+Exit codes: 0 written, 2 a configuration exists already, usage or internal error.
 
-Next: `pre-commit install` lets git run the hook; `layercake config show` tells what counts.";
+Next: run `pre-commit install` to enable the hook, and `layercake config show` to see the settings.";
 
 const BASELINE_EXAMPLES: &str = "\
 Examples:
-  layercake baseline write    accept all that lint reports now
-  layercake baseline prune    take out what is mended since
-  layercake baseline show     what is accepted
+  layercake baseline write    accept all current findings
+  layercake baseline prune    remove entries that are fixed
+  layercake baseline show     list the accepted findings
 
-Exit codes: 0 it is done, 2 layercake could not do its work.
+Exit codes: 0 done, 2 usage or internal error.
 
-Next: commit the file; `layercake lint` then reports what else it finds.";
+Next: commit the file; `layercake lint` then reports only other findings.";
 
 const DEMO_NOTE: &str = "\
 Examples:
   layercake demo           in a new temporary folder
   layercake demo here      in the new folder `here`
-  layercake demo --repositories      sites that are made of two repositories
+  layercake demo --repositories      sites made of two repositories
 
-Exit codes: 0 it was made and compared, 2 layercake could not do its work.
+Exit codes: 0 created and compared, 2 usage or internal error.
 
-Next: the commands that it prints, in the folder that it makes.";
+Next: run the printed commands in the new folder.";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
-  layercake explain missing-parent    the page of a rule: what, why, bad, good
-  layercake explain P005              the rules behind one of Pegleg's codes
+  layercake explain missing-parent    the page of a rule
+  layercake explain P005              the rules for a Pegleg code
   layercake explain strict            the rules of a group
   layercake explain                   all rules
 
-Exit codes: 0 it is printed, 2 there is no such rule, or layercake could not do its work.
+Exit codes: 0 the page is printed, 2 no such rule, usage or internal error.
 
-Next: `layercake lint --select RULE` reports only what this rule finds.";
+Next: run `layercake lint --select RULE` to run only this rule.";
 
 const CONFIG_SHOW_EXAMPLES: &str = "\
 Examples:
-  layercake config show                    what counts, and which line says so
-  layercake config show --select strict    what it would be with this flag
+  layercake config show                    effective settings and their sources
+  layercake config show --select strict    settings with this flag
   layercake config show --format json
 
-Exit codes: 0 it is printed, 2 the configuration cannot be used, or layercake could not do its work.
+Exit codes: 0 the settings are printed, 2 invalid configuration, usage or internal error.
 
-Next: `layercake rules` lists the rules with their levels here.";
+Next: run `layercake rules` to list the rules with their levels.";
 
 const CONFIG_PATH_EXAMPLES: &str = "\
 Examples:
-  layercake config path    the file that counts here, if there is one
+  layercake config path    the file in effect here, if any
 
-Exit codes: 0 it is printed, 2 the configuration cannot be used, or layercake could not do its work.
+Exit codes: 0 the path is printed, 2 invalid configuration, usage or internal error.
 
-Next: `layercake config show` tells what the file says.";
+Next: run `layercake config show` to see the settings.";
 
 const CONFIG_CHECK_EXAMPLES: &str = "\
 Examples:
-  layercake config check                     all that is wrong, each at its line
-  layercake config check --config new.yaml   of a file that does not count yet
+  layercake config check                     all problems with their lines
+  layercake config check --config new.yaml   check another file
 
-Exit codes: 0 it can be used, or there is none, 2 the configuration cannot be used, \
-or layercake could not do its work.
+Exit codes: 0 the configuration is valid, or there is none, 2 invalid configuration, \
+usage or internal error.
 
-Next: `layercake config show` tells what counts.";
+Next: run `layercake config show` to see the settings.";
 
 const CONFIG_SCHEMA_EXAMPLES: &str = "\
 Examples:
   layercake config schema > layercake.schema.json    for an editor
 
-Exit codes: 0 it is printed, 2 layercake could not do its work.
+Exit codes: 0 the schema is printed, 2 usage or internal error.
 
-Next: `# yaml-language-server: $schema=FILE` on top of `layercake.yaml` lets an editor use it.";
+Next: put `# yaml-language-server: $schema=FILE` on top of `layercake.yaml` for your editor.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   source <(layercake completions bash)               in ~/.bashrc
-  layercake completions zsh > ~/.zfunc/_layercake    where $fpath has ~/.zfunc
+  layercake completions zsh > ~/.zfunc/_layercake    if $fpath has ~/.zfunc
   layercake completions fish > ~/.config/fish/completions/layercake.fish
   layercake completions powershell >> $PROFILE
   layercake completions elvish >> ~/.config/elvish/rc.elv
 
-Exit codes: 0 it is printed, 2 layercake could not do its work.
+Exit codes: 0 the script is printed, 2 usage or internal error.
 
 Next: open a new shell, and type `layercake l` and the tab key.";
 
@@ -290,17 +290,16 @@ Examples:
   layercake man baseline write | man -l -
   layercake man --dir ~/.local/share/man/man1    all pages
 
-Exit codes: 0 printed, or written, 2 layercake could not do its work.
+Exit codes: 0 printed or written, 2 usage or internal error.
 
-Next: `man layercake-lint`, where the folder is one that `man` looks at.";
+Next: run `man layercake-lint`, if the folder is in `man`'s search path.";
 
 /// A linter for Airship Deckhand site repositories.
 ///
-/// layercake renders every document of every site as Deckhand would, and shows
-/// every problem at the line that wrote it. It finds the repository around the
-/// current folder by itself and reads it; it writes nothing but what it is
-/// told to: reports, fixes, comments, a baseline, a configuration, and the
-/// example that `demo` makes.
+/// layercake renders every document of every site as Deckhand would, and reports every problem at
+/// the source line that caused it. It finds the enclosing repository by itself and only reads it.
+/// It writes only on request: reports, fixes, ignore comments, a baseline, a configuration, and the
+/// example of `demo`.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = EXAMPLES, disable_help_subcommand = true)]
@@ -315,37 +314,36 @@ pub(super) struct Cli {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Global {
-    /// Work in this folder instead of the current one
+    /// Run in this folder instead of the current one
     #[arg(short = 'C', value_name = "DIR", global = true)]
     #[arg(default_value = ".", hide_default_value = true)]
     pub(super) directory: PathBuf,
 
-    /// When to use colour
+    /// When to use color
     ///
-    /// `auto` uses it on a terminal, and heeds `NO_COLOR`.
+    /// `auto` uses color on a terminal unless `NO_COLOR` is set.
     #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
     pub(super) color: When,
 
-    /// Show no progress, which long runs show on a terminal
+    /// Hide the progress line, which long runs show on a terminal
     #[arg(long, global = true)]
     pub(super) no_progress: bool,
 
-    /// Tell on standard error where the time of the run went
+    /// Print the time spent in each stage on standard error
     #[arg(long, global = true)]
     pub(super) timing: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
-    /// Report everything that is wrong
+    /// Report all problems
     ///
-    /// Renders all sites, and reports what is wrong with their documents at the
-    /// lines that wrote it. With a comparison, such as `--since main`, tells which
-    /// rendered documents changed and because of which edits, and reports what is
-    /// wrong since.
+    /// Renders all sites and reports problems in their documents at the source lines that caused
+    /// them. With a comparison, such as `--since main`, also reports which rendered documents
+    /// changed and which edits changed them, and lists only new problems.
     #[command(after_help = LINT_EXAMPLES)]
     Lint {
-        // what is asked for most stands first in the help
+        // first, because the comparison flags are the most used ones
         #[command(flatten)]
         comparison: ComparisonArgs,
 
@@ -355,18 +353,18 @@ pub(super) enum Verb {
         #[command(flatten)]
         rules: RuleArgs,
 
-        /// Take configuration and baseline from the earlier side of the comparison
+        /// Read configuration and baseline from the earlier side of the comparison
         ///
-        /// A change then cannot weaken the gate that it has to pass.
+        /// A change then cannot weaken the gate that checks it.
         #[arg(long, conflicts_with_all = ["config", "isolated"])]
         #[arg(help_heading = "Configuration")]
         config_from_base: bool,
 
-        /// Exit with 1 where there are findings of this level or above
+        /// Exit with 1 if there are findings of this level or above
         #[arg(long, value_name = "LEVEL", default_value = "error", help_heading = "Output")]
         fail_on: FailOn,
 
-        /// Exit with 0 whatever is found, as `--fail-on never`
+        /// Exit with 0 regardless of findings, as `--fail-on never`
         #[arg(long, conflicts_with = "fail_on", help_heading = "Output")]
         exit_zero: bool,
 
@@ -374,18 +372,18 @@ pub(super) enum Verb {
         baseline: BaselineArgs,
 
         #[command(flatten)]
-        mend: MendArgs,
+        fix: FixArgs,
 
-        /// List each finding, also those that follow from one absent document, and with a
-        /// comparison those of both sides
+        /// List every finding, including consequences of one missing document and, with a
+        /// comparison, findings of both sides
         #[arg(long, help_heading = "Output")]
         all_findings: bool,
 
-        /// Show also what comments or the baseline suppress
+        /// Also show findings suppressed by comments or the baseline
         #[arg(long, help_heading = "Output")]
         show_ignored: bool,
 
-        /// Print how many findings there are of each rule, instead of the findings
+        /// Print the number of findings per rule instead of the findings
         #[arg(long, help_heading = "Output")]
         statistics: bool,
 
@@ -401,31 +399,31 @@ pub(super) enum Verb {
 
     /// Report which rendered documents changed, and which edits changed them
     ///
-    /// Renders all sites on two sides, and tells for each edit what it reached,
-    /// by which way, and what stopped it elsewhere.
+    /// Renders all sites on two sides. Reports for each edit which outputs it reached, by which
+    /// route, and what stopped it elsewhere.
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(DiffArgs),
 
     /// Print rendered documents
+    /// Print rendered documents
     ///
-    /// Prints the concrete documents of all sites as they are rendered, sorted
-    /// by site, schema and name. What can be rendered is printed although other
-    /// documents have problems; standard error says what is not, and why the run
-    /// fails then. Rules are not run, unless `--fail-on` asks for them.
+    /// Prints the concrete documents of all sites, sorted by site, schema and name. Problems in
+    /// other documents do not stop it: standard error lists what could not be rendered. Rules run
+    /// only with `--fail-on`.
     #[command(after_help = RENDER_EXAMPLES)]
     Render {
         #[command(flatten)]
         selection: SelectionArgs,
 
         /// Only documents whose schema matches this glob, e.g. `armada/Chart/*`
-        #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
+        #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
         schema: Vec<String>,
 
         /// Only documents whose name matches this glob
-        #[arg(long, value_name = "GLOB", help_heading = "Which documents")]
+        #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
         name: Vec<String>,
 
-        /// How to print them
+        /// Output format
         #[arg(short = 'o', long, value_name = "FORMAT", default_value = "yaml")]
         #[arg(help_heading = "Output")]
         format: RenderFormat,
@@ -438,25 +436,24 @@ pub(super) enum Verb {
         #[arg(long, help_heading = "Output")]
         show_secrets: bool,
 
-        /// Run the rules too, and exit with 1 where there are findings of this level or above
+        /// Run the rules too, and exit with 1 if there are findings of this level or above
         ///
-        /// With `never`, exit with 0 even where not all is rendered.
+        /// With `never`, exit with 0 even if some documents are not rendered.
         #[arg(long, value_name = "LEVEL", help_heading = "Output")]
         fail_on: Option<FailOn>,
     },
 
-    /// Merge parts of cloud-config as cloud-init does, and print the result
+    /// Merge cloud-config parts as cloud-init does, and print the result
     ///
-    /// Merges the parts that are named, wherever they lie; without any, the sets
-    /// of parts that `layercake.yaml` declares, for each site. Where a part is
-    /// dropped, the rest is printed and standard error says why.
+    /// Merges the named parts from any folder; without arguments, the sets declared in
+    /// `layercake.yaml`, for each site. If a part is dropped, the rest is printed and standard
+    /// error says why.
     #[command(name = "cloud-config", after_help = CLOUD_CONFIG_EXAMPLES)]
     CloudConfig(CloudConfigArgs),
 
-    /// List the sites and what they are made of
+    /// List the sites and their size
     ///
-    /// For each site its type, and how many files, documents and rendered
-    /// documents it has.
+    /// For each site: its type and its number of files, documents and rendered documents.
     #[command(after_help = SITES_NOTE)]
     Sites {
         #[command(flatten)]
@@ -465,52 +462,51 @@ pub(super) enum Verb {
         #[command(flatten)]
         config: ConfigArgs,
 
-        /// How to print them
+        /// Output format
         #[arg(short = 'o', long, value_name = "FORMAT", default_value = "table")]
         #[arg(help_heading = "Output")]
         format: SitesFormat,
     },
 
-    /// Turn a saved report into other formats
+    /// Convert a saved report to other formats
     ///
-    /// Reads what `--output json` of `lint` or `diff` wrote, and tells it in any
-    /// other format as that run would have done. Neither a repository nor git is
-    /// needed, so that a job which may write comments need not touch the code that
-    /// another job checked.
+    /// Reads the `--output json` of `lint` or `diff` and prints it in any other format, as that run
+    /// would have done. Needs neither the repository nor git, so a job with permission to write
+    /// comments does not need the code that another job checked.
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
 
-    /// Tell where a value comes from, and where it could be changed
+    /// Show where a value comes from and where to change it
     ///
-    /// Follows a rendered value back to the text that wrote it, with what lost
-    /// against it on the way.
+    /// Traces a rendered value back to the source line that wrote it, and lists the values it
+    /// overrides on the way.
     #[command(name = "explain-value", override_usage = EXPLAIN_VALUE_USAGE)]
     #[command(after_help = EXPLAIN_VALUE_EXAMPLES)]
     ExplainValue(ExplainValueArgs),
 
-    /// Show which commit made each value of a rendered document what it is
+    /// Show the commit that last changed each value of a rendered document
     ///
-    /// Renders the site in each commit that touched one of its files, and finds for each value the
-    /// commit since which the output has it, be that a commit to the output's own file or an edit
-    /// elsewhere that reached it. With PATH, all that the value ever was.
+    /// Renders the site in each commit that touched one of its files. Finds for each value the
+    /// commit that gave it to the output: a commit to the output's own file, or an edit elsewhere
+    /// that reached it. With PATH, shows the history of one value.
     #[command(override_usage = BLAME_USAGE, after_help = BLAME_EXAMPLES)]
     Blame(BlameArgs),
 
     /// List the commits that changed rendered documents, with their reach
     ///
     /// Renders the sites in each commit that touched one of their files, and counts the outputs
-    /// that are others than before. For a merge those count in which a value is another than in each of
-    /// its parents; with `--first-parent` all that it brought.
+    /// that changed. For a merge, counts the outputs with a value that differs from all parents;
+    /// with `--first-parent`, all changes that it brought.
     #[command(after_help = LOG_EXAMPLES)]
     Log(LogArgs),
 
-    /// Tell what could change if a file or a line did
+    /// Show what a file or a line can affect
     ///
-    /// Follows the values on a line to every output that they reach, in all
-    /// sites, and to the lines that stop them.
+    /// Follows the values on a line to every output that they reach, in all sites, and to the lines
+    /// that stop them.
     #[command(after_help = IMPACT_EXAMPLES)]
     Impact {
-        /// A file or folder, or one line of a file
+        /// A file, a folder, or one line of a file
         #[arg(value_name = "FILE[:LINE]")]
         place: String,
 
@@ -523,62 +519,60 @@ pub(super) enum Verb {
         #[command(flatten)]
         config: ConfigArgs,
 
-        /// How to print it
+        /// Output format
         #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
         #[arg(help_heading = "Output")]
         format: TextFormat,
     },
 
-    /// Print which document is made of which
+    /// Print the dependencies between documents
     ///
-    /// The documents of each site, with their parents, what they replace, and
-    /// what they substitute.
+    /// Prints the documents of each site with their parents, the documents they replace, and their
+    /// substitution sources.
     #[command(after_help = GRAPH_EXAMPLES)]
     Graph {
         #[command(flatten)]
         selection: SelectionArgs,
 
-        /// How to print it
+        /// Output format
         #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
         #[arg(help_heading = "Output")]
         format: GraphFormat,
     },
 
-    /// Make a small repository with an edit in it, and tell what that reaches
+    /// Create a small example repository with an edit, and show its reach
     ///
-    /// Writes an example of a site repository to a new temporary folder, with
-    /// one commit and one line edited since, and prints what `layercake lint
-    /// --since HEAD` says there. Needs nothing, and leaves all other folders as
-    /// they are.
+    /// Writes an example site repository with one commit and one edited line to a new temporary
+    /// folder, and prints what `layercake lint --since HEAD` reports there. Changes no other
+    /// folder.
     #[command(after_help = DEMO_NOTE)]
     Demo {
-        /// Write to this folder, which is to be empty or not there yet
+        /// Write to this folder, which must be empty or not exist
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
 
-        /// Make two repositories, of which one pins a revision of the other, and tell what the
+        /// Create two repositories, one of which pins a revision of the other, and show what the
         /// next revision changes
         #[arg(long)]
         repositories: bool,
     },
 
-    /// Accept the findings that there are, and report only others
+    /// Accept the existing findings, and report only new ones
     ///
-    /// Writes them to `.layercake-baseline.json` at the root of the repository,
-    /// one on a line, to be committed; `lint` does not report them then. Lines
-    /// may move.
+    /// Writes the findings to `.layercake-baseline.json` at the root of the repository, one per
+    /// line; commit this file. `lint` then no longer reports them, even if their lines move.
     #[command(subcommand, after_help = BASELINE_EXAMPLES)]
     Baseline(BaselineVerb),
 
     /// Print the page of a rule, or the list of all rules
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain {
-        /// The rule's name, e.g. `missing-parent`; a code of Pegleg's or a group
-        /// lists its rules; without one, all are listed
+        /// Rule, e.g. `missing-parent`, or a Pegleg code or a group to list its rules [default:
+        /// list all]
         rule: Option<String>,
     },
 
-    /// List the rules, with their levels as they are configured here
+    /// List the rules with their configured levels
     #[command(after_help = RULES_EXAMPLES)]
     Rules {
         #[command(flatten)]
@@ -587,7 +581,7 @@ pub(super) enum Verb {
         #[command(flatten)]
         config: ConfigArgs,
 
-        /// How to print them
+        /// Output format
         #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
         #[arg(help_heading = "Output")]
         format: TextFormat,
@@ -597,45 +591,43 @@ pub(super) enum Verb {
     #[command(subcommand, after_help = CONFIG_EXAMPLES)]
     Config(ConfigVerb),
 
-    /// Write a commented configuration, and the hook's entry for pre-commit
+    /// Create a commented configuration and a pre-commit hook entry
     ///
-    /// Writes `layercake.yaml` to the root of the repository around the current
-    /// folder, and `.pre-commit-config.yaml` beside it. What is there already is
-    /// left as it is.
+    /// Writes `layercake.yaml` to the root of the enclosing repository, and
+    /// `.pre-commit-config.yaml` beside it. Existing files are not changed.
     #[command(after_help = INIT_NOTE)]
     Init,
 
-    /// Print what lets a shell complete verbs and flags
+    /// Print a shell completion script
     ///
-    /// Prints a script in the language of the shell, to be kept where the shell
-    /// looks for such scripts.
+    /// Save the script where your shell looks for completions.
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {
-        /// The shell
+        /// Shell
         shell: Shell,
     },
 
-    /// Print the manual page of a verb, or write all of them
+    /// Print the manual page of a verb, or write all pages
     ///
-    /// A page says what `--help` says, in the form that `man` reads.
+    /// The pages have the same content as `--help`.
     #[command(after_help = MAN_EXAMPLES)]
     Man {
-        /// The verb, e.g. `lint` or `baseline write`; the program if not given
+        /// Verb, e.g. `lint` or `baseline write` [default: the program]
         verb: Vec<String>,
 
-        /// Write all pages to this folder, which is made if it is not there
+        /// Write all pages to this folder, created if missing
         #[arg(long, value_name = "DIR", conflicts_with = "verb", help_heading = "Output")]
         dir: Option<PathBuf>,
     },
 
-    /// For work on layercake itself
+    /// Commands for developing layercake
     #[command(hide = true, subcommand)]
     Debug(Debug),
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ConfigVerb {
-    /// Print every setting, its value, and where that comes from
+    /// Print every setting with its value and source
     #[command(after_help = CONFIG_SHOW_EXAMPLES)]
     Show {
         #[command(flatten)]
@@ -647,7 +639,7 @@ pub(super) enum ConfigVerb {
         #[command(flatten)]
         config: ConfigArgs,
 
-        /// How to print them
+        /// Output format
         #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
         #[arg(help_heading = "Output")]
         format: TextFormat,
@@ -660,7 +652,7 @@ pub(super) enum ConfigVerb {
         config: ConfigArgs,
     },
 
-    /// Say what is wrong with the configuration file
+    /// Check the configuration file
     #[command(after_help = CONFIG_CHECK_EXAMPLES)]
     Check {
         #[command(flatten)]
@@ -674,25 +666,25 @@ pub(super) enum ConfigVerb {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Debug {
-    /// Read and parse what `lint` would, and nothing else
+    /// Read and parse the files that `lint` would, and do nothing else
     Parse {
         #[command(flatten)]
         selection: SelectionArgs,
     },
 
-    /// Say what would be compared, and list the files of the later side
+    /// Print the sides that would be compared, and list the files of the later side
     Side {
         #[command(flatten)]
         comparison: ComparisonArgs,
     },
 
-    /// Run a command line while layercake itself fails at some places
+    /// Run a command line with injected internal failures
     Fail {
-        /// What fails: `document:NAME`, `rule:NAME`, and what else `guard.rs` lists
+        /// Place of a failure: `document:NAME`, `rule:NAME` and others, see `guard.rs`
         #[arg(long = "at", value_name = "PLACE", required = true)]
         places: Vec<String>,
 
-        /// The command line, without the name of the program
+        /// Command line without the program name
         #[arg(value_name = "ARGUMENT", last = true, required = true)]
         arguments: Vec<OsString>,
     },

@@ -9,7 +9,7 @@ pub(super) fn view<T>(checked: &Checked<T>) -> View<'_> {
     View::new(&checked.sources, &checked.secrets, &checked.opaque)
 }
 
-/// 0 without errors, 1 with errors, 2 where layercake itself failed.
+/// Exit code: 0 without errors, 1 with errors, 2 if layercake itself failed.
 pub(super) fn verdict<T>(checked: &Checked<T>) -> ExitCode {
     if checked.internal_error {
         return ExitCode::from(2);
@@ -17,17 +17,16 @@ pub(super) fn verdict<T>(checked: &Checked<T>) -> ExitCode {
     ExitCode::from(u8::from(checked.findings.counts().errors > 0))
 }
 
-/// A line that says that what was printed is not the whole story; nothing
-/// where it is.
+/// Line that says that the run has findings which are not printed; empty if it has none.
 pub(super) fn problems<T>(checked: &Checked<T>) -> String {
     let counts = checked.findings.counts();
     if counts.errors + counts.warnings == 0 {
         return String::new();
     }
-    format!("{}; `layercake lint` shows them\n", report::counts_words(counts))
+    format!("{}; `layercake lint` shows them\n", report::format_counts(counts))
 }
 
-/// 0 if a question was answered, 2 if layercake itself failed.
+/// Exit code of a query: 0 if it was answered, 2 if layercake itself failed.
 pub(super) fn exit_code_of_answer<T>(checked: &Checked<T>) -> ExitCode {
     ExitCode::from(if checked.internal_error { 2 } else { 0 })
 }

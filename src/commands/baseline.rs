@@ -1,4 +1,4 @@
-//! `layercake baseline`: what was accepted is written, pruned and shown.
+//! `layercake baseline`: writes, prunes and lists the accepted findings.
 
 use std::path::{Path, PathBuf};
 
@@ -12,21 +12,21 @@ use crate::source::{RepoPath, stays_inside, write_file, write_own_file};
 use crate::triage::Baseline;
 use crate::triage::baseline::BaselineEntry;
 
-/// What was written.
+/// A baseline that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenBaseline {
-    /// Where.
+    /// Path of the file.
     pub path: RepoPath,
-    /// How many findings it accepts.
+    /// Number of accepted findings.
     pub accepted: usize,
-    /// How many fewer these are than before; none where there was no baseline.
+    /// Number of findings fewer than before; `None` if there was no baseline.
     pub gone: Option<usize>,
 }
 
-/// Writes a baseline that accepts all that is reported without one.
+/// Writes a baseline that accepts all findings reported without one.
 ///
 /// # Errors
-/// Where only a part is selected, or the work cannot be done.
+/// If only a part is selected, or the check or the write fails.
 pub fn write(selection: &Selection, progress: &Progress) -> Result<WrittenBaseline, Error> {
     let BaselinePath { path, file, is_configured } = place(selection)?;
     let nothing = Selection { baseline: BaselineChoice::Nothing, ..selection.clone() };
@@ -44,10 +44,10 @@ pub fn write(selection: &Selection, progress: &Progress) -> Result<WrittenBaseli
     Ok(WrittenBaseline { path, accepted, gone: None })
 }
 
-/// Takes out of the baseline what nobody finds any more.
+/// Removes baseline entries that no longer match a finding.
 ///
 /// # Errors
-/// Where there is none, or it is damaged; as [`write()`].
+/// If the baseline is missing or invalid; as [`write()`].
 pub fn prune(selection: &Selection, progress: &Progress) -> Result<WrittenBaseline, Error> {
     let BaselinePath { path, file, .. } = place(selection)?;
     let old = read(selection, &path)?;
@@ -78,10 +78,10 @@ pub fn prune(selection: &Selection, progress: &Progress) -> Result<WrittenBaseli
     Ok(WrittenBaseline { path, accepted, gone })
 }
 
-/// What the baseline accepts.
+/// Entries of the baseline.
 ///
 /// # Errors
-/// Where there is none, or it is damaged.
+/// If the baseline is missing or invalid.
 pub fn show(selection: &Selection) -> Result<Vec<BaselineRow>, Error> {
     let BaselinePath { path, .. } = place(selection)?;
     let baseline = read(selection, &path)?;
@@ -102,41 +102,42 @@ fn count(baseline: &Baseline) -> usize {
 fn open_whole(selection: &Selection) -> Result<Workspace, Error> {
     let workspace = Workspace::open(selection)?;
     if workspace.is_limited() {
-        let message = "a baseline is made of all that is found";
+        let message = "a baseline must cover all findings";
         return Err(
-            Error::new(ErrorKind::Usage, message).with_help("leave `--site` and the files out")
+            Error::new(ErrorKind::Usage, message).with_help("remove `--site` and the files")
         );
     }
     Ok(workspace)
 }
 
-/// What the plan finds, which must be all that there is: a baseline without what
-/// layercake failed to find would be a damaged one.
+/// Checks everything. Fails after an internal error, because a baseline without the findings it
+/// hides would be wrong.
 fn check_whole(plan: &Plan<'_>) -> Result<Checked<()>, Error> {
     let checked = check(plan, |_| ())?;
     if checked.internal_error {
-        let message = "layercake itself failed, and may not have found all that there is";
+        let message = "layercake itself failed, so findings may be missing";
         return Err(Error::new(ErrorKind::Internal, message)
-            .with_help("`layercake lint` shows where; the baseline is as it was"));
+            .with_help("run `layercake lint` for details; the baseline was not changed"));
     }
     Ok(checked)
 }
 
-/// A baseline holds names that the repository chose: no shell may read it as its own.
+/// Rejects other extensions: a baseline contains names chosen by the repository, so it must not be
+/// a file that a shell reads.
 fn refuse_other_extension(path: &RepoPath) -> Result<(), Error> {
     if path.as_str().to_ascii_lowercase().ends_with(".json") {
         return Ok(());
     }
     let message = format!("the configured baseline `{path}` does not end in `.json`");
-    let help = "name such a file in `baseline`, or any with `--baseline`";
+    let help = "set `baseline` to a `.json` file, or pass any file with `--baseline`";
     Err(Error::new(ErrorKind::Usage, message).with_help(help))
 }
 
-/// Where the baseline is, or is to be.
+/// Location of the baseline.
 struct BaselinePath {
     path: RepoPath,
     file: PathBuf,
-    /// Whether the configuration names it, and not the user.
+    /// Whether the configuration names it instead of the user.
     is_configured: bool,
 }
 
@@ -148,20 +149,20 @@ fn place(selection: &Selection) -> Result<BaselinePath, Error> {
             let found = Start::find(selection)?.configured(selection)?;
             let path = found.baseline(Some(tree.root()));
             is_configured = found.config.baseline.is_some();
-            // who changes the configuration must not choose where else files are
+            // The author of the configuration must not choose where else files are
             if !stays_inside(tree.root(), Path::new(path.as_str())) {
-                let message = format!("the baseline `{path}` leads out through a symbolic link");
-                let help = "name a folder of the repository";
+                let message = format!(
+                    "the baseline `{path}` is outside of the repository through a symbolic link"
+                );
+                let help = "use a folder of the repository";
                 return Err(Error::new(ErrorKind::Usage, message).with_help(help));
             }
             path
         }
-        BaselineChoice::Named(file) => super::path_to_be(&tree, &selection.directory, file)?,
+        BaselineChoice::Named(file) => super::path_in_tree(&tree, &selection.directory, file)?,
         BaselineChoice::Nothing => {
-            let message = "there is nothing to do without a baseline";
-            return Err(
-                Error::new(ErrorKind::Usage, message).with_help("leave `--no-baseline` out")
-            );
+            let message = "`--no-baseline` cannot be used here";
+            return Err(Error::new(ErrorKind::Usage, message).with_help("remove `--no-baseline`"));
         }
     };
     let file = path.parts().fold(tree.root().to_owned(), |folder, part| folder.join(part));
@@ -171,7 +172,7 @@ fn place(selection: &Selection) -> Result<BaselinePath, Error> {
 fn read(selection: &Selection, path: &RepoPath) -> Result<Baseline, Error> {
     let tree = work_tree(selection)?;
     check::baseline(&tree, path)?.ok_or_else(|| {
-        Error::new(ErrorKind::Baseline, format!("there is no baseline `{path}`"))
-            .with_help("`layercake baseline write` writes one, which accepts all that is found now")
+        Error::new(ErrorKind::Baseline, format!("baseline `{path}` not found"))
+            .with_help("run `layercake baseline write` to accept all current findings")
     })
 }

@@ -1,4 +1,4 @@
-//! `layercake blame SITE SCHEMA NAME [PATH]`: which commit made each value of an output what it is.
+//! `layercake blame SITE SCHEMA NAME [PATH]`: the commit that last changed each value of an output.
 
 mod facts;
 mod outputs;
@@ -22,45 +22,44 @@ use crate::report::View;
 use crate::report::blame::{Blame, BlameAnswer, BlamedCommit};
 use crate::source::RepoPath;
 
-/// What is asked of a history.
+/// Request for the commits behind values of a site.
 #[derive(Clone, Debug)]
 pub struct BlameRequest {
-    /// The site; `-` for files without sites.
+    /// Site; `-` for files without sites.
     pub site: String,
-    /// The schema of the document; empty where only one document of the name is expected, or
-    /// outputs of all schemas are asked for.
+    /// Schema of the document; empty if the name is unique, or for outputs of all schemas.
     pub schema: String,
-    /// The name of the document; all outputs of the site without one.
+    /// Name of the document; all outputs of the site if `None`.
     pub name: Option<String>,
-    /// The value whose history is asked for; all values without one.
+    /// Value whose history is requested; all values if `None`.
     pub path: Option<String>,
-    /// What is asked of them.
+    /// Question about the values.
     pub question: BlameQuestion,
-    /// Which of the history is asked for.
+    /// Range of the history.
     pub history: HistoryRequest,
 }
 
-/// What is asked of a value, an output or a site.
+/// Question about a value, an output or a site.
 #[derive(Clone, Debug)]
 pub enum BlameQuestion {
-    /// Which commit made it what it is.
+    /// The commit that last changed it.
     Value,
-    /// Which commits made a value this text, or another than this.
+    /// The commits that set a value to this text or away from it.
     When(String),
-    /// Since which commit the text at this `FILE:LINE` reaches a value, or does not.
+    /// The commit since which the text at this `FILE:LINE` reaches a value, or does not.
     WhyNot(String),
-    /// Which commit brought the findings of this rule, or of this group of rules.
+    /// The commit that introduced the findings of this rule, or of this group of rules.
     Finding(String),
 }
 
-/// Given steps of the history of a value, each as the answer would be if it was all.
+/// Receives steps of the history of a value, each as an answer of its own.
 pub type FoundSteps<'f> = dyn FnMut(&Blame, &View<'_>) + 'f;
 
-/// The commits that are asked for. Steps of the history of a value are handed to `found` as soon as
-/// they are known, as parts of the answer.
+/// Finds the requested commits. Passes steps of the history of a value to `found` as soon as they
+/// are known, as parts of the answer.
 ///
 /// # Errors
-/// If there is no git repository, no such site, document or value, or if commits or files cannot be
+/// If the git repository, site, document or value does not exist, or if commits or files cannot be
 /// read.
 pub fn run(
     selection: &Selection,
@@ -87,7 +86,7 @@ pub fn run(
     let mut history = SiteHistory::open(&workspace, &repository, &request.history)?;
     let site = (request.site != SET).then(|| request.site.as_str().into());
     let first = match (&selection.revision, &repository.tip) {
-        (Some(_), Some(tip)) => history.first_alike(tip, site.as_ref())?,
+        (Some(_), Some(tip)) => history.first_equal(tip, site.as_ref())?,
         (_, tip) => history.work_tree(site.clone(), tip.as_deref())?,
     };
     let keys = configuration::list_keys(&workspace.configured.config, &[]);
@@ -109,22 +108,22 @@ pub fn run(
     Ok((checked, Blame { unshallow, ..blame }))
 }
 
-/// Looks at what a walk found next.
+/// Callback for the next results of a walk.
 type FoundNext<'f, 'w, 'p, T, C> =
     dyn FnMut(&mut Walk<'w, 'p, T>, &mut [C]) -> Result<(), Error> + 'f;
 
-/// What a run is asked, and where it begins.
+/// A `blame` request with its opened repository.
 struct BlameRun<'r> {
     workspace: &'r Workspace,
     settings: &'r Settings,
     request: &'r BlameRequest,
-    /// The files that are given.
+    /// Files given by the user.
     files: Vec<RepoPath>,
     first: CommitIndex,
 }
 
 impl BlameRun<'_> {
-    /// What `look` sees in the site where the walk begins.
+    /// Result of `look` for the site at the start of the walk.
     fn begin<T, S>(
         &self,
         walk: &mut Walk<'_, '_, T>,
@@ -134,15 +133,15 @@ impl BlameRun<'_> {
             StateAs::Site(site) => look(&site, at_hand),
             StateAs::Absent => Err(no_site(&self.workspace.sites(), &self.request.site)),
             StateAs::Unusable(_) | StateAs::Failed => {
-                let message = format!("site `{}` cannot be rendered", self.request.site);
-                Err(Error::new(ErrorKind::Usage, message).with_help("`layercake lint` says why"))
+                let message = format!("cannot render site `{}`", self.request.site);
+                Err(Error::new(ErrorKind::Usage, message)
+                    .with_help("run `layercake lint` for details"))
             }
         })?
     }
 
-    /// All that the walk finds, and whether there is more. What it finds next is given to `next`,
-    /// too.
-    fn go<'w, 'p, T, C>(
+    /// Results of the whole walk, and whether there are more. Also passes new results to `next`.
+    fn run_walk<'w, 'p, T, C>(
         &self,
         walk: &mut Walk<'w, 'p, T>,
         step: Step<'_, T, C>,
@@ -154,7 +153,7 @@ impl BlameRun<'_> {
         let limit = self.request.history.limit.unwrap_or(usize::MAX);
         loop {
             let known = found.len();
-            let goes_on = walk.advance(step, &mut |change| {
+            let continues = walk.advance(step, &mut |change| {
                 commits.insert(commit_of(&change));
                 if commits.len() <= limit {
                     found.push(change);
@@ -162,21 +161,21 @@ impl BlameRun<'_> {
             })?;
             next(walk, &mut found[known..])?;
             let is_ended = commits.len() == limit || self.request.history.is_stopped();
-            let is_partial = commits.len() > limit || (goes_on && is_ended);
-            if is_partial || !goes_on {
+            let is_partial = commits.len() > limit || (continues && is_ended);
+            if is_partial || !continues {
                 return Ok((found, is_partial));
             }
         }
     }
 
-    /// An answer that names no commit.
+    /// An answer without commits.
     fn blame(&self, answer: BlameAnswer) -> Blame {
         let site = (self.request.site != SET).then(|| self.request.site.as_str().into());
         let (commits, unusable) = (Vec::new(), Vec::new());
         Blame { site, commits, answer, unusable, is_partial: false, unshallow: None }
     }
 
-    /// The answer with the commits that it names.
+    /// The answer with the commits that it refers to.
     fn end<T>(
         &self,
         mut walk: Walk<'_, '_, T>,
@@ -192,7 +191,7 @@ impl BlameRun<'_> {
     }
 }
 
-/// The commits that an answer names, newest first.
+/// Commits that an answer refers to, newest first.
 struct NamedCommits {
     commits: Vec<BlamedCommit>,
     numbers: BTreeMap<CommitIndex, usize>,

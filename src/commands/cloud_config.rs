@@ -1,8 +1,7 @@
-//! `layercake cloud-config`: what cloud-init makes of its parts.
+//! `layercake cloud-config`: merges parts as cloud-init does.
 //!
-//! Either of those that are named, wherever they are: each is one file of the
-//! only set of a run without Deckhand documents. Or of the sets that the
-//! repository's configuration declares, for each site.
+//! Merges either named files, as the only set of a run without Deckhand documents, or the sets that
+//! the repository's configuration declares, for each site.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,34 +26,32 @@ use crate::system::deckhand::layout::Layout;
 use crate::system::deckhand::secrecy::Folder;
 use crate::yaml::{Key, Mapping, Node, Value};
 
-/// What stands for standard input where a file is named.
+/// File name for standard input.
 pub(crate) const STANDARD_INPUT: &str = "-";
 
-/// What is to be merged, file by file.
+/// Files to merge.
 #[derive(Clone, Debug, Default)]
 pub struct Parts {
-    /// The files of user-data, in order.
+    /// Files of user-data, in order.
     pub user_data: Vec<PathBuf>,
-    /// For files of user-data, by their number from 1, how they are merged:
-    /// `N=SPEC`.
+    /// Merge types of user-data files, by 1-based number: `N=SPEC`.
     pub merge_types: Vec<String>,
-    /// The file of the second vendor-data.
+    /// File of the second vendor-data.
     pub vendor_data2: Option<PathBuf>,
-    /// The file of vendor-data.
+    /// File of vendor-data.
     pub vendor_data: Option<PathBuf>,
-    /// The folder `conf.d`.
+    /// Folder `conf.d`.
     pub conf_d: Option<PathBuf>,
     /// `cloud.cfg`.
     pub base: Option<PathBuf>,
-    /// By which rules they are merged.
+    /// Merge rules.
     pub dialect: Option<Dialect>,
-    /// What standard input gave, where one of the files is
-    /// `STANDARD_INPUT`.
+    /// Content of standard input, if one of the files is `STANDARD_INPUT`.
     pub standard_input: Vec<u8>,
 }
 
 impl Parts {
-    /// Whether nothing is named.
+    /// Whether no file is named.
     pub fn is_empty(&self) -> bool {
         self.user_data.is_empty() && self.others().next().is_none() && self.conf_d.is_none()
     }
@@ -65,7 +62,7 @@ impl Parts {
         files.any(|file| file.as_os_str() == STANDARD_INPUT)
     }
 
-    /// The files that there is one of at most.
+    /// Files other than user-data, each at most once.
     fn others(&self) -> impl Iterator<Item = (SourceKind, &PathBuf)> {
         let files = [
             (SourceKind::VendorData2, &self.vendor_data2),
@@ -76,12 +73,10 @@ impl Parts {
     }
 }
 
-/// Merges the parts that are named; what can be merged comes although others
-/// are dropped.
+/// Merges the named parts. Dropped parts do not prevent the result.
 ///
 /// # Errors
-/// Where a file cannot be read, or what is named means nothing; faults of
-/// parts are findings.
+/// If a file cannot be read, or an argument is invalid; faults of parts are findings.
 pub fn merge(
     selection: &Selection,
     parts: &Parts,
@@ -112,11 +107,10 @@ pub fn merge(
     work_on_sites(&plan, Work::Merge, |site| outputs(site, None))
 }
 
-/// Merges the sets that are declared, of the sites that the selection names;
-/// `sets` are globs of their names, all where there is none.
+/// Merges the declared sets of the selected sites. `sets` are globs for their names; all if empty.
 ///
 /// # Errors
-/// Where there is no such set; faults of documents and parts are findings.
+/// If no such set exists; faults of documents and parts are findings.
 pub fn merge_declared(
     selection: &Selection,
     sets: &[String],
@@ -129,22 +123,21 @@ pub fn merge_declared(
     let wanted = globs(sets)?;
     let mut plan = workspace.plan(progress);
     if !has_sites {
-        // Other files are nobody's documents then.
+        // No other files are read as documents.
         plan.scope = Scope::Set(Vec::new());
     }
     let declared = &plan.options.configuration.sets;
     if declared.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, "nothing is named that could be merged")
-            .with_help(
-                "name the parts, e.g. `layercake cloud-config base.yaml site.yaml`, or declare sets \
+        return Err(Error::new(ErrorKind::Usage, "no parts given").with_help(
+            "pass the parts, e.g. `layercake cloud-config base.yaml site.yaml`, or declare sets \
                  of them under `cloud-config` in `layercake.yaml`",
-            ));
+        ));
     }
     if !declared.iter().any(|set| is_wanted(wanted.as_ref(), &set.name)) {
         let names: Vec<String> = declared.iter().map(|set| format!("`{}`", set.name)).collect();
-        let message = format!("no set of parts is called {}", sets.join(" or "));
+        let message = format!("no set of parts matches {}", sets.join(" or "));
         return Err(Error::new(ErrorKind::Usage, message)
-            .with_help(format!("there is {}", names.join(", "))));
+            .with_help(format!("the sets are {}", names.join(", "))));
     }
     work_on_sites(&plan, Work::Merge, |site| outputs(site, wanted.as_ref()))
 }
@@ -153,8 +146,7 @@ fn is_wanted(wanted: Option<&GlobSet>, name: &str) -> bool {
     wanted.is_none_or(|wanted| wanted.is_match(name))
 }
 
-/// What is merged of the sets of a site, in the order in which they are
-/// declared; keys sorted, as cloud-init writes them.
+/// Merged sets of a site in declaration order, with keys sorted as cloud-init writes them.
 fn outputs(site: &SiteAtHand<'_>, wanted: Option<&GlobSet>) -> SiteDocuments {
     let emitted = site.graph.outputs().filter(|(doc, _)| site.sets.member(*doc).is_some());
     let emitted = emitted.filter(|(_, recipe)| is_wanted(wanted, &recipe.key.name));
@@ -170,7 +162,7 @@ fn outputs(site: &SiteAtHand<'_>, wanted: Option<&GlobSet>) -> SiteDocuments {
     SiteDocuments { site: site.site.name.clone(), documents: documents.collect() }
 }
 
-/// The same with the keys of every mapping in order.
+/// The node with the keys of every mapping sorted.
 fn sorted(node: &Node) -> Node {
     let value = match &node.value {
         Value::Mapping(mapping) => {
@@ -186,7 +178,7 @@ fn sorted(node: &Node) -> Node {
     Node { value, ..node.clone() }
 }
 
-/// Numbers stand before texts; Python could not order them at all.
+/// Sort key: numbers before strings, a mix that Python could not sort at all.
 fn order_of(key: &Key) -> (i64, String) {
     match &key.value {
         Value::Int(number) => (*number, String::new()),
@@ -194,13 +186,13 @@ fn order_of(key: &Key) -> (i64, String) {
     }
 }
 
-/// The files that are named, read.
+/// Contents of the named files.
 struct NamedFiles {
     files: MemoryTree,
-    /// For each source its files.
+    /// Files of each source.
     sources: Vec<(SourceKind, Vec<Arc<str>>)>,
     headers: Vec<GivenHeader>,
-    /// Where each of them is on disk.
+    /// Path of each on disk.
     on_disk: BTreeMap<Arc<str>, PathBuf>,
 }
 
@@ -230,9 +222,9 @@ impl NamedFiles {
             named.headers.push(merge_type(text, parts)?);
         }
         if named.sources.is_empty() {
-            let message = "there is no file in the folder that stands for `conf.d`";
+            let message = "the folder given with `--conf-d` has no `.cfg` files";
             return Err(Error::new(ErrorKind::Usage, message)
-                .with_help("cloud-init reads the files in it whose names end in `.cfg`"));
+                .with_help("cloud-init reads only files whose names end in `.cfg`"));
         }
         Ok(named)
     }
@@ -246,9 +238,10 @@ impl NamedFiles {
     ) -> Result<(), Error> {
         let name = name_of(file)?;
         if self.on_disk.insert(name.clone(), directory.join(file)).is_some() {
-            let message = format!("`{}` is named twice", file.display());
-            return Err(Error::new(ErrorKind::Usage, message)
-                .with_help("a file is one part; copy it to have it twice"));
+            let message = format!("`{}` is given twice", file.display());
+            return Err(
+                Error::new(ErrorKind::Usage, message).with_help("copy the file to merge it twice")
+            );
         }
         let bytes = if file.as_os_str() == STANDARD_INPUT {
             parts.standard_input.clone()
@@ -284,31 +277,36 @@ impl NamedFiles {
     }
 }
 
-/// What a file is called in reports: as it was named.
+/// Name of a file in reports, as the user gave it.
 fn name_of(file: &Path) -> Result<Arc<str>, Error> {
     if file.as_os_str() == STANDARD_INPUT {
         return Ok("<stdin>".into());
     }
     let name = file.to_str().ok_or_else(|| {
-        Error::new(ErrorKind::Usage, format!("the name `{}` is not UTF-8", file.display()))
+        Error::new(
+            ErrorKind::Usage,
+            format!("the file name `{}` is not valid UTF-8", file.display()),
+        )
     })?;
     Ok(name.strip_prefix("./").unwrap_or(name).into())
 }
 
-/// `N=SPEC`: the header of the part with this number.
+/// Parses `N=SPEC` into the header of part N.
 fn merge_type(text: &str, parts: &Parts) -> Result<GivenHeader, Error> {
     let malformed = || {
-        Error::new(ErrorKind::Usage, format!("`--merge-type {text}` names no part")).with_help(
-            "write it as N=SPEC, e.g. `2=dict(recurse_list)+list(append)` for the second",
-        )
+        Error::new(ErrorKind::Usage, format!("invalid value `{text}` for `--merge-type`"))
+            .with_help(
+                "write it as N=SPEC, e.g. `2=dict(recurse_list)+list(append)` for the second",
+            )
     };
     let (number, value) = text.split_once('=').ok_or_else(malformed)?;
     let number: usize = number.trim().parse().map_err(|_| malformed())?;
     let file = number.checked_sub(1).and_then(|index| parts.user_data.get(index));
     let file = file.ok_or_else(|| {
         let count = crate::report::counted(parts.user_data.len(), "part");
-        let message = format!("`--merge-type {text}`: there is no part {number}");
-        Error::new(ErrorKind::Usage, message).with_help(format!("{count} is named; the first is 1"))
+        let message = format!("`--merge-type {text}`: no part {number}");
+        Error::new(ErrorKind::Usage, message)
+            .with_help(format!("{count} given; parts are counted from 1"))
     })?;
     Ok(GivenHeader {
         path: RepoPath::new(name_of(file)?),
@@ -318,7 +316,7 @@ fn merge_type(text: &str, parts: &Parts) -> Result<GivenHeader, Error> {
     })
 }
 
-/// What the repository around says, if there is one.
+/// The enclosing repository, if there is one.
 struct SurroundingRepository {
     found: configuration::FoundConfiguration,
     root: Option<PathBuf>,
@@ -330,8 +328,8 @@ impl SurroundingRepository {
         Ok(Self { found: start.configured(selection)?, root: start.root })
     }
 
-    /// Whether one of the files is part of a set that is declared secret, or in a
-    /// folder of secrets: all that is merged of it is then.
+    /// Whether one of the files is part of a set declared secret, or in a folder of secrets. Its
+    /// whole merge result is then secret.
     fn has_secret(&self, named: &NamedFiles) -> bool {
         let secret = SecretFiles::of(&self.sets(), RepoPath::new(""));
         named.on_disk.values().any(|file| match self.inside(file) {
@@ -340,8 +338,8 @@ impl SurroundingRepository {
         })
     }
 
-    /// The files that are secret by declaration, for a tree of a folder. None where
-    /// it lies outside.
+    /// Files declared secret, for a tree of a folder. `None` if the folder is outside of the
+    /// repository.
     fn secret_files_below(&self, folder: &Path) -> SecretFiles {
         let below = |folder| SecretFiles::of(&self.sets(), folder);
         self.inside(folder).map(below).unwrap_or_default()
@@ -351,7 +349,7 @@ impl SurroundingRepository {
         configuration::declared_sets(&self.found.config)
     }
 
-    /// The path of what is at a place on disk; none where that is outside.
+    /// Path in the repository of a place on disk; `None` if it is outside.
     fn inside(&self, place: &Path) -> Option<RepoPath> {
         RepoPath::of_place(self.root.as_deref()?, &place.canonicalize().ok()?)
     }

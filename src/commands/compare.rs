@@ -1,5 +1,5 @@
-//! What `lint` with a comparison and `diff` have in common: two sides chosen,
-//! opened and compared, and the gates put before what came of it.
+//! Common code of `lint` with a comparison and `diff`: chooses, opens and compares two sides, and
+//! applies the gates.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -13,69 +13,69 @@ use crate::compare::Attribution;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind};
 use crate::report::model::{self, SideKind};
-use crate::rules::{ExpectedUnchanged, Gates, word_reach};
+use crate::rules::{ExpectedUnchanged, Gates, report_reach};
 use crate::source::{Repository, Spanned, WorkTree};
-use crate::stopwatch::{Stage, lap};
+use crate::stopwatch::{Stage, time};
 
-/// What is asked of a comparison.
+/// Request for a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct ComparisonRequest {
-    /// How the two sides are asked for.
+    /// Selection of the two sides.
     pub wanted: SideSelection,
-    /// The surroundings, which may say so.
+    /// Environment, for detecting the sides.
     pub environment: Environment,
-    /// Whether every cause is to be proven by rendering.
+    /// Whether to verify every cause by rendering.
     pub verify: Verify,
-    /// In how many sites an edit may change outputs.
+    /// Maximum number of sites in which an edit may change outputs.
     pub max_sites: Option<usize>,
-    /// How many outputs an edit may change.
+    /// Maximum number of outputs that an edit may change.
     pub max_outputs: Option<usize>,
-    /// Keys by which items of lists are known, beside `name` and `id`.
+    /// Keys that match list items, in addition to `name` and `id`.
     pub list_keys: Vec<String>,
-    /// Globs of the outputs that are expected to stay.
+    /// Globs of outputs that must not change.
     pub expect_unchanged: Option<Vec<String>>,
 }
 
-/// Whether causes are proven by rendering.
+/// Causes to verify by rendering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verify {
-    /// Where following the values leaves a doubt.
+    /// Those that remain doubtful after following the values.
     #[default]
     Doubtful,
-    /// All of them.
+    /// All causes.
     All,
 }
 
-/// A comparison, and what was compared.
+/// Result of a comparison, with its sides.
 #[derive(Debug)]
 pub struct ComparisonOutcome {
-    /// What came of it.
+    /// Result of the comparison.
     pub compared: Compared,
-    /// The repository.
+    /// Repository.
     pub repository: model::ReportedRepository,
     /// The two sides.
     pub sides: model::ReportedComparison,
-    /// How many documents the head side renders to.
+    /// Number of outputs on the head side.
     pub outputs: usize,
-    /// What is configured.
+    /// Configuration in effect.
     pub configured: FoundConfiguration,
 }
 
-/// Which sites a comparison reads.
+/// Sites that a comparison reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SitesToRead {
-    /// All that are asked for.
+    /// All requested sites.
     All,
-    /// Those that the edits can reach: no other site has new findings, but what is said of all
-    /// sites is not known.
+    /// Sites that the edits can reach. No other site has new findings, but statements about all
+    /// sites are not possible.
     Reached,
 }
 
-/// Compares what the selection names; none where nothing asks for a
-/// comparison, or the surroundings give no two sides, or more sites have to be read.
+/// Compares what the selection names. `None` if no comparison is requested, the environment gives
+/// no two sides, or more sites have to be read.
 ///
 /// # Errors
-/// Where the sides cannot be chosen or read, or other work cannot be done.
+/// If the sides cannot be determined or read, or another step fails.
 pub fn run(
     selection: &Selection,
     request: &ComparisonRequest,
@@ -92,8 +92,7 @@ pub fn run(
     opened.map(|opened| compared(opened, request, progress)).transpose()
 }
 
-/// As [`run`], in a repository that is already known, whichever one the
-/// environment names.
+/// As [`run`], in a known repository, ignoring the one in the environment.
 ///
 /// # Errors
 /// As [`run`].
@@ -108,7 +107,7 @@ pub(crate) fn run_in(
     opened.map(|opened| compared(opened, request, progress)).transpose()
 }
 
-/// What comes of two sides that were opened.
+/// Compares two opened sides.
 fn compared(
     opened: Opened,
     request: &ComparisonRequest,
@@ -125,7 +124,7 @@ fn compared(
     let settings = Settings { before, ..settings(request, config) };
     let mut compared = check::compare(&plan, &settings)?;
     workspace.repositories.add_history(&mut compared.checked.repositories);
-    for (edit, finding) in word_reach(&compared.comparison, &gates) {
+    for (edit, finding) in report_reach(&compared.comparison, &gates) {
         let path = compared.checked.sources.path_of(finding.primary.span);
         if let Some(finding) = plan.options.policy.levelled(finding, path.as_str(), None) {
             compared.add_gated(finding, edit);
@@ -155,15 +154,15 @@ pub(super) struct Opened {
     pub(super) workspace: Workspace,
 }
 
-/// Opens the two sides that are asked for; none where nothing asks for a
-/// comparison, or the surroundings give no two sides, or more sites have to be read.
+/// Opens the two requested sides. `None` if no comparison is requested, the environment gives no
+/// two sides, or more sites have to be read.
 pub(super) fn open(
     selection: &Selection,
     wanted: &SideSelection,
     environment: &Environment,
     reading: SitesToRead,
 ) -> Result<Option<Opened>, Error> {
-    match lap(Stage::Start, || repository(&selection.directory, wanted))? {
+    match time(Stage::Start, || repository(&selection.directory, wanted))? {
         Some(repository) => open_in(repository, selection, wanted, environment, reading),
         None => Ok(None),
     }
@@ -176,7 +175,7 @@ fn open_in(
     environment: &Environment,
     reading: SitesToRead,
 ) -> Result<Option<Opened>, Error> {
-    lap(Stage::Start, || {
+    time(Stage::Start, || {
         let environment = with_base(&repository, selection, wanted, environment)?;
         let Some(chosen) = sides::choose(&repository, wanted, &environment)? else {
             return Ok(None);
@@ -189,8 +188,8 @@ fn open_in(
     })
 }
 
-/// The surroundings, with the base that the configuration names. Where the base
-/// is to say what counts, it is not asked which base that is.
+/// The environment with the base from the configuration. If the configuration is read from the base
+/// side, it cannot choose the base.
 fn with_base<'e>(
     repository: &Repository,
     selection: &Selection,
@@ -214,8 +213,8 @@ fn with_base<'e>(
     Ok(Cow::Owned(Environment { base, ..environment.clone() }))
 }
 
-/// The repository around `directory`; none where there is none and nothing
-/// but the surroundings could ask for a comparison.
+/// Repository around `directory`; `None` if there is none and only `--auto` could ask for a
+/// comparison.
 fn repository(directory: &Path, wanted: &SideSelection) -> Result<Option<Repository>, Error> {
     if !directory.is_dir() {
         let message = format!("`{}` is not a folder", directory.display());
@@ -226,8 +225,7 @@ fn repository(directory: &Path, wanted: &SideSelection) -> Result<Option<Reposit
         return Ok(found);
     }
     let message = format!("`{}` is not inside a git repository", directory.display());
-    Err(Error::new(ErrorKind::Git, message)
-        .with_help("two states of files can be compared only where git keeps one of them"))
+    Err(Error::new(ErrorKind::Git, message).with_help("a comparison needs a git repository"))
 }
 
 fn settings(request: &ComparisonRequest, config: &Config) -> Settings {
@@ -238,7 +236,7 @@ fn settings(request: &ComparisonRequest, config: &Config) -> Settings {
     }
 }
 
-/// The gates of the flags, and where there is none, those of the configuration.
+/// Gates of the flags, or else those of the configuration.
 fn gates(request: &ComparisonRequest, config: &Config) -> Result<Gates, Error> {
     let unchanged = match &request.expect_unchanged {
         None => None,
@@ -260,9 +258,8 @@ fn gates(request: &ComparisonRequest, config: &Config) -> Result<Gates, Error> {
     Ok(Gates { max_sites, sites_set, max_outputs, outputs_set, unchanged })
 }
 
-/// The gates that count for a comparison with this base. Where nothing was
-/// there before, everything reaches everywhere, and a limit of that would only
-/// keep a repository from having its first commit.
+/// Gates for a comparison with this base. Without a base every edit reaches everything, and limits
+/// would only block the first commit.
 fn against(base: &ChosenSide, gates: Gates) -> Gates {
     match base {
         ChosenSide::Nothing => Gates { unchanged: gates.unchanged, ..Gates::default() },
@@ -270,8 +267,8 @@ fn against(base: &ChosenSide, gates: Gates) -> Gates {
     }
 }
 
-/// The repository, and its path in the one that it is inside of: started in a submodule,
-/// layercake does not compare what the other repository has.
+/// Repository, with its path in an outer one: in a submodule, layercake does not compare the
+/// content of the outer repository.
 fn describe_repository(repository: &Repository) -> model::ReportedRepository {
     let (name, branch) = (repository.name(), repository.branch());
     match repository.enclosing() {
@@ -284,7 +281,7 @@ fn describe_repository(repository: &Repository) -> model::ReportedRepository {
     }
 }
 
-/// What is pinned on a side in place of what is there; empty where nothing is.
+/// Description of revisions that replace pins on a side; empty if there are none.
 fn pins(bumps: &[Bump], revision: impl Fn(&Bump) -> Option<&str>) -> String {
     let pin = |bump: &Bump| Some(format!("{} {}", bump.name, revision(bump)?));
     let pins: Vec<String> = bumps.iter().filter_map(pin).collect();

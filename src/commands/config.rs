@@ -1,4 +1,4 @@
-//! `layercake config`: what is configured, where, and what may be.
+//! `layercake config`: shows, locates and describes the configuration.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ use crate::graph::MissingSource;
 use crate::merge::deckhand::Semantics;
 use crate::report::settings::SettingRow;
 
-/// What is configured around `directory`.
+/// Configuration around `directory`.
 ///
 /// # Errors
-/// Where the configuration cannot be found or used.
+/// If the configuration cannot be found or is invalid.
 pub fn find(directory: &Path, place: &ConfigurationSource) -> Result<FoundConfiguration, Error> {
     if let ConfigurationSource::File(file) = place {
         return super::configuration::at_file(directory, file);
@@ -26,7 +26,7 @@ pub fn find(directory: &Path, place: &ConfigurationSource) -> Result<FoundConfig
     Start::find(&selection)?.configured(&selection)
 }
 
-/// The path of the configuration file; none where there is none.
+/// Path of the configuration file, if there is one.
 pub fn path(found: &FoundConfiguration) -> Option<PathBuf> {
     let file = found.config.file.as_ref()?;
     let name = Path::new(file.path.as_str());
@@ -34,11 +34,10 @@ pub fn path(found: &FoundConfiguration) -> Option<PathBuf> {
     Some(inside().unwrap_or_else(|| name.to_owned()))
 }
 
-/// Every setting with its value and where that comes from, flags above the
-/// file.
+/// Every setting with its value and source; flags override the file.
 ///
 /// # Errors
-/// Where a flag names a rule that there is not.
+/// If a flag names an unknown rule.
 pub fn show(
     found: &FoundConfiguration,
     meaning: SemanticsFlags,
@@ -63,7 +62,7 @@ pub fn show(
     Ok(rows)
 }
 
-/// The settings that flags have.
+/// Settings given by flags.
 fn flags(
     meaning: SemanticsFlags,
     selectors: &Selectors,

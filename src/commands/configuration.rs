@@ -1,5 +1,4 @@
-//! What is configured, and what it asks of a run: the file is found and read
-//! here, and what flags say is put above it.
+//! Finds and reads the configuration, and applies the flags on top of it.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -22,55 +21,54 @@ use crate::system::deckhand::secrecy::{Folder, NOT_SHOWN, SecretKinds};
 use crate::triage::baseline::FILE;
 use crate::yaml::diff::{ListKeys, SpecialKey};
 
-/// Where the configuration is taken from.
+/// Source of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ConfigurationSource {
-    /// The root of what is read.
+    /// Root of the tree that is read.
     #[default]
     Root,
-    /// The root of what is compared with.
+    /// Root of the base side.
     Base,
     /// This file.
     File(PathBuf),
-    /// Nowhere: nothing is configured.
+    /// No configuration.
     Nowhere,
 }
 
-/// What flags say of the meaning of documents; above the configuration.
+/// Semantics given by flags, which override the configuration.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SemanticsFlags {
-    /// Which of the two meanings.
+    /// Deckhand semantics.
     pub semantics: Option<Semantics>,
-    /// What a substitution without its source is.
+    /// Level of a missing substitution source.
     pub missing_source: Option<MissingSource>,
 }
 
 /// A configuration, and where it was found.
 #[derive(Clone, Debug, Default)]
 pub struct FoundConfiguration {
-    /// What it says.
+    /// Parsed configuration.
     pub config: Config,
-    /// The file of the head, where the one of the base counts and is another.
+    /// The head's file, if that of the base is in effect and differs from it.
     pub(super) changed: Option<File>,
-    /// The folder from which its paths lead.
+    /// Folder that its paths are relative to.
     pub(super) folder: Option<PathBuf>,
 }
 
-/// What the trees of a run give for finding its configuration.
+/// Trees in which the configuration is looked up.
 pub struct ConfigurationTrees<'a> {
-    /// What is read.
+    /// Tree that is read.
     pub tree: &'a dyn Tree,
-    /// What it is compared with.
+    /// Base side.
     pub base: Option<&'a dyn Tree>,
-    /// Where they lie on disk.
+    /// Their root on disk.
     pub root: Option<&'a Path>,
 }
 
-/// Finds and reads the configuration; a file that is named is looked for from
-/// `directory`.
+/// Finds and reads the configuration. A file given by the user is relative to `directory`.
 ///
 /// # Errors
-/// Where there is no such file, it cannot be used, or there is no base.
+/// If the file does not exist or is invalid, or without a base.
 pub fn find(
     directory: &Path,
     place: &ConfigurationSource,
@@ -93,7 +91,7 @@ pub fn find(
                     Some(File::unread(path, bytes))
                 }
                 Some(_) => None,
-                // It has gone: what is pointed at is what it was.
+                // Deleted: point at the old content.
                 None => config.file.clone(),
             };
             Ok(FoundConfiguration { config, changed, folder })
@@ -102,12 +100,12 @@ pub fn find(
 }
 
 fn no_base() -> Error {
-    let message = "`--config-from-base` needs a comparison, and none is asked for";
-    let help = "say with what to compare: `--since REV`, `--staged`, `--from REV` or `--auto`";
+    let message = "`--config-from-base` needs a comparison, but none is requested";
+    let help = "pass `--since REV`, `--staged`, `--from REV` or `--auto`";
     Error::new(ErrorKind::Usage, message).with_help(help)
 }
 
-/// The configuration at the root of a tree.
+/// Configuration at the root of a tree.
 pub(super) fn in_tree(tree: &dyn Tree) -> Result<Config, Error> {
     match config::find(tree)? {
         Some((path, bytes)) => {
@@ -118,7 +116,7 @@ pub(super) fn in_tree(tree: &dyn Tree) -> Result<Config, Error> {
     }
 }
 
-/// The configuration file that the user named.
+/// Configuration file given by the user.
 pub(super) fn at_file(directory: &Path, file: &Path) -> Result<FoundConfiguration, Error> {
     let path = directory.join(file);
     let text = text_at(&path)?;
@@ -128,8 +126,8 @@ pub(super) fn at_file(directory: &Path, file: &Path) -> Result<FoundConfiguratio
     Ok(FoundConfiguration { config, changed: None, folder })
 }
 
-/// What reports call a file that the user named: without the folders around it where it may lie
-/// outside of the repository, for reports hold nothing of the machine.
+/// Name in reports of a file given by the user. Omits the folders around it if it may be outside of
+/// the repository, because reports must not reveal paths of the machine.
 fn shown_name(file: &Path) -> String {
     let is_below =
         file.components().all(|it| matches!(it, Component::Normal(_) | Component::CurDir));
@@ -153,10 +151,10 @@ fn read(path: RepoPath, bytes: Vec<u8>, folder: Folder) -> Result<Config, Error>
     config::read(path, bytes, &vocabulary)
 }
 
-/// Puts what the flags say above what the configuration says.
+/// Applies the flags on top of the configuration.
 ///
 /// # Errors
-/// Where a flag names a rule that there is not.
+/// If a flag names an unknown rule.
 pub fn settle(
     found: &FoundConfiguration,
     meaning: SemanticsFlags,
@@ -185,7 +183,7 @@ fn semantics(found: &FoundConfiguration, meaning: SemanticsFlags) -> (Semantics,
     }
 }
 
-/// The meaning that [`settle`] puts in force, for reports.
+/// Semantics in effect, for reports.
 pub fn chosen_semantics(found: &FoundConfiguration, meaning: SemanticsFlags) -> ChosenSemantics {
     let (semantics, chosen_by) = semantics(found, meaning);
     let meaning = match semantics {
@@ -204,15 +202,15 @@ fn configuration(
         let missing_source = site.missing.source.map(missing_source_of)?;
         Some((site.sites.glob.compile_matcher(), missing_source))
     });
-    // A flag stands above what is said of any site.
+    // The flag overrides settings of sites.
     let missing_source = match meaning.missing_source {
         Some(_) => Vec::new(),
         None => of_sites.collect(),
     };
-    let told = |file: &File| (file.path.clone(), file.text());
+    let path_and_text = |file: &File| (file.path.clone(), file.text());
     Ok(check::Configuration {
-        file: config.file.as_ref().map(told),
-        changed: found.changed.as_ref().map(told),
+        file: config.file.as_ref().map(path_and_text),
+        changed: found.changed.as_ref().map(path_and_text),
         sites: glob_set(&config.discover.sites)?,
         secrets: secret_kinds(config),
         missing_source,
@@ -259,7 +257,7 @@ fn entries(config: &Config) -> Vec<check::Entry> {
     entries.chain(parts).collect()
 }
 
-/// What cloud-init is given, as a configuration declares it.
+/// Sets given to cloud-init, as declared in the configuration.
 pub(super) fn declared_sets(config: &Config) -> Vec<DeclaredSet> {
     config.cloud_config.iter().map(declared_set).collect()
 }
@@ -302,8 +300,7 @@ fn secret_kinds(config: &Config) -> SecretKinds {
     SecretKinds::new(own.into_iter().chain(secrets.extra.iter().map(|schema| &**schema)))
 }
 
-/// The keys by which items of lists are known: those of the flags before those
-/// that always are.
+/// Keys that match list items: those of the flags, then the default ones.
 pub(super) fn list_keys(config: &Config, flags: &[String]) -> ListKeys {
     let special = config.list_keys.iter().map(|key| SpecialKey {
         schema: key.schema.compile_matcher(),
@@ -313,7 +310,7 @@ pub(super) fn list_keys(config: &Config, flags: &[String]) -> ListKeys {
     ListKeys::with(flags.iter().map(String::as_str)).with_special(special.collect())
 }
 
-/// The globs as one; none where there is none.
+/// One set of all globs; `None` if there are none.
 pub(super) fn glob_set(patterns: &[GlobPattern]) -> Result<Option<GlobSet>, Error> {
     if patterns.is_empty() {
         return Ok(None);
@@ -323,7 +320,7 @@ pub(super) fn glob_set(patterns: &[GlobPattern]) -> Result<Option<GlobSet>, Erro
         set.add(pattern.glob.clone());
     }
     set.build().map(Some).map_err(|error| {
-        Error::new(ErrorKind::Usage, "the globs of the configuration are too large together")
+        Error::new(ErrorKind::Usage, "the globs of the configuration are too large in total")
             .caused_by(error)
     })
 }
@@ -343,8 +340,8 @@ fn missing_source_of(missing: config::MissingSourceSetting) -> MissingSource {
 }
 
 impl FoundConfiguration {
-    /// Where the findings are that were accepted before: as it is configured,
-    /// from the folder of the configuration, or else at the `root`.
+    /// Path of the baseline: as configured, relative to the folder of the configuration, or else at
+    /// the `root`.
     pub(super) fn baseline(&self, root: Option<&Path>) -> RepoPath {
         let Some(named) = &self.config.baseline else { return RepoPath::new(FILE) };
         let inside =
@@ -353,13 +350,11 @@ impl FoundConfiguration {
     }
 }
 
-/// The reports that the configuration asks for, each with its file where it
-/// goes to one.
+/// Reports that the configuration requests, with their files if any.
 ///
 /// # Errors
-/// Where a file would not lie below the folder of the configuration, for a
-/// folder on the way is a symbolic link: who changes the configuration must not
-/// choose where else on a machine layercake writes.
+/// If a file is outside of the folder of the configuration through a symbolic link: the author of
+/// the configuration must not choose other places to write to.
 pub fn outputs(found: &FoundConfiguration) -> Result<Vec<(Format, Option<PathBuf>)>, Error> {
     let folder = found.folder.as_deref().unwrap_or(Path::new("."));
     let mut outputs = Vec::new();
@@ -369,23 +364,24 @@ pub fn outputs(found: &FoundConfiguration) -> Result<Vec<(Format, Option<PathBuf
             None => (&**text, None),
         };
         if let Some(file) = file.filter(|file| !stays_inside(folder, Path::new(file))) {
-            let message = format!("the report `{file}` leads out through a symbolic link");
+            let message =
+                format!("the report `{file}` is outside of the repository through a symbolic link");
             let help =
-                "name a folder of the repository in `output.default`, or any with `--output`";
+                "use a folder of the repository in `output.default`, or pass any with `--output`";
             return Err(Error::new(ErrorKind::Usage, message).with_help(help));
         }
-        // The configuration was refused where it names another format.
+        // Other formats were rejected when the configuration was read.
         outputs.extend(Format::named(format).map(|it| (it, file.map(|file| folder.join(file)))));
     }
     Ok(outputs)
 }
 
-/// The file of the baseline that the configuration names, where this is on disk.
+/// Baseline file that the configuration names, if it is on disk.
 pub fn baseline_file(found: &FoundConfiguration) -> Option<PathBuf> {
     Some(found.folder.as_deref()?.join(&*found.config.baseline.as_ref()?.value))
 }
 
-/// What links to lines of the repository are made of, as it is configured.
+/// Configured template for links to lines of the repository.
 pub fn links(found: &FoundConfiguration) -> Option<Links> {
     found.config.links.as_deref().and_then(|template| Links::new(template).ok())
 }

@@ -1,10 +1,8 @@
-//! `layercake demo`: a small site repository of its own to try layercake on,
-//! with one commit and one edit that is not committed; or two repositories, of which one pins
-//! the other.
+//! `layercake demo`: a small site repository to try layercake on, with one commit and one
+//! uncommitted edit; or two repositories, where one pins the other.
 //!
-//! The files are those of `examples/sites`, held by the program, so that
-//! nothing else has to be there. What the edit reaches is then found as in any
-//! other repository.
+//! The files are those of `examples/sites`, embedded in the program. The reach of the edit is
+//! computed as in any other repository.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -19,30 +17,30 @@ use crate::source::{
     NewCommit, Repository, create_empty_folder, create_folder, create_new_folder, write_file,
 };
 
-/// Where the repository is made.
+/// Place of the example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DemoFolder {
     /// In a new folder inside this one.
     Inside(PathBuf),
-    /// In this folder, which must be empty or not be there yet.
+    /// In this folder, which must be empty or not exist.
     At(PathBuf),
 }
 
 /// A change of one line.
 #[derive(Clone, Copy, Debug)]
 pub struct LineEdit {
-    /// The file it is in.
+    /// Path of the file.
     pub file: &'static str,
-    /// The line's number, counted from 1.
+    /// 1-based line number.
     pub line: usize,
-    /// What stands there once.
+    /// Text before the edit; unique on the line.
     pub before: &'static str,
-    /// What stands there after the edit.
+    /// Text after the edit.
     pub(crate) after: &'static str,
 }
 
-/// What is edited after the commit: a version that reaches three sites by
-/// three ways, and that a fourth site sets again.
+/// Edit after the commit: a version that reaches three sites by three routes, and that a fourth
+/// site overrides.
 pub const EDIT: LineEdit = LineEdit {
     file: "global/config/software-versions.yaml",
     line: 22,
@@ -50,53 +48,53 @@ pub const EDIT: LineEdit = LineEdit {
     after: "keystone:2025.2-ubuntu_noble",
 };
 
-/// How the name of a new folder begins; a number follows.
+/// Prefix of the name of a new folder, followed by a number.
 pub const FOLDER: &str = "layercake-demo";
 
-/// The revision that the edit is compared with.
+/// Revision to compare the edit with.
 pub const SINCE: &str = "HEAD";
 
-/// What is made.
+/// Kind of example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Example {
-    /// One repository, with an edit that is not committed.
+    /// One repository with an uncommitted edit.
     One,
-    /// Two: [`SITES`], of which every site pins [`PIN`] of the other, [`SHARED`].
+    /// Two repositories: [`SITES`], whose sites pin [`PIN`] of the other, [`SHARED`].
     Several,
 }
 
-/// The folder of the repository with `site/` and `type/`.
+/// Folder of the repository with `site/` and `type/`.
 pub const SITES: &str = "sites";
 
-/// The folder of the repository with `global/`.
+/// Folder of the repository with `global/`.
 pub const SHARED: &str = "shared";
 
-/// By what site definitions know the repository with `global/`.
+/// Name of the repository with `global/` in site definitions.
 pub const NAME: &str = "global";
 
-/// The revision that they pin.
+/// Revision that they pin.
 pub const PIN: &str = "v1.7";
 
-/// The revision after it, which has the [`EDIT`].
+/// Next revision, which has the [`EDIT`].
 pub const NEXT: &str = "v1.8";
 
-/// What was made.
+/// A created example.
 pub struct Demo {
-    /// The folder to work in.
+    /// Folder to work in.
     pub folder: PathBuf,
-    /// The folder of all that was made.
+    /// Folder that contains all created files.
     pub all: PathBuf,
     repository: Repository,
     example: Example,
 }
 
-/// Path and text of some files.
+/// Paths and texts of files.
 type DemoFiles = Vec<(&'static str, Cow<'static, str>)>;
 
-/// Makes the example.
+/// Creates the example.
 ///
 /// # Errors
-/// Where the folder is not empty, or cannot be written to.
+/// If the folder is not empty or not writable.
 pub fn create(place: &DemoFolder, example: Example) -> Result<Demo, Error> {
     let all = match place {
         DemoFolder::Inside(parent) => create_new_folder(parent, FOLDER)?,
@@ -108,7 +106,7 @@ pub fn create(place: &DemoFolder, example: Example) -> Result<Demo, Error> {
     let (folder, repository) = match example {
         Example::One => {
             let commits = [commit("A small site repository\n", None, files_of(&[""]))];
-            let repository = made(&all, &commits, &edited(files_of(&[""])))?;
+            let repository = create_repository(&all, &commits, &edited(files_of(&[""])))?;
             (all.clone(), repository)
         }
         Example::Several => {
@@ -117,11 +115,11 @@ pub fn create(place: &DemoFolder, example: Example) -> Result<Demo, Error> {
                 commit("Documents that all sites share\n", Some(PIN), first),
                 commit("keystone 2025.2\n", Some(NEXT), second.clone()),
             ];
-            made(&all.join(SHARED), &commits, &second)?;
+            create_repository(&all.join(SHARED), &commits, &second)?;
             let files = pinned(files_of(&["site/", "type/"]));
             let commits = [commit("Sites on shared documents\n", None, files.clone())];
             let folder = all.join(SITES);
-            let repository = made(&folder, &commits, &files)?;
+            let repository = create_repository(&folder, &commits, &files)?;
             (folder, repository)
         }
     };
@@ -132,7 +130,7 @@ pub fn create(place: &DemoFolder, example: Example) -> Result<Demo, Error> {
 /// themselves at the next revision, as `diff --bump` does.
 ///
 /// # Errors
-/// Where what was just written can no longer be read.
+/// If the written files cannot be read.
 pub fn compare(
     demo: &Demo,
     selection: &Selection,
@@ -155,7 +153,7 @@ fn files_of(folders: &[&str]) -> DemoFiles {
     files.map(|(path, text)| (*path, Cow::Borrowed(*text))).collect()
 }
 
-/// Files with the edit.
+/// The files with the edit applied.
 fn edited(files: DemoFiles) -> DemoFiles {
     let edited = |(path, text): (&'static str, Cow<'static, str>)| match path {
         path if path == EDIT.file => (path, text.replacen(EDIT.before, EDIT.after, 1).into()),
@@ -164,7 +162,7 @@ fn edited(files: DemoFiles) -> DemoFiles {
     files.into_iter().map(edited).collect()
 }
 
-/// Files of sites that pin the shared repository, and the configuration that says where it is.
+/// Files of sites that pin the shared repository, and the configuration with its path.
 fn pinned(files: DemoFiles) -> DemoFiles {
     let pin = format!(
         "  repositories:\n    {NAME}:\n      url: https://git.example.org/{SHARED}.git\n      \
@@ -184,34 +182,38 @@ fn commit(
     tag: Option<&'static str>,
     files: DemoFiles,
 ) -> NewCommit<'static> {
-    // So that the commit has the same id everywhere.
+    // Fixed, so that the commit has the same id everywhere.
     let time = "1767225600 +0000";
     let (name, email) = ("layercake demo", "demo@layercake.invalid");
     NewCommit { files, tag, name, email, time, message }
 }
 
-/// A repository with these commits, and with these files on disk.
-fn made(folder: &Path, commits: &[NewCommit<'_>], files: &DemoFiles) -> Result<Repository, Error> {
+/// Creates a repository with these commits, and these files on disk.
+fn create_repository(
+    folder: &Path,
+    commits: &[NewCommit<'_>],
+    files: &DemoFiles,
+) -> Result<Repository, Error> {
     create_folder(folder)?;
     let repository = Repository::create(folder, commits)?;
     for (path, text) in files {
         let mut file = folder.to_owned();
         file.extend(path.split('/'));
-        let inside = file.parent().expect("the file lies in the folder");
+        let inside = file.parent().expect("the file is in the folder");
         create_folder(inside)?;
         write_file(&file, text.as_bytes())?;
     }
     Ok(repository)
 }
 
-/// Paths, each with the text of that file of the example.
+/// Paths with the texts of the files of the example.
 macro_rules! example {
     ($($path:literal,)*) => {
         &[$(($path, include_str!(concat!("../../examples/sites/", $path))),)*]
     };
 }
 
-/// The files of `examples/sites`: path and text.
+/// Paths and texts of the files of `examples/sites`.
 pub const FILES: &[(&str, &str)] = example![
     "README.md",
     "global/charts/chart-group.yaml",

@@ -5,11 +5,10 @@ use crate::error::{Error, ErrorKind};
 use crate::near::nearest;
 use crate::rules::{self, GROUPS, RULES};
 
-/// The rules that a name stands for: one, of which the page is asked for, or those of one of
-/// Pegleg's codes or of a group.
+/// Rules with this name: a single rule, or those of a Pegleg code or of a group.
 ///
 /// # Errors
-/// Where there is none; the help says which name is nearly the same.
+/// If there are none; the help suggests a similar name.
 pub fn rules_of(name: &str) -> Result<Vec<&'static Rule>, Error> {
     match rules::find(name) {
         Some(rule) => Ok(vec![rule]),
@@ -22,7 +21,7 @@ fn unknown(name: &str) -> Error {
     let near = nearest(name, RULES.iter().map(|rule| rule.name).chain(groups));
     let help = match near {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`layercake explain` lists all rules".into(),
+        None => "run `layercake explain` to list all rules".into(),
     };
-    Error::new(ErrorKind::Usage, format!("there is no rule `{name}`")).with_help(help)
+    Error::new(ErrorKind::Usage, format!("unknown rule `{name}`")).with_help(help)
 }

@@ -1,6 +1,5 @@
-//! `layercake explain-value SITE SCHEMA NAME PATH --since REV`: the way that a
-//! value came then beside the way it comes now, and which edits made the
-//! difference.
+//! `layercake explain-value SITE SCHEMA NAME PATH --since REV`: traces of a value before and now,
+//! and the edits that made the difference.
 
 use std::sync::OnceLock;
 
@@ -15,25 +14,24 @@ use crate::edit::{Edit, Text};
 use crate::error::{Error, ErrorKind};
 use crate::render::replay::Replay;
 use crate::report::provenance::ExplainedValue;
-use crate::report::since::{ExplainedDifference, WaySide, WaySince};
+use crate::report::since::{ExplainedDifference, ProvenanceDiff, ProvenanceSide};
 use crate::source::Span;
 use crate::yaml::diff::same;
 
-/// The ways of a value on both sides of a comparison that `wanted` names.
+/// Traces of a value on both sides of a comparison that `wanted` names.
 ///
 /// # Errors
-/// Where the work cannot be done, or there is no such site, document or value
-/// on either side.
+/// If a step fails, or neither side has the site, document or value.
 pub fn run(
     selection: &Selection,
     wanted: &SideSelection,
     site: &str,
     question: &ValueQuestion,
     progress: &Progress,
-) -> Result<(Checked<()>, WaySince), Error> {
+) -> Result<(Checked<()>, ProvenanceDiff), Error> {
     let opened = compare::open(selection, wanted, &Environment::default(), SitesToRead::All)?;
     let Some(Opened { chosen, workspace, .. }) = opened else {
-        return Err(Error::new(ErrorKind::Usage, "it is not said with what to compare"));
+        return Err(Error::new(ErrorKind::Usage, "no base revision given; pass --since REV"));
     };
     let settings = Settings { work: Work::Render, ..Settings::default() };
     let answers = OnceLock::new();
@@ -52,7 +50,7 @@ pub fn run(
         let sites: Vec<_> = sites.map(|it| (it.name.clone(), it.site_type.clone())).collect();
         return Err(super::explain_value::no_site(&sites, site));
     };
-    let no_site = || Err(format!("there is no site `{site}`"));
+    let no_site = || Err(format!("site `{site}` not found"));
     let (base, head) = match (base, head) {
         (Some(Err(error)), None) | (None | Some(Err(_)), Some(Err(error))) => return Err(error),
         (base, head) => (base, head),
@@ -63,16 +61,15 @@ pub fn run(
         Some(Err(error)) => Err(error.to_string()),
         None => no_site(),
     };
-    let since = WaySince {
-        base: WaySide { heading: heading(wanted, &chosen.from), way: way(base) },
-        head: WaySide { heading: "now".to_owned(), way: way(head) },
+    let since = ProvenanceDiff {
+        base: ProvenanceSide { heading: heading(wanted, &chosen.from), way: way(base) },
+        head: ProvenanceSide { heading: "now".to_owned(), way: way(head) },
         difference,
     };
     Ok((compared.checked, since))
 }
 
-/// What the base is called: the revision asked for, and the commit that this
-/// is.
+/// Heading of the base side: the requested revision and its commit.
 fn heading(wanted: &SideSelection, side: &ChosenSide) -> String {
     const SHORT: usize = 10;
     let ChosenSide::Commit { id, name } = side else { return format!("at {side}") };
@@ -84,8 +81,7 @@ fn heading(wanted: &SideSelection, side: &ChosenSide) -> String {
     }
 }
 
-/// A value's way on one side, and all the texts that it and what is in it
-/// rest on.
+/// Trace of a value on one side, and all texts that it and nested values depend on.
 struct TracedValue {
     way: ExplainedValue,
     texts: Vec<Span>,
@@ -98,21 +94,21 @@ impl TracedValue {
 }
 
 fn texts(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Vec<Span>, Error> {
-    /// So many values stand for those of a mapping or list.
-    const MOST: usize = 5_000;
+    /// Maximum number of nested values that represent a mapping or list.
+    const MAX_VALUES: usize = 5_000;
     let doc = provenance::document(site, question)?;
     let data = site.rendered.data(doc).unwrap_or(&site.graph.recipe(doc).data);
     let place = provenance::place(data, &question.path)?;
     let replay = Replay::new(site.graph, site.rendered);
     let mut texts = replay.trace(doc, &place).texts();
-    let inside = place.get(data).map(|node| Replay::leaves(node, MOST).locations);
+    let inside = place.get(data).map(|node| Replay::leaves(node, MAX_VALUES).locations);
     for leaf in inside.unwrap_or_default() {
         texts.extend(replay.trace(doc, &place.joined(&leaf)).texts());
     }
     Ok(texts)
 }
 
-/// What made the difference between the two answers.
+/// Difference between the two answers.
 fn difference(
     compared: &Compared,
     question: &ValueQuestion,
@@ -131,7 +127,7 @@ fn difference(
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
         };
-        match (is_same, before.is_like(after)) {
+        match (is_same, before.has_same_steps(after)) {
             (true, true) => return ExplainedDifference::None,
             (true, false) => return ExplainedDifference::OnlyWay,
             (false, _) => {}
@@ -143,9 +139,8 @@ fn difference(
     ExplainedDifference::Value(edits(compared, question, site, [texts(base), texts(head)]))
 }
 
-/// The edits that made a value another: those that changed the output and meet
-/// a text that the value rests on. Of a document that is no output, all edits
-/// that do.
+/// Edits that changed a value: those that changed the output and overlap a text that the value
+/// depends on. If the document is not an output, all edits that overlap such a text.
 fn edits(
     compared: &Compared,
     question: &ValueQuestion,

@@ -1,5 +1,5 @@
-//! `layercake explain-value SITE SCHEMA NAME PATH`: where a value comes from,
-//! what lost against it, and where it could be changed.
+//! `layercake explain-value SITE SCHEMA NAME PATH`: where a value comes from, what it overrides,
+//! and where it could be changed.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,18 +15,18 @@ use crate::near::nearest;
 use crate::render::flow::{flow, may_enter};
 use crate::render::replay::{Hop, Replay, Via};
 use crate::report::impact::SiteName;
-use crate::report::provenance::{ExplainedValue, SiteValue, TextReach, TextTrace, WayChange};
+use crate::report::provenance::{ChangeOption, ExplainedValue, SiteValue, TextReach, TextTrace};
 use crate::source::{RepoPath, Span};
 use crate::yaml::Node;
 use crate::yaml::path::{Location, Path, children};
 
-/// The name by which a set of files without layout is asked for.
+/// Site name for a set of files without layout.
 pub(super) const SET: &str = "-";
 
-/// The way of a value in the site of this name.
+/// Trace of a value in the site of this name.
 ///
 /// # Errors
-/// Where the work cannot be done, or there is no such site, document or value.
+/// If a step fails, or the site, document or value does not exist.
 pub fn one(
     selection: &Selection,
     site: &str,
@@ -41,7 +41,7 @@ pub fn one(
         if !is_called(at_hand, site) {
             return Answer::Is(None);
         }
-        let needed = at_hand.unasked(provenance::document(at_hand, question));
+        let needed = at_hand.unrequested(provenance::document(at_hand, question));
         if !needed.is_empty() {
             return Answer::Needs(needed);
         }
@@ -58,10 +58,10 @@ pub fn one(
     Ok((session.close(), way))
 }
 
-/// The ways of a value in all sites.
+/// Traces of a value in all sites.
 ///
 /// # Errors
-/// As [`one`]; where no site has such a document.
+/// As [`one`]; if no site has such a document.
 pub fn all(
     selection: &Selection,
     question: &ValueQuestion,
@@ -69,7 +69,7 @@ pub fn all(
 ) -> Result<(Checked<()>, Vec<SiteValue>), Error> {
     let workspace = Workspace::open(selection)?;
     let way = |at_hand: &RenderedSite<'_>| {
-        let needed = at_hand.unasked(provenance::document(at_hand, question));
+        let needed = at_hand.unrequested(provenance::document(at_hand, question));
         if !needed.is_empty() {
             return Answer::Needs(needed);
         }
@@ -88,11 +88,10 @@ pub fn all(
     }
 }
 
-/// Whether the texts at `FILE:LINE` reach a value of a site, and where they
-/// stop otherwise.
+/// Whether the texts at `FILE:LINE` reach a value of a site, and where they stop otherwise.
 ///
 /// # Errors
-/// As [`one`]; where no value stands on the line.
+/// As [`one`]; if the line has no value.
 pub fn why_not(
     selection: &Selection,
     site: &str,
@@ -102,7 +101,7 @@ pub fn why_not(
 ) -> Result<(Checked<()>, Vec<TextTrace>), Error> {
     let (file, line) = super::file_and_line(place)?;
     let number = line.ok_or_else(|| {
-        Error::new(ErrorKind::Usage, format!("`{place}` names no line"))
+        Error::new(ErrorKind::Usage, format!("missing line number in `{place}`"))
             .with_help("write it as FILE:LINE, e.g. `global/software/config/versions.yaml:12`")
     })?;
     let files = vec![file];
@@ -133,7 +132,7 @@ pub(super) fn is_called(at_hand: &RenderedSite<'_>, site: &str) -> bool {
     at_hand.site.name.as_deref().unwrap_or(SET) == site
 }
 
-/// The sites of a session, as reports name them.
+/// Sites of a session, as named in reports.
 pub(super) fn site_names(session: &Session<'_>) -> Vec<SiteName> {
     let sites = session.sites().into_iter();
     sites.map(|(name, site_type)| SiteName { name, site_type }).collect()
@@ -142,25 +141,24 @@ pub(super) fn site_names(session: &Session<'_>) -> Vec<SiteName> {
 pub(super) fn no_site(sites: &[NameAndType], site: &str) -> Error {
     let names = sites.iter().map(|(name, _)| name.as_deref().unwrap_or(SET));
     let names: Vec<&str> = names.collect();
-    let error = Error::new(ErrorKind::Usage, format!("there is no site `{site}`"));
+    let error = Error::new(ErrorKind::Usage, format!("site `{site}` not found"));
     match nearest(site, names.iter().copied()) {
         Some(near) => provenance::did_you_mean(error, Some(near)),
         None => error.with_help(format!("the sites are: {}", names.join(", "))),
     }
 }
 
-/// A document on the way of a value in which it could be set.
+/// A document on the route of a value that could set it.
 struct Candidate {
-    /// The number of its row, from one.
+    /// 1-based number of its row.
     row: usize,
     document: Span,
-    /// The text that sets it there now.
+    /// Text that sets it there now.
     literal: Option<Span>,
 }
 
-/// The documents on the way in which the value could be set: those of the texts
-/// that wrote it, and those that inherit it and lay their own data over the
-/// place, be it before or after a substitution.
+/// Documents on the route that could set the value: those whose text wrote it, and those that
+/// inherit it and merge their own data over the place, before or after a substitution.
 fn candidates(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Vec<Candidate>, Error> {
     let doc = provenance::document(site, question)?;
     let replay = Replay::new(site.graph, site.rendered);
@@ -180,7 +178,7 @@ fn candidates(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Vec<C
     };
     let mut here = &hop;
     loop {
-        // What a document writes after it has inherited is no hop of this kind.
+        // Writing to inherited data is another kind of hop.
         let is_inherited = matches!(here.via, Via::Inherited | Via::Replaced);
         if is_inherited && is_covered(site, here) {
             add(here.doc, None);
@@ -196,8 +194,7 @@ fn candidates(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Vec<C
     Ok(candidates)
 }
 
-/// Whether what a document's own data said at the place would be laid over what
-/// it inherits.
+/// Whether the document's own data at the place would be merged over inherited data.
 fn is_covered(site: &RenderedSite<'_>, hop: &Hop) -> bool {
     let recipe = site.graph.recipe(hop.doc);
     recipe.steps.iter().any(|step| match &step.op {
@@ -205,7 +202,7 @@ fn is_covered(site: &RenderedSite<'_>, hop: &Hop) -> bool {
             let path = path.value.effective(Method::Merge, site.graph.semantics);
             path.is_some_and(|path| leads_around(path, &hop.location))
         }
-        Op::Merge { method: Method::Delete, .. } | Op::Substitute(_) | Op::Lay(_) => false,
+        Op::Merge { method: Method::Delete, .. } | Op::Substitute(_) | Op::Combine(_) => false,
     })
 }
 
@@ -216,8 +213,8 @@ fn leads_around(path: &Path, place: &Location) -> bool {
         || Path::parse(&around.to_string()).is_ok_and(|it| it.segments() == path.segments())
 }
 
-/// What one site says about the candidates: whether it reads their documents,
-/// and how many of its outputs their texts reach.
+/// Result of one site for the candidates: whether it reads their documents, and how many of its
+/// outputs their texts reach.
 fn reaches(site: &RenderedSite<'_>, candidates: &[Candidate]) -> Answer<Vec<(bool, usize)>> {
     let replay = Replay::new(site.graph, site.rendered);
     let (mut reaches, mut needed) = (Vec::new(), Vec::new());
@@ -230,18 +227,18 @@ fn reaches(site: &RenderedSite<'_>, candidates: &[Candidate]) -> Answer<Vec<(boo
             reaches.push((found.is_some(), 0));
             continue;
         };
-        // An anchored text stands at several places.
+        // An anchored text is at several places.
         let mut places = Vec::new();
         add_places_of(literal, &recipe.data, &mut Location::root(), &mut places);
-        let unasked = site.unasked(may_enter(&replay, doc, &places));
-        if unasked.is_empty() {
+        let unrequested = site.unrequested(may_enter(&replay, doc, &places));
+        if unrequested.is_empty() {
             let flows = places.iter().map(|place| flow(&replay, doc, place));
             let reached = flows.flat_map(|flow| flow.reached).map(|reached| reached.doc);
             let outputs: BTreeSet<DocId> =
                 reached.filter(|doc| site.graph.recipe(*doc).emit).collect();
             reaches.push((true, outputs.len()));
         }
-        needed.extend(unasked);
+        needed.extend(unrequested);
     }
     if needed.is_empty() { Answer::Is(reaches) } else { Answer::Needs(needed) }
 }
@@ -258,15 +255,15 @@ fn add_places_of(text: Span, node: &Node, here: &mut Location, places: &mut Vec<
     }
 }
 
-/// Where the value could be changed, from the fewest sites to the most; of
-/// documents that the same sites read, the one that is nearest to the value first.
+/// Places to change the value, from the fewest affected sites to the most; for documents read by
+/// the same sites, the one closest to the value first.
 fn changes(
     way: &ExplainedValue,
     candidates: &[Candidate],
     sites: &[SiteName],
     reaches: &BTreeMap<Option<Arc<str>>, Vec<(bool, usize)>>,
-) -> Vec<WayChange> {
-    let mut changes: Vec<WayChange> = Vec::new();
+) -> Vec<ChangeOption> {
+    let mut changes: Vec<ChangeOption> = Vec::new();
     for (index, candidate) in candidates.iter().enumerate() {
         let of = |site: usize| reaches.get(&sites[site].name).map_or((false, 0), |it| it[index]);
         let reading: Vec<usize> = (0..sites.len()).filter(|site| of(*site).0).collect();
@@ -276,7 +273,7 @@ fn changes(
             sites: reading.iter().filter(|site| of(**site).1 > 0).filter_map(name).collect(),
             shielded: reading.iter().filter(|site| of(**site).1 == 0).filter_map(name).collect(),
         });
-        let change = WayChange {
+        let change = ChangeOption {
             scope: scope(way, sites, &reading),
             row: candidate.row,
             sites: reading.iter().filter_map(name).collect(),
@@ -320,21 +317,21 @@ pub(super) fn line_of(
     Ok(Line { file, number })
 }
 
-/// The documents that have to be rendered before it is known where the texts on a line stop.
+/// Documents that must be rendered to determine where the texts on a line stop.
 fn needed_on_line(site: &RenderedSite<'_>, question: &ValueQuestion, line: Line) -> Vec<DocId> {
     let is_in_file = |span: Span| site.sources.written(span).file == line.file;
     let in_file = site.graph.iter().filter(|(_, recipe)| is_in_file(recipe.span));
     let target = provenance::document(site, question).ok();
-    let documents = site.unasked(in_file.map(|(doc, _)| doc).chain(target));
+    let documents = site.unrequested(in_file.map(|(doc, _)| doc).chain(target));
     if !documents.is_empty() {
         return documents;
     }
     let replay = Replay::new(site.graph, site.rendered);
     let entered = line.document(site).map(|doc| may_enter(&replay, doc, &line.places(site, doc)));
-    site.unasked(entered.unwrap_or_default())
+    site.unrequested(entered.unwrap_or_default())
 }
 
-/// The flows of the texts on a line, as far as they come on the way to a value.
+/// Flows of the texts on a line, as far as they lead towards a value.
 fn stopped(
     site: &RenderedSite<'_>,
     question: &ValueQuestion,
@@ -351,13 +348,13 @@ fn stopped(
     let texts: Vec<TextTrace> =
         texts.map(|(doc, own)| stopped_text(site, &replay, doc, own, (target, &wanted))).collect();
     if texts.is_empty() {
-        let message = format!("no value of a document stands at `{place}`");
+        let message = format!("no value of a document at `{place}`");
         return Err(Error::new(ErrorKind::Usage, message));
     }
     Ok(texts)
 }
 
-/// The flow of a text as far as it comes on the way to a value.
+/// Flow of a text, as far as it leads towards a value.
 pub(super) fn stopped_text(
     site: &RenderedSite<'_>,
     replay: &Replay<'_>,

@@ -1,4 +1,4 @@
-//! `layercake graph`: the documents of each site, and which is made of which.
+//! `layercake graph`: documents of each site and the dependencies between them.
 
 use crate::check::{Checked, Progress, RenderedSite, Work, work_on_sites};
 use crate::commands::{Selection, Workspace};
@@ -6,12 +6,11 @@ use crate::error::Error;
 use crate::graph::{Op, Recipe};
 use crate::report::graph::{DocumentGraph, EdgeKind, GraphEdge, GraphNode};
 
-/// The documents of the sites that the selection names, and their edges. Where it
-/// names files, those in them, what these are made of and what is made of these, over
-/// any number of steps.
+/// Documents of the selected sites and their edges. If the selection names files: the documents in
+/// them, with their direct and indirect dependencies and dependents.
 ///
 /// # Errors
-/// Where the work cannot be done; faults of documents are findings.
+/// If a step fails; faults of documents are findings.
 pub fn run(selection: &Selection, progress: &Progress) -> Result<Checked<DocumentGraph>, Error> {
     let workspace = Workspace::open_asked(selection)?;
     let plan = workspace.plan(progress);
@@ -24,7 +23,7 @@ pub fn run(selection: &Selection, progress: &Progress) -> Result<Checked<Documen
     })
 }
 
-/// What the documents that are meant are made of, and what is made of them.
+/// Subgraph of the dependencies and dependents of the documents in `meant`.
 fn around(graph: DocumentGraph, meant: &[bool]) -> DocumentGraph {
     let sources = reached(meant, graph.edges.iter().map(|edge| (edge.to, edge.from)));
     let readers = reached(meant, graph.edges.iter().map(|edge| (edge.from, edge.to)));
@@ -45,7 +44,7 @@ fn around(graph: DocumentGraph, meant: &[bool]) -> DocumentGraph {
     DocumentGraph { site: graph.site, nodes, edges }
 }
 
-/// The nodes that steps lead to from those at the start, these included.
+/// Nodes reachable from those at the start, including these.
 fn reached(start: &[bool], steps: impl Iterator<Item = (usize, usize)>) -> Vec<bool> {
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); start.len()];
     for (from, to) in steps {
@@ -75,7 +74,7 @@ fn of_site(site: &RenderedSite<'_>) -> DocumentGraph {
     DocumentGraph { site: site.site.name.clone(), nodes: nodes.collect(), edges: edges.collect() }
 }
 
-/// What a document is made of: what it is laid on, and what it reads.
+/// Dependencies of a document: its parents and its substitution sources.
 fn edges(to: usize, recipe: &Recipe) -> Vec<GraphEdge> {
     let base = recipe.base.map(|base| GraphEdge {
         from: base.doc.index(),
@@ -90,7 +89,7 @@ fn edges(to: usize, recipe: &Recipe) -> Vec<GraphEdge> {
     let read = recipe.steps.iter().filter_map(|step| {
         let kind = match &step.op {
             Op::Substitute(_) => EdgeKind::Substituted,
-            Op::Lay(_) => EdgeKind::Merged,
+            Op::Combine(_) => EdgeKind::Merged,
             Op::Merge { .. } => return None,
         };
         Some(GraphEdge { from: step.op.source()?.index(), to, kind, at: step.at })

@@ -1,5 +1,5 @@
-//! The history of a site: the commits that touch a file which it is made of, each as a state of the
-//! site. Commits between which nothing of that changed are one.
+//! History of a site: the commits that touch its files, each as a state of the site. Consecutive
+//! commits without such a change count as one.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
@@ -21,39 +21,39 @@ use crate::source::{
 };
 use crate::system::deckhand::layout::{Layout, Uses};
 
-/// Which of a history is asked for.
+/// Range of a history.
 #[derive(Clone, Debug)]
 pub struct HistoryRequest {
-    /// A revision or a date: nothing before it is looked at.
+    /// Revision or date; earlier commits are ignored.
     pub since: Option<String>,
-    /// Whether only the first parents of merges are followed.
+    /// Whether to follow only the first parents of merges.
     pub first_parent: bool,
-    /// Maximum number of commits that are looked for.
+    /// Maximum number of commits to find.
     pub limit: Option<usize>,
-    /// The present time, from which relative dates count.
+    /// Current time, the base of relative dates.
     pub now: SystemTime,
-    /// Set where the walk is to end with what is known.
+    /// Set to end the walk with the results so far.
     pub stop: Arc<AtomicBool>,
 }
 
 impl HistoryRequest {
-    /// Whether the walk is to end with what is known.
+    /// Whether to end the walk with the results so far.
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.load(Relaxed)
     }
 }
 
-/// A repository whose history is asked for.
+/// A repository whose history is requested.
 pub(super) struct RepositoryWithHistory {
     pub(super) repository: Repository,
-    /// The folder in which layercake works.
+    /// Folder in which layercake runs.
     pub(super) from: RepoPath,
-    /// The id of the newest commit; none before the first one.
+    /// Id of the newest commit; `None` before the first one.
     pub(super) tip: Option<String>,
 }
 
 impl RepositoryWithHistory {
-    /// The repository of a selection.
+    /// Repository of a selection.
     ///
     /// # Errors
     /// If there is none, or no such revision.
@@ -61,7 +61,7 @@ impl RepositoryWithHistory {
         let directory = &selection.directory;
         let repository = Repository::discover(directory)?.ok_or_else(|| {
             let message = format!("`{}` is not inside a git repository", directory.display());
-            Error::new(ErrorKind::Git, message).with_help("only git knows the history of files")
+            Error::new(ErrorKind::Git, message).with_help("`blame` and `log` need a git repository")
         })?;
         let from = repository.prefix(directory).unwrap_or_else(|| RepoPath::new(""));
         let tip = match &selection.revision {
@@ -72,7 +72,7 @@ impl RepositoryWithHistory {
         Ok(Self { repository, from, tip })
     }
 
-    /// What is asked for of the history before its newest commit.
+    /// Requested range of the history before its newest commit.
     fn extent(&self, request: &HistoryRequest) -> Result<HistoryExtent, Error> {
         let HistoryRequest { since, first_parent, now, .. } = request;
         let start = match (since, &self.tip) {
@@ -92,119 +92,118 @@ impl RepositoryWithHistory {
     }
 }
 
-/// One of the commits of a history.
+/// Index of a commit of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct CommitIndex(usize);
 
-/// A commit, and the site in it.
+/// A commit, with the site in it.
 pub(super) struct SiteCommit {
-    /// None for the working tree.
+    /// `None` for the working tree.
     pub(super) commit: Option<LoggedCommit>,
-    /// The name of the site there; none for a set without layout.
+    /// Name of the site in the commit; `None` for a set without layout.
     pub(super) site: Option<Arc<str>>,
-    /// Whether it is further back than asked for: nothing before it is looked at.
+    /// Whether it is outside of the requested range; its parents are ignored.
     pub(super) is_beyond: bool,
-    /// Its type there, if that is known.
+    /// Site type in the commit, if known.
     site_type: Option<Arc<str>>,
-    /// None for the working tree.
+    /// `None` for the working tree.
     inputs: Option<SiteInputs>,
     parents: Option<Arc<[CommitIndex]>>,
 }
 
 impl SiteCommit {
-    /// When it was committed; the working tree is newer than all.
+    /// Commit time; the working tree is newer than all commits.
     pub(super) fn time(&self) -> i64 {
         self.commit.as_ref().map_or(i64::MAX, |commit| commit.committed)
     }
 
-    /// Why nothing is known of what came before it.
+    /// Reason why nothing is known of earlier commits.
     pub(super) fn end(&self) -> BlameEnd {
         if self.is_cut() {
             BlameEnd::Cut
         } else if self.is_beyond {
-            BlameEnd::Beyond
+            BlameEnd::Excluded
         } else {
             BlameEnd::First
         }
     }
 
-    /// Whether this clone lacks what came before it.
+    /// Whether its parents are missing in this clone.
     pub(super) fn is_cut(&self) -> bool {
         self.commit.as_ref().is_some_and(|commit| commit.is_cut)
     }
 }
 
-/// The folders of the layers.
+/// Folders of the layers.
 const LAYERS_BY_REACH: [&str; 3] = ["global", "type", "site"];
 
-/// Ids of the files and folders that a site is made of.
+/// Ids of the files and folders that make the site.
 type SiteInputs = Vec<Option<ContentId>>;
 
-/// How far back a history is asked for.
+/// Start of the requested range of a history.
 #[derive(Clone, Debug, Default)]
 enum HistoryStart {
-    /// To its first commit.
+    /// At the first commit.
     #[default]
     First,
-    /// These commits.
+    /// One of these commits.
     Among(HashSet<String>),
-    /// Commits of this time and later, in seconds since 1970.
+    /// At this time, in seconds since 1970.
     Time(i64),
 }
 
-/// Which of the history is looked at.
+/// Range of the history.
 #[derive(Clone, Debug, Default)]
 struct HistoryExtent {
     start: HistoryStart,
-    /// Whether only the first parents of merges are followed.
+    /// Whether to follow only the first parents of merges.
     first_parent: bool,
 }
 
-/// The commits of the history of a site, as far as they were met.
+/// Commits of the history of a site found so far.
 pub(super) struct SiteHistory<'w> {
     repository: &'w Repository,
     reader: CommitReader,
     extent: HistoryExtent,
-    /// The folders that the site repository can be: the one in which layercake works, and those
-    /// around it.
+    /// Possible folders of the site repository: the one in which layercake runs, and its parents.
     roots: Arc<[RepoPath]>,
     excluded: Option<GlobSet>,
-    /// Whether a site is made of its layers alone.
+    /// Whether a site consists only of its layers.
     is_by_site: bool,
     clones: Opening<'w>,
     commits: Vec<SiteCommit>,
     /// By id and site.
     known: HashMap<(String, Option<Arc<str>>), CommitIndex>,
-    /// Types of sites, by the ids of their definitions; none if a definition cannot be used.
+    /// Site types by the ids of their definitions; `None` if a definition is unusable.
     types: HashMap<ContentId, Option<Arc<str>>>,
     /// Names of sites, by the ids of their folders.
     sites: HashMap<SiteInputs, Arc<BTreeSet<Arc<str>>>>,
     /// Inputs with symbolic links, which can lead to any file.
     with_links: HashSet<SiteInputs>,
-    /// The site that is made of the repository, if that is a further one.
+    /// The site made of this repository, if this is a further one.
     held: Option<Box<HeldSite<'w>>>,
 }
 
-/// A site as it is in one commit, made of other commits of a further repository.
+/// A site at a fixed commit, made of changing commits of a further repository.
 struct HeldSite<'w> {
     history: SiteHistory<'w>,
     commit: CommitIndex,
-    /// The name under which the further repository was given, and the index of its clone.
+    /// Name under which the further repository was given, and the index of its clone.
     given: Arc<str>,
     clone: usize,
 }
 
-/// Two commits of a further repository, of which a site is made before and after one of its own.
+/// Two commits of a further repository: the ones pinned before and after a commit of the site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PinChange {
-    /// The name under which the repository was given.
+    /// Name under which the repository was given.
     pub(super) given: Arc<str>,
     before: Arc<str>,
     after: Arc<str>,
 }
 
 impl<'w> SiteHistory<'w> {
-    /// The history of the repository of `workspace`.
+    /// History of the repository of `workspace`.
     ///
     /// # Errors
     /// If the history cannot be read.
@@ -221,7 +220,7 @@ impl<'w> SiteHistory<'w> {
         Ok(Self { excluded, is_by_site, clones, ..Self::over(repository, extent, roots)? })
     }
 
-    /// A history of which no commit was met.
+    /// A history without any commit so far.
     fn over(
         repository: &'w Repository,
         extent: HistoryExtent,
@@ -244,7 +243,7 @@ impl<'w> SiteHistory<'w> {
         })
     }
 
-    /// The same history, of which nothing but one commit was met.
+    /// The same history, with only one commit.
     ///
     /// # Errors
     /// If the commit cannot be read.
@@ -260,7 +259,7 @@ impl<'w> SiteHistory<'w> {
         Ok((again, index))
     }
 
-    /// The further repositories of which a site is made of other commits than in a commit before.
+    /// Further repositories whose pinned commit differs between a commit and an earlier one.
     ///
     /// # Errors
     /// If files cannot be listed.
@@ -277,7 +276,7 @@ impl<'w> SiteHistory<'w> {
         Ok(changes.collect())
     }
 
-    /// The commits of further repositories that a site is made of, by their names.
+    /// Pinned commits of a site's further repositories, by their names.
     fn pins(&mut self, index: CommitIndex) -> Result<BTreeMap<Arc<str>, Arc<str>>, Error> {
         if self.clones.is_empty() {
             return Ok(BTreeMap::new());
@@ -287,8 +286,8 @@ impl<'w> SiteHistory<'w> {
         Ok(uses.into_iter().filter_map(|it| Some((it.given, it.revision.commit?))).collect())
     }
 
-    /// The history of a further repository between two commits, of which the site is made as it is
-    /// in `commit` of its own history. None if the repository has no history.
+    /// History of a further repository between two commits, for the site as in `commit` of its own
+    /// history. `None` if the repository has no history.
     ///
     /// # Errors
     /// If the history cannot be read.
@@ -309,14 +308,14 @@ impl<'w> SiteHistory<'w> {
         Ok(Some(Self { held: Some(Box::new(held)), ..history }))
     }
 
-    /// The commit after a change of pins.
+    /// Commit after a change of pins.
     ///
     /// # Errors
     /// If the commit cannot be read.
     pub(super) fn after(&mut self, pins: &PinChange) -> Result<CommitIndex, Error> {
         let site =
             self.held.as_ref().and_then(|held| held.history.commit(held.commit).site.clone());
-        self.first_alike(&pins.after, site.as_ref())
+        self.first_equal(&pins.after, site.as_ref())
     }
 
     /// The working tree, on top of the commit with this id, if there is one.
@@ -328,7 +327,7 @@ impl<'w> SiteHistory<'w> {
         site: Option<Arc<str>>,
         head: Option<&str>,
     ) -> Result<CommitIndex, Error> {
-        let parents = head.map(|head| self.first_alike(head, site.as_ref())).transpose()?;
+        let parents = head.map(|head| self.first_equal(head, site.as_ref())).transpose()?;
         self.commits.push(SiteCommit {
             commit: None,
             site,
@@ -340,27 +339,27 @@ impl<'w> SiteHistory<'w> {
         Ok(CommitIndex(self.commits.len() - 1))
     }
 
-    /// The first commit from which on a site is as it is in the commit with this id.
+    /// Earliest commit since which a site is equal to that in the commit with this id.
     ///
     /// # Errors
     /// If a commit cannot be read.
-    pub(super) fn first_alike(
+    pub(super) fn first_equal(
         &mut self,
         id: &str,
         site: Option<&Arc<str>>,
     ) -> Result<CommitIndex, Error> {
         let mut first = self.commit_at(id, site)?;
-        while let Some(parent) = self.parent_alike(first)? {
+        while let Some(parent) = self.equal_parent(first)? {
             first = parent;
         }
         Ok(first)
     }
 
-    /// A parent in which the site is made of the same files.
+    /// A parent in which the site consists of the same files.
     ///
     /// # Errors
     /// If a commit cannot be read.
-    pub(super) fn parent_alike(
+    pub(super) fn equal_parent(
         &mut self,
         index: CommitIndex,
     ) -> Result<Option<CommitIndex>, Error> {
@@ -375,7 +374,7 @@ impl<'w> SiteHistory<'w> {
         Ok(None)
     }
 
-    /// The parents that are looked at.
+    /// Ids of the parents to follow.
     fn parent_ids(&self, index: CommitIndex) -> Vec<String> {
         let SiteCommit { commit, is_beyond, .. } = &self.commits[index.0];
         let Some(commit) = commit.as_ref().filter(|commit| !is_beyond && !commit.is_cut) else {
@@ -385,7 +384,7 @@ impl<'w> SiteHistory<'w> {
         commit.parents.iter().take(most).cloned().collect()
     }
 
-    /// The commit with this id, and the site of this name in it.
+    /// Commit with this id, and the site of this name in it.
     ///
     /// # Errors
     /// If the commit cannot be read.
@@ -418,7 +417,7 @@ impl<'w> SiteHistory<'w> {
         Ok(index)
     }
 
-    /// The ids of all that decides what a site is made of in a commit, and its type.
+    /// Ids of everything that decides the files of a site in a commit, and its site type.
     fn inputs(
         &mut self,
         id: &str,
@@ -452,7 +451,7 @@ impl<'w> SiteHistory<'w> {
                 Some(name) => self.reader.contents(id, &[types.join(name).as_str()])?[0],
                 None => found[3],
             });
-            // Whether a folder around is asked for may depend on other sites of a nearer one.
+            // For an outer folder it may depend on other sites of an inner one.
             inputs.push(found[0].filter(|_| !root.is_root()));
             known_type = known_type.or(site_type);
         }
@@ -462,7 +461,7 @@ impl<'w> SiteHistory<'w> {
         Ok((inputs, known_type))
     }
 
-    /// The type in the definition of a site whose folder is `own`.
+    /// Site type in the definition of a site whose folder is `own`.
     fn site_type(
         &mut self,
         id: &str,
@@ -479,8 +478,8 @@ impl<'w> SiteHistory<'w> {
         Ok(site_type)
     }
 
-    /// The commits from which a site came to what it is in this one, first parent first: of each
-    /// parent the first commit in which it is made of the same files.
+    /// Previous states of the site, first parent first: for each parent, the earliest commit in
+    /// which the site consists of the same files.
     ///
     /// # Errors
     /// If a commit cannot be read.
@@ -491,7 +490,7 @@ impl<'w> SiteHistory<'w> {
         let mut parents = Vec::new();
         for parent in self.parent_ids(index) {
             let site = self.name_in(&parent, index)?;
-            let parent = self.first_alike(&parent, site.as_ref())?;
+            let parent = self.first_equal(&parent, site.as_ref())?;
             if !parents.contains(&parent) {
                 parents.push(parent);
             }
@@ -501,7 +500,7 @@ impl<'w> SiteHistory<'w> {
         Ok(parents)
     }
 
-    /// The name in a parent of the site of a commit: another one if it was renamed.
+    /// Name of the site in a parent, which differs if the site was renamed.
     fn name_in(&self, parent: &str, child: CommitIndex) -> Result<Option<Arc<str>>, Error> {
         let SiteCommit { commit, site, .. } = &self.commits[child.0];
         let (Some(child), Some(name), None) = (commit, site, &self.held) else {
@@ -523,17 +522,17 @@ impl<'w> SiteHistory<'w> {
         Ok(site.clone())
     }
 
-    /// What a commit that was met is.
+    /// A commit by its index.
     pub(super) fn commit(&self, index: CommitIndex) -> &SiteCommit {
         &self.commits[index.0]
     }
 
-    /// The parents of a commit, if they were asked for before.
+    /// Parents of a commit, if they were requested before.
     pub(super) fn known_parents(&self, index: CommitIndex) -> Option<&Arc<[CommitIndex]>> {
         self.commits[index.0].parents.as_ref()
     }
 
-    /// The site in a commit.
+    /// State of the site in a commit.
     ///
     /// # Errors
     /// If the files cannot be listed.
@@ -577,7 +576,7 @@ impl<'w> SiteHistory<'w> {
         })
     }
 
-    /// Whether what is in a folder may be part of a site of this type.
+    /// Whether a folder may be part of a site of this type.
     fn is_read(&self, folder: &str, site: &str, site_type: Option<&str>) -> bool {
         let folder = RepoPath::new(folder);
         self.roots.iter().any(|root| {
@@ -594,8 +593,7 @@ impl<'w> SiteHistory<'w> {
         }) || self.roots.contains(&folder)
     }
 
-    /// The ids of a commit and of those before it that are asked for, newest first, and each before
-    /// its parents.
+    /// Ids of a commit and its ancestors in range, newest first, children before parents.
     ///
     /// # Errors
     /// If a commit cannot be read.
@@ -618,7 +616,7 @@ impl<'w> SiteHistory<'w> {
         Ok(ids)
     }
 
-    /// For a commit and those before it that are asked for, how many of these follow it.
+    /// Number of children in range of a commit and its ancestors.
     fn children(&mut self, tip: CommitIndex) -> Result<HashMap<CommitIndex, usize>, Error> {
         let (mut open, mut children) = (vec![tip], HashMap::from([(tip, 0)]));
         while let Some(index) = open.pop() {
@@ -637,7 +635,7 @@ impl<'w> SiteHistory<'w> {
         Ok(children)
     }
 
-    /// The ids of the parents of a commit, as far as they are looked at.
+    /// Ids of the parents to follow.
     ///
     /// # Errors
     /// If the commit cannot be read.
@@ -646,7 +644,7 @@ impl<'w> SiteHistory<'w> {
         Ok(self.parent_ids(index))
     }
 
-    /// The sites of a commit, by name: those that have a folder.
+    /// Names of the sites of a commit that have a folder.
     ///
     /// # Errors
     /// If the folders cannot be listed.
@@ -672,7 +670,7 @@ impl<'w> SiteHistory<'w> {
         Ok(sites)
     }
 
-    /// The further repositories that the states are made of.
+    /// Further repositories of the states.
     pub(super) fn further(&self) -> &[Further] {
         self.held.as_ref().map_or(&self.clones.further, |held| &held.history.clones.further)
     }
@@ -692,7 +690,7 @@ impl HeldSite<'_> {
     }
 }
 
-/// A folder and those around it, the nearest first.
+/// A folder and its parents, innermost first.
 fn folders_around(folder: RepoPath) -> impl Iterator<Item = RepoPath> {
     let parent = |folder: &RepoPath| {
         let (parent, _) = folder.as_str().rsplit_once('/').unwrap_or_default();
@@ -701,19 +699,19 @@ fn folders_around(folder: RepoPath) -> impl Iterator<Item = RepoPath> {
     std::iter::successors(Some(folder), parent)
 }
 
-/// Whether a folder is this one, is in it, or is on the way to it.
+/// Whether a folder equals or contains the other, or is inside it.
 fn is_around(folder: &str, other: &RepoPath) -> bool {
     is_on_the_way(folder, other.as_str()) || RepoPath::new(folder).below(other).is_some()
 }
 
-/// Whether a folder is this one, or is on the way to it.
+/// Whether a folder equals or contains the other.
 fn is_on_the_way(folder: &str, other: &str) -> bool {
     folder.is_empty()
         || other.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The site that became the one of this name: it is gone, and at least half of the files are the
-/// same (as git finds renames).
+/// The site that was renamed to this name: it no longer exists, and at least half of the files are
+/// equal (as git detects renames).
 fn renamed_site(
     before: &StoredTree,
     after: &StoredTree,

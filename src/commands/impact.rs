@@ -1,5 +1,4 @@
-//! `layercake impact FILE[:LINE]`: what could change if a file, or one line of
-//! it, did.
+//! `layercake impact FILE[:LINE]`: outputs that a change of a file, or of one line, could affect.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,17 +11,16 @@ use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op, Recipe, Step};
 use crate::render::flow::{Flow, MAX_REACHED, flow, flow_of_document, flow_of_rendered, may_enter};
 use crate::render::replay::{Replay, Via};
-use crate::report::impact::{Impact, ImpactOutput, ImpactStop, ImpactText, TextKind};
+use crate::report::impact::{Impact, ImpactOutput, ImpactShield, ImpactText, TextKind};
 use crate::source::{DocKey, RepoPath, Span};
 use crate::system::deckhand::document::Document;
 use crate::yaml::Key;
 use crate::yaml::path::{Location, Path};
 
-/// What the text at `FILE` or `FILE:LINE` could change.
+/// Outputs that the text at `FILE` or `FILE:LINE` could change.
 ///
 /// # Errors
-/// Where the work cannot be done, no site reads the file, or nothing of a
-/// document stands on the line.
+/// If a step fails, no site reads the file, or the line is not part of a document.
 pub fn run(
     selection: &Selection,
     place: &str,
@@ -31,7 +29,7 @@ pub fn run(
     let (file, line) = super::file_and_line(place)?;
     let files = vec![file];
     let mut workspace = Workspace::open(&Selection { files, ..selection.clone() })?;
-    // The findings are not asked for, and the file may be a whole folder.
+    // Findings are not needed, and the path may be a whole folder.
     let given = match &workspace.scope {
         super::WorkspaceScope::Repository(_) => std::mem::take(&mut workspace.options.only),
         super::WorkspaceScope::Set(files) => files.clone(),
@@ -49,25 +47,25 @@ pub fn run(
         return Err(Error::new(ErrorKind::Usage, format!("no site reads `{place}`")));
     }
     if impact.texts.is_empty() {
-        let message = format!("nothing of a document stands at `{place}`");
+        let message = format!("no document at `{place}`");
         return Err(Error::new(ErrorKind::Usage, message));
     }
     Ok((session.close(), impact))
 }
 
-/// What one site says.
+/// Impact in one site.
 #[derive(Default)]
 struct SiteImpact {
     site: Option<Arc<str>>,
     reads: bool,
     texts: Vec<ImpactText>,
-    /// The places, by output and route.
+    /// Places, by output and route.
     outputs: BTreeMap<(DocKey, Vec<String>), Vec<String>>,
     stops: BTreeSet<(DocKey, &'static str, Span)>,
     more: bool,
 }
 
-/// The documents in the given files, and their recipes.
+/// Documents in the given files, with their recipes.
 fn given_documents<'s>(
     site: &RenderedSite<'s>,
     given: &[RepoPath],
@@ -78,11 +76,11 @@ fn given_documents<'s>(
     })
 }
 
-/// The documents that have to be rendered before the site can say what a line could change. Of a
-/// whole file that is said by how documents are related.
+/// Documents that must be rendered to determine the impact of a line. That of a whole file depends
+/// only on the relations of documents.
 fn needed(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> Vec<DocId> {
     let Some(number) = line else { return Vec::new() };
-    let documents = site.unasked(given_documents(site, given).map(|(doc, _)| doc));
+    let documents = site.unrequested(given_documents(site, given).map(|(doc, _)| doc));
     if !documents.is_empty() {
         return documents;
     }
@@ -93,12 +91,12 @@ fn needed(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> V
     });
     let entered = on_line.flat_map(|(doc, line)| {
         let mut places = line.places(site, doc);
-        if places.len() < 2 && (places.is_empty() || line.says_how_to_merge(site, doc)) {
+        if places.len() < 2 && (places.is_empty() || line.is_merge_setting(site, doc)) {
             places = vec![Location::root()];
         }
         may_enter(&replay, doc, &places)
     });
-    site.unasked(entered)
+    site.unrequested(entered)
 }
 
 fn of_site(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> SiteImpact {
@@ -112,7 +110,7 @@ fn of_site(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> 
                 let line = Line { file: site.sources.written(recipe.span).file, number };
                 match line.document(site) {
                     Some(found) if found == doc => impact.add_line(site, &replay, doc, line),
-                    // Beside its documents a file has lines that say nothing.
+                    // A file has lines outside of its documents.
                     None if impact.texts.is_empty() => impact.add_inert(site, doc, line),
                     Some(_) | None => {}
                 }
@@ -123,14 +121,14 @@ fn of_site(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> 
 }
 
 impl SiteImpact {
-    /// A line of a document: the values on it, or what it steers.
+    /// Adds a line of a document: the values on it, or the field it belongs to.
     fn add_line(&mut self, site: &RenderedSite<'_>, replay: &Replay<'_>, doc: DocId, line: Line) {
         let places = line.places(site, doc);
-        let only_steers = places.len() < 2 && line.says_how_to_merge(site, doc);
+        let only_steers = places.len() < 2 && line.is_merge_setting(site, doc);
         if places.is_empty() || only_steers {
             match site.sets.member(doc) {
                 None => self.add_steering(site, replay, doc, line),
-                Some(_) => self.add_whole(site, replay, doc, "what says how it is merged"),
+                Some(_) => self.add_whole(site, replay, doc, "its merge settings"),
             }
             return;
         }
@@ -142,7 +140,7 @@ impl SiteImpact {
         }
     }
 
-    /// A line of a document of Deckhand's that holds no value.
+    /// Adds a line of a Deckhand document that contains no value.
     fn add_steering(
         &mut self,
         site: &RenderedSite<'_>,
@@ -150,26 +148,26 @@ impl SiteImpact {
         doc: DocId,
         line: Line,
     ) {
-        if line.says_nothing(site).is_some() && !is_start(line, doc, site) {
+        if line.inert_kind(site).is_some() && !is_start(line, doc, site) {
             return self.add_inert(site, doc, line);
         }
-        match Steering::of(line, site.site.document(doc), site) {
-            Steering::Step(field) => self.add_step(site, replay, doc, (field, line)),
-            Steering::Relation { field, affects: Affects::Children } => {
+        match Control::of(line, site.site.document(doc), site) {
+            Control::Step(field) => self.add_step(site, replay, doc, (field, line)),
+            Control::Relation { field, affects: Affects::Children } => {
                 self.add_label(site, replay, doc, (field, line));
             }
-            Steering::Relation { field, affects } => {
+            Control::Relation { field, affects } => {
                 self.add_whole(site, replay, doc, field);
                 self.add_returning(site, &|child, replaced| match affects {
                     Affects::Parent | Affects::Children => child == doc,
                     Affects::Both => child == doc || replaced == doc,
                 });
             }
-            Steering::Other(field) => self.add_whole(site, replay, doc, field),
+            Control::Other(field) => self.add_whole(site, replay, doc, field),
         }
     }
 
-    /// An action or a substitution, with the paths that it writes.
+    /// Adds an action or a substitution, with the paths that it writes.
     fn add_step(
         &mut self,
         site: &RenderedSite<'_>,
@@ -180,7 +178,7 @@ impl SiteImpact {
         let recipe = site.graph.recipe(doc);
         let steps = recipe.steps.iter().filter(|step| line.touches(step.at, site));
         let paths = steps.flat_map(|step| paths_of(&step, site)).collect();
-        self.add_text(site, doc, field, TextKind::Steering, paths);
+        self.add_text(site, doc, field, TextKind::Control, paths);
         let is_substitution = |index: usize| {
             let step = recipe.step(index);
             matches!(step.op, Op::Substitute(_)) && line.touches(step.at, site)
@@ -190,14 +188,14 @@ impl SiteImpact {
             .flat_map(|write| rendered_leaves(site, doc, &write.location).map(|at| (at, write.at)))
             .collect();
         if places.is_empty() {
-            // An action decides about all that the document inherits.
+            // An action affects everything that the document inherits.
             self.add_flow(site, &flow_of_document(replay, doc), false);
         } else {
             self.add_flow(site, &flow_of_rendered(replay, doc, places), true);
         }
     }
 
-    /// A label: the document itself shows it, and children find the document by it.
+    /// Adds a label: it is visible in the document, and children select the document by it.
     fn add_label(
         &mut self,
         site: &RenderedSite<'_>,
@@ -206,7 +204,7 @@ impl SiteImpact {
         (field, line): (&str, Line),
     ) {
         let recipe = site.graph.recipe(doc);
-        self.add_text(site, doc, field, TextKind::Steering, Vec::new());
+        self.add_text(site, doc, field, TextKind::Control, Vec::new());
         if recipe.emit {
             self.outputs.entry((recipe.key.clone(), Vec::new())).or_default();
         }
@@ -232,8 +230,8 @@ impl SiteImpact {
         self.add_returning(site, &|child, replaced| replaced == doc && is_child(child));
     }
 
-    /// Outputs that there would be if relations of a document ended: what a document replaces is
-    /// no output, until nothing replaces it.
+    /// Adds documents that would become outputs without a relation of a document, because it no
+    /// longer replaces them.
     fn add_returning(&mut self, site: &RenderedSite<'_>, is_ended: &dyn Fn(DocId, DocId) -> bool) {
         for (child, recipe) in site.graph.iter() {
             let Some(replaced) = recipe.replaces.filter(|replaced| is_ended(child, *replaced))
@@ -249,13 +247,13 @@ impl SiteImpact {
     }
 
     fn add_whole(&mut self, site: &RenderedSite<'_>, replay: &Replay<'_>, doc: DocId, field: &str) {
-        self.add_text(site, doc, field, TextKind::Steering, Vec::new());
+        self.add_text(site, doc, field, TextKind::Control, Vec::new());
         self.add_flow(site, &flow_of_document(replay, doc), false);
     }
 
-    /// A line that says nothing.
+    /// Adds a line without effect.
     fn add_inert(&mut self, site: &RenderedSite<'_>, doc: DocId, line: Line) {
-        if let Some(what) = line.says_nothing(site) {
+        if let Some(what) = line.inert_kind(site) {
             self.add_text(site, doc, what, TextKind::Inert, Vec::new());
         }
     }
@@ -279,7 +277,7 @@ impl SiteImpact {
         self.add_flow_behind(site, flow, has_places, &[]);
     }
 
-    /// A flow that began behind some hops.
+    /// Adds a flow that starts after some hops.
     fn add_flow_behind(
         &mut self,
         site: &RenderedSite<'_>,
@@ -312,7 +310,7 @@ impl SiteImpact {
     }
 }
 
-/// The places of the values at and in a place of a rendered document.
+/// Places of the values at and inside a place of a rendered document.
 fn rendered_leaves(
     site: &RenderedSite<'_>,
     doc: DocId,
@@ -323,7 +321,7 @@ fn rendered_leaves(
     leaves.into_iter().map(|leaf| place.joined(&leaf))
 }
 
-/// The paths that a step writes, as they are written.
+/// Paths that a step writes, as written.
 fn paths_of(step: &Step<'_>, site: &RenderedSite<'_>) -> Vec<String> {
     match &step.op {
         Op::Merge { method, path } => {
@@ -334,7 +332,7 @@ fn paths_of(step: &Step<'_>, site: &RenderedSite<'_>) -> Vec<String> {
             let to = substitution.writing.to.iter();
             to.map(|to| to.path.value.text().to_owned()).collect()
         }
-        Op::Lay(_) => Vec::new(),
+        Op::Combine(_) => Vec::new(),
     }
 }
 
@@ -344,17 +342,17 @@ fn is_start(line: Line, doc: DocId, site: &RenderedSite<'_>) -> bool {
     line.touches(Span::point(span.file, span.start), site)
 }
 
-/// What a line of a document steers that has no value of its data.
-enum Steering {
+/// Field of a document outside of its data that a line belongs to.
+enum Control {
     /// An action or a substitution.
     Step(&'static str),
-    /// By which documents find each other.
+    /// A field that relates documents.
     Relation { field: &'static str, affects: Affects },
-    /// Anything else.
+    /// Another field.
     Other(&'static str),
 }
 
-/// Which relations of a document depend on a field.
+/// Relations of a document that depend on a field.
 #[derive(Clone, Copy)]
 enum Affects {
     Parent,
@@ -362,7 +360,7 @@ enum Affects {
     Both,
 }
 
-impl Steering {
+impl Control {
     fn of(line: Line, document: &Document, site: &RenderedSite<'_>) -> Self {
         let touches = |span: Option<Span>| span.is_some_and(|span| line.touches(span, site));
         if document.actions().iter().any(|action| touches(Some(action.at))) {
@@ -399,7 +397,7 @@ impl Steering {
     }
 }
 
-/// What all sites say, as one.
+/// Combines the impact in all sites.
 fn gather(place: &str, line: Option<usize>, sites: Vec<SiteImpact>) -> Impact {
     let (mut outputs, mut stops) = (BTreeMap::new(), BTreeMap::new());
     let mut impact =
@@ -431,7 +429,7 @@ fn gather(place: &str, line: Option<usize>, sites: Vec<SiteImpact>) -> Impact {
         .collect();
     impact.stops = stops
         .into_iter()
-        .map(|((document, why, at), sites)| ImpactStop { document, why, at, sites })
+        .map(|((document, why, at), sites)| ImpactShield { document, why, at, sites })
         .collect();
     impact
 }

@@ -1,4 +1,4 @@
-//! `layercake init`: a commented configuration, and the hook's entry.
+//! `layercake init`: a commented configuration and the pre-commit hook entry.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,32 +13,32 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::source::{RepoPath, write_file};
 
-/// The configuration that is written: the meaning that is recommended, and comments.
+/// Configuration to write: the recommended semantics, and comments.
 pub const CONFIGURATION: &str = include_str!("init/layercake.yaml");
 
-/// The line of it that chooses a meaning.
+/// Line of it that sets the semantics.
 const CHOICE: &str = "semantics: deckhand\n";
 
-/// The hook's entry in the configuration of pre-commit.
+/// Hook entry for the configuration of pre-commit.
 pub const HOOK: &str = include_str!("init/hook.yaml");
 
-/// The configuration of pre-commit.
+/// Configuration file of pre-commit.
 pub const HOOKS_FILE: &str = ".pre-commit-config.yaml";
 
-/// What was written.
+/// Files that were written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Initialized {
-    /// The configuration.
+    /// Configuration file.
     pub configuration: PathBuf,
-    /// The hooks; none where the file was there already.
+    /// Hook file; `None` if it existed already.
     pub hooks: Option<PathBuf>,
 }
 
 /// Writes both files to the root of the repository around `directory`.
 ///
 /// # Errors
-/// Where there is a configuration already, no repository, or no permission to
-/// write. Nothing is written then.
+/// If there is a configuration already, no repository, or no write permission. Nothing is written
+/// then.
 pub fn run(directory: &Path) -> Result<Initialized, Error> {
     let selection = Selection {
         configuration: ConfigurationSource::Nowhere,
@@ -46,8 +46,8 @@ pub fn run(directory: &Path) -> Result<Initialized, Error> {
     };
     let start = Start::find(&selection)?;
     let Some(root) = start.root.as_ref().filter(|_| start.is_repository) else {
-        let message = "there is no repository here to configure";
-        let help = "go to a git repository or a site repository, or name it with `-C DIR`";
+        let message = "no repository found";
+        let help = "change to a git repository or a site repository, or pass it with `-C DIR`";
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     };
     let is_there = |name: &str| {
@@ -55,9 +55,9 @@ pub fn run(directory: &Path) -> Result<Initialized, Error> {
         !read.is_err_and(|error| error.is_missing())
     };
     if let Some(name) = NAMES.into_iter().find(|name| is_there(name)) {
-        let message = format!("`{name}` is there already");
-        let help = "`layercake config show` says what it sets, and `layercake config schema` \
-                    what else it could";
+        let message = format!("`{name}` exists already");
+        let help = "run `layercake config show` for its settings, and `layercake config schema` \
+                    for all possible ones";
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
     let configuration = root.join(NAMES[0]);
@@ -71,16 +71,16 @@ pub fn run(directory: &Path) -> Result<Initialized, Error> {
     Ok(Initialized { configuration, hooks: Some(hooks) })
 }
 
-/// How far the two meanings of Deckhand's documents render a repository differently.
+/// Differences between the two semantics in a repository.
 struct Undecided {
-    /// Texts that cause a difference; none where the repository could not be rendered.
+    /// Texts that cause a difference; `None` if the repository could not be rendered.
     places: Option<usize>,
     /// Sites that render differently.
     sites: BTreeSet<Arc<str>>,
 }
 
-/// Renders the sites around `directory` in both meanings. A repository that cannot be rendered
-/// is configured all the same: `lint` says what is wrong with it.
+/// Renders the sites around `directory` with both semantics. Failures are ignored here: `lint`
+/// reports them.
 fn undecided(directory: &Path) -> Undecided {
     let rule = "undecided-semantics".to_owned();
     let selection = Selection {
@@ -99,14 +99,14 @@ fn undecided(directory: &Path) -> Undecided {
     }
 }
 
-/// The configuration, with the reason for the meaning that it chooses.
+/// Configuration with a comment that explains the chosen semantics.
 fn recommending(undecided: &Undecided) -> String {
     let reason = match (undecided.places, undecided.sites.len()) {
         (None, _) => {
-            "This repository could not be rendered to compare the two: `layercake lint` says why."
+            "This repository could not be rendered to compare the two: run `layercake lint` for details."
                 .to_owned()
         }
-        (Some(0), _) => "This repository renders the same in both.".to_owned(),
+        (Some(0), _) => "This repository renders equally with both.".to_owned(),
         (Some(places), 0) => format!("This repository has {}.", differing(places)),
         (Some(places), sites) => {
             let sites = if sites == 1 { "1 site".into() } else { format!("{sites} sites") };

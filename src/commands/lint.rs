@@ -1,5 +1,4 @@
-//! `layercake lint`: everything that is wrong; with two sides, what changed
-//! too, and what is wrong since.
+//! `layercake lint`: all findings; with two sides, the changed outputs and the new findings.
 
 use crate::check::{Checked, Progress, check};
 use crate::commands::compare::{self, ComparisonOutcome, ComparisonRequest, SitesToRead};
@@ -7,20 +6,19 @@ use crate::commands::configuration::FoundConfiguration;
 use crate::commands::{Selection, Workspace};
 use crate::error::Error;
 
-/// What was checked.
+/// Result of `lint`.
 #[derive(Debug)]
 pub enum Linted {
-    /// One side, and what is configured.
+    /// One side, with its configuration.
     One(Box<Checked<()>>, Box<FoundConfiguration>),
-    /// Two, compared.
+    /// A comparison of two sides.
     Two(Box<ComparisonOutcome>),
 }
 
-/// Checks what the selection names, and compares it as far as the request
-/// asks for that.
+/// Checks what the selection names, and compares it if requested.
 ///
 /// # Errors
-/// Where the work cannot be done; faults of documents are findings.
+/// If a step fails; faults of documents are findings.
 pub fn run(
     selection: &Selection,
     request: &ComparisonRequest,

@@ -1,4 +1,4 @@
-//! `layercake debug side`: what is compared, and what the later side holds.
+//! `layercake debug side`: the compared sides, and the files of the later one.
 
 use std::path::Path;
 
@@ -6,19 +6,19 @@ use super::sides::{self, ChosenSides, Environment, SideSelection};
 use crate::error::{Error, ErrorKind};
 use crate::source::{ContentId, EntryKind, RepoPath, Repository};
 
-/// The sides of a comparison, and the files of the later one.
+/// Sides of a comparison, and the files of the later one.
 pub struct Listing {
-    /// What is compared.
+    /// The two sides.
     pub sides: ChosenSides,
-    /// Each path with the id of its content, if it is a file that can be read.
+    /// Paths with the ids of their contents, if they are readable files.
     pub files: Vec<(RepoPath, Option<ContentId>)>,
 }
 
-/// What would be compared in the repository around `directory`; none where
-/// nothing asks for a comparison.
+/// Sides that would be compared in the repository around `directory`; `None` if no comparison is
+/// requested.
 ///
 /// # Errors
-/// Where there is no repository, or the sides cannot be chosen or read.
+/// Without a repository, or if the sides cannot be determined or read.
 pub fn run(
     directory: &Path,
     wanted: &SideSelection,

@@ -1,4 +1,4 @@
-//! `layercake log`: which commits changed rendered outputs, and which of them.
+//! `layercake log`: commits that changed outputs, with these outputs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -15,25 +15,25 @@ use crate::source::{DocKey, RepoPath};
 use crate::yaml::diff::Difference;
 use crate::yaml::path::Location;
 
-/// What is asked of a history.
+/// Request for a log.
 #[derive(Clone, Debug)]
 pub struct LogRequest {
-    /// Globs of schemas; all without one.
+    /// Globs of schemas; all if empty.
     pub schemas: Vec<String>,
-    /// Globs of names; all without one.
+    /// Globs of names; all if empty.
     pub names: Vec<String>,
-    /// Whether commits that changed nothing are left out.
+    /// Whether to omit commits that changed nothing.
     pub effective: bool,
-    /// Which of the history is asked for.
+    /// Range of the history.
     pub history: HistoryRequest,
 }
 
-/// Hands the commits that are asked for to `found`, newest first, with the outputs that they
-/// changed, until it returns false. An output counts for a merge if a value in it is another one
-/// than in each of the parents. Returns whether there are more.
+/// Passes the requested commits to `found`, newest first, with the outputs that they changed, until
+/// it returns false. A merge changes an output if a value in it differs from all parents. Returns
+/// whether there are more.
 ///
 /// # Errors
-/// If there is no git repository, or if commits or files cannot be read.
+/// Without a git repository, or if commits or files cannot be read.
 pub fn run(
     selection: &Selection,
     request: &LogRequest,
@@ -43,7 +43,7 @@ pub fn run(
     let workspace = Workspace::open(selection)?;
     let repository = RepositoryWithHistory::find(selection)?;
     let Some(tip) = &repository.tip else {
-        return Err(Error::new(ErrorKind::Git, "there is no commit yet"));
+        return Err(Error::new(ErrorKind::Git, "the repository has no commits yet"));
     };
     let history = SiteHistory::open(&workspace, &repository, &request.history)?;
     let keys = configuration::list_keys(&workspace.configured.config, &[]);
@@ -76,13 +76,13 @@ pub fn run(
     Ok(LogEnd::Whole)
 }
 
-/// Number of commits whose sites are looked at together.
+/// Number of commits whose sites are processed together.
 const COMMITS_AT_ONCE: usize = 32;
 
-/// Maximum number of states of sites that are at hand together, unless one commit has more.
+/// Maximum number of states of sites that are in memory together, unless one commit has more.
 const MAX_STATES: usize = 64;
 
-/// Which outputs are asked for.
+/// Filter for outputs.
 struct Filter {
     sites: Option<GlobSet>,
     schemas: Option<GlobSet>,
@@ -105,24 +105,24 @@ struct LogWalk<'w, 'p> {
     history: SiteHistory<'w>,
     states: SiteStates<'p>,
     filter: Filter,
-    /// What is in the way of commits that cannot be rendered.
+    /// Places of the faults in commits that cannot be rendered.
     unusable: BTreeMap<CommitIndex, Option<(RepoPath, u32)>>,
 }
 
-/// A site in a commit, to be compared with what it was before.
+/// A site in a commit, to compare with its earlier states.
 #[derive(Clone, Copy)]
 struct SiteTask {
-    /// Which of the commits at hand it is.
+    /// Index among the current commits.
     at: usize,
     head: CommitIndex,
 }
 
 impl LogWalk<'_, '_> {
-    /// Looks at the sites of the newest commit, by which all others are measured.
+    /// Loads the sites of the newest commit, which decide what is secret in all others.
     fn look_at_newest(&mut self, tip: &str) -> Result<(), Error> {
         let mut states = Vec::new();
         for site in self.sites(tip)? {
-            let index = self.history.first_alike(tip, Some(&site))?;
+            let index = self.history.first_equal(tip, Some(&site))?;
             states.push(self.history.state(index)?);
         }
         if !states.is_empty() {
@@ -131,17 +131,17 @@ impl LogWalk<'_, '_> {
         Ok(())
     }
 
-    /// What these commits changed.
+    /// Effects of these commits.
     fn effects(&mut self, ids: &[String]) -> Result<Vec<CommitEffect>, Error> {
         let mut effects = Vec::new();
         let mut tasks = VecDeque::new();
         for (at, id) in ids.iter().enumerate() {
             let commit = self.history.commit_at(id, None)?;
             let commit = self.history.commit(commit).commit.clone();
-            effects.push(CommitEffect::of(commit.expect("a commit was asked for")));
+            effects.push(CommitEffect::of(commit.expect("a commit was requested")));
             for site in self.sites(id)? {
                 let head = self.history.commit_at(id, Some(&site))?;
-                if self.history.parent_alike(head)?.is_none() {
+                if self.history.equal_parent(head)?.is_none() {
                     tasks.push_back(SiteTask { at, head });
                 }
             }
@@ -155,7 +155,7 @@ impl LogWalk<'_, '_> {
         Ok(effects)
     }
 
-    /// The sites of a commit that are asked for, and those that it took away.
+    /// Requested sites of a commit, and those that it removed.
     fn sites(&mut self, id: &str) -> Result<BTreeSet<Arc<str>>, Error> {
         let mut sites = BTreeSet::clone(&*self.history.sites(id)?);
         let mut gone: Option<BTreeSet<Arc<str>>> = None;
@@ -167,7 +167,7 @@ impl LogWalk<'_, '_> {
             });
         }
         let mut gone = gone.unwrap_or_default();
-        // A site that has another name now is not gone.
+        // A renamed site is not removed.
         let renamed = if gone.is_empty() { BTreeSet::new() } else { sites.clone() };
         for site in renamed {
             let index = self.history.commit_at(id, Some(&site))?;
@@ -182,7 +182,7 @@ impl LogWalk<'_, '_> {
         Ok(sites)
     }
 
-    /// Does as many of the tasks as can be at hand together; those that need more come back.
+    /// Processes as many tasks as fit in memory together, and returns the others.
     fn advance(
         &mut self,
         tasks: &mut VecDeque<SiteTask>,
@@ -201,7 +201,7 @@ impl LogWalk<'_, '_> {
         }
         let wanted = chosen.iter().flat_map(|(task, bases)| bases.known.iter().chain([&task.head]));
         let mut commits: Vec<CommitIndex> = wanted.copied().collect();
-        // Sites that were related before are related again with less work.
+        // Adjacent states of a site share most of their relations.
         commits.sort_by_key(|index| {
             let commit = self.history.commit(*index);
             (commit.site.clone(), std::cmp::Reverse(commit.time()), *index)
@@ -257,7 +257,7 @@ impl LogWalk<'_, '_> {
         })
     }
 
-    /// The commits that a site is compared with: its parents, or those before them that can be
+    /// Commits to compare a site with: its parents, or their nearest ancestors that can be
     /// rendered.
     fn bases(&mut self, head: CommitIndex) -> Result<Bases, Error> {
         let mut bases = Bases::default();
@@ -287,7 +287,7 @@ struct Bases {
     passed_over: Vec<CommitIndex>,
 }
 
-/// An output that is another than in a base, and where.
+/// An output that differs from a base, with the places.
 struct ChangedOutput {
     effect: OutputEffect,
     data: Vec<Location>,
@@ -305,19 +305,19 @@ impl ChangedOutput {
         Self { effect, data, metadata }
     }
 
-    /// Keeps the places at which the output is another than in one more base. Returns whether
-    /// there are some, or what it is has no places.
-    fn meet(&mut self, other: &Self) -> bool {
-        let meet =
+    /// Keeps the places at which the output also differs from another base. Returns whether any are
+    /// left, or the change has no places.
+    fn intersect(&mut self, other: &Self) -> bool {
+        let overlap =
             |one: &Location, other: &Location| one.starts_with(other) || other.starts_with(one);
         let is_at_once = self.data.is_empty() && self.metadata.is_empty();
-        self.data.retain(|place| other.data.iter().any(|it| meet(place, it)));
-        self.metadata.retain(|place| other.metadata.iter().any(|it| meet(place, it)));
+        self.data.retain(|place| other.data.iter().any(|it| overlap(place, it)));
+        self.metadata.retain(|place| other.metadata.iter().any(|it| overlap(place, it)));
         is_at_once || !self.data.is_empty() || !self.metadata.is_empty()
     }
 }
 
-/// The outputs of which something is another than in each of the bases.
+/// Outputs in which something differs from every base.
 fn changed(
     at_hand: &StatesAtHand<'_>,
     head: usize,
@@ -339,7 +339,7 @@ fn changed(
                     of_base.iter().map(|it| (&it.effect.document, it)).collect();
                 outputs.retain_mut(|output| {
                     let other = others.get(&output.effect.document);
-                    other.is_some_and(|other| output.meet(other))
+                    other.is_some_and(|other| output.intersect(other))
                 });
                 outputs
             }
@@ -348,7 +348,7 @@ fn changed(
     outputs.into_iter().flatten().map(|output| output.effect).collect()
 }
 
-/// The outputs of a first commit.
+/// Outputs of a first commit.
 fn added(at_hand: &StatesAtHand<'_>, head: usize, filter: &Filter) -> Vec<OutputEffect> {
     let StateAs::Site(site) = at_hand.state(head) else { return Vec::new() };
     let outputs = site.graph.outputs().filter(|(doc, _)| site.rendered.data(*doc).is_some());

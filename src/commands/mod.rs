@@ -1,7 +1,6 @@
-//! The verbs: one file each, saying what it asks of [`check`]
-//! and what it hands to the report; and [`sides`], the two states that a verb
-//! compares. Nothing here prints or reads the environment; writers, folders
-//! and variables are given.
+//! The verbs, one file each: each defines its request to [`check`] and its input for the report.
+//! [`sides`] determines the two states that a verb compares. Nothing here prints or reads the
+//! environment; writers, folders and variables are parameters.
 
 pub mod baseline;
 pub mod blame;
@@ -13,6 +12,7 @@ pub mod demo;
 pub mod explain;
 pub mod explain_since;
 pub mod explain_value;
+pub mod fix;
 pub mod graph;
 pub mod history;
 pub mod impact;
@@ -20,7 +20,6 @@ pub mod init;
 pub mod lint;
 pub mod listing;
 pub mod log;
-pub mod mend;
 pub mod parse;
 pub mod policy;
 pub mod provenance;
@@ -45,55 +44,54 @@ use crate::check::{
 };
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{Excluding, Overlay, RepoPath, Repository, Tree, WorkTree};
-use crate::stopwatch::{Stage, lap};
+use crate::stopwatch::{Stage, time};
 use crate::system::deckhand::layout::Layout;
 
-/// What every verb that reads documents is told.
+/// Input of every verb that reads documents.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// The folder it works in; everything is found from there.
+    /// Folder to run in; everything is found from there.
     pub directory: PathBuf,
-    /// Read this revision instead of the working tree.
+    /// Revision to read instead of the working tree.
     pub revision: Option<String>,
-    /// Globs of the sites wanted; all where there is none.
+    /// Globs of the requested sites; all if empty.
     pub sites: Vec<String>,
     /// Files or folders; see [`Selection::set`].
     pub files: Vec<PathBuf>,
-    /// Whether the files form one set without layout, although they may lie in
-    /// a site repository.
+    /// Whether the files form one set without layout, even inside a site repository.
     pub set: bool,
     /// Clones of further repositories: `NAME=PATH`, `NAME=PATH@REV` or `NAME=PATH@worktree`.
     pub repositories: Vec<String>,
-    /// More of them, for names that are not among these.
+    /// Clones of lower precedence, for names that are not among these.
     pub more_repositories: Vec<String>,
-    /// What flags say of how documents are understood.
+    /// Deckhand semantics given by flags.
     pub meaning: SemanticsFlags,
-    /// Where the configuration is taken from.
+    /// Source of the configuration.
     pub configuration: configuration::ConfigurationSource,
-    /// What flags say of which rules count.
+    /// Rule selection given by flags.
     pub selectors: Selectors,
-    /// Which findings were accepted before.
+    /// Baseline of accepted findings.
     pub baseline: BaselineChoice,
-    /// Texts in the place of those of files, as somebody wants to write them.
+    /// Unsaved texts that replace those of files.
     pub texts: BTreeMap<RepoPath, Arc<str>>,
 }
 
 impl Selection {
-    /// All that is around `directory`, where nothing else is asked for.
+    /// Selection of everything around `directory`, with default options.
     pub fn of(directory: PathBuf) -> Self {
         Self { directory, ..Self::default() }
     }
 }
 
-/// Where the findings are that were accepted before.
+/// Location of the baseline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BaselineChoice {
-    /// In [`FILE`](crate::triage::baseline::FILE) at the root, if that is there.
+    /// In [`FILE`](crate::triage::baseline::FILE) at the root, if it exists.
     #[default]
     Usual,
     /// In this file.
     Named(PathBuf),
-    /// Nowhere: all findings are reported.
+    /// No baseline: all findings are reported.
     Nothing,
 }
 
@@ -102,15 +100,14 @@ type AnyTree = Box<dyn Tree + Send>;
 /// A selection with its trees opened.
 pub struct Workspace {
     tree: AnyTree,
-    /// What is compared with: its files, and how they lie if it is a site
-    /// repository.
+    /// Base side: its files, and their layout if it is a site repository.
     base: Option<(AnyTree, Option<Layout>)>,
     repositories: OpenedRepositories,
     scope: WorkspaceScope,
-    /// The sites that are compared; all where it is not said.
+    /// Compared sites; all if `None`.
     reached: Option<SiteNames>,
     options: Options,
-    /// What is configured.
+    /// Configuration in effect.
     pub(crate) configured: FoundConfiguration,
 }
 
@@ -123,13 +120,12 @@ impl Workspace {
     /// Opens what the selection names.
     ///
     /// # Errors
-    /// Where there is no site repository, or a path, glob or revision means
-    /// nothing.
+    /// Without a site repository, or if a path, glob or revision is invalid.
     pub fn open(selection: &Selection) -> Result<Self, Error> {
-        lap(Stage::Start, || Self::from(Start::find(selection)?, selection, &[]))
+        time(Stage::Start, || Self::from(Start::find(selection)?, selection, &[]))
     }
 
-    /// As [`Workspace::open`], for a verb that says nothing of other sites than those asked for.
+    /// As [`Workspace::open`], for a verb that reports only on the requested sites.
     ///
     /// # Errors
     /// As [`Workspace::open`].
@@ -137,22 +133,22 @@ impl Workspace {
         let is_name = |glob: &String| {
             !glob.is_empty() && !glob.contains(['*', '?', '[', ']', '{', '}', '\\', '/'])
         };
-        // Whether a file is read may depend on all sites.
+        // Files may be read depending on all sites.
         let is_named = selection.files.is_empty() && selection.sites.iter().all(is_name);
         let names = if is_named { &selection.sites[..] } else { &[] };
-        lap(Stage::Start, || Self::from(Start::find(selection)?, selection, names))
+        time(Stage::Start, || Self::from(Start::find(selection)?, selection, names))
     }
 
     /// Opens both sides of a comparison of what the selection names.
     ///
     /// # Errors
-    /// As [`Workspace::open`], and where a side cannot be read whole.
+    /// As [`Workspace::open`]; also if a side cannot be read completely.
     pub fn open_sides(
         selection: &Selection,
         repository: &Repository,
         sides: &ChosenSides,
     ) -> Result<Self, Error> {
-        lap(Stage::Start, || {
+        time(Stage::Start, || {
             let base = sides::open(repository, &sides.from)?;
             let head = sides::open(repository, &sides.to)?;
             let start = Start::on_sides(repository, sides, selection, [base, head])?;
@@ -162,14 +158,14 @@ impl Workspace {
         })
     }
 
-    /// As [`Workspace::open_sides`], of the sites that the edits can reach. None where other sites
-    /// have to be read to know what is new there.
+    /// As [`Workspace::open_sides`], limited to the sites that the edits can reach. `None` if other
+    /// sites have to be read to know the new findings.
     pub(crate) fn open_reached(
         selection: &Selection,
         repository: &Repository,
         sides: &ChosenSides,
     ) -> Result<Option<Self>, Error> {
-        lap(Stage::Start, || {
+        time(Stage::Start, || {
             let from = repository.prefix(&selection.directory).unwrap_or_else(|| RepoPath::new(""));
             let reached = ReachedByEdits::find(repository, sides, &from);
             let Some(ReachedByEdits { root, sites, trees }) = reached else { return Ok(None) };
@@ -181,9 +177,9 @@ impl Workspace {
         })
     }
 
-    /// Whether all that is read beside the layers of the site repository at `root` is in the tree
-    /// without its sites: a part of a set can be anywhere, and a baseline counts what all sites
-    /// have in common.
+    /// Whether the tree without its sites contains everything read besides the layers of the site
+    /// repository at `root`. A part of a set can be anywhere, and a baseline counts the findings of
+    /// all sites.
     fn reads_by_site(&self, root: &RepoPath) -> bool {
         let is_there =
             matches!(&self.scope, WorkspaceScope::Repository(layout) if layout.root == *root);
@@ -199,7 +195,7 @@ impl Workspace {
             && !trees.any(has_baseline)
     }
 
-    /// Opens what the selection names, with the sites of these names; with all where there are none.
+    /// Opens what the selection names, with the sites of these names, or all if there are none.
     fn from(start: Start, selection: &Selection, sites: &[String]) -> Result<Self, Error> {
         let configured = start.configured(selection)?;
         let options = configuration::settle(&configured, selection.meaning, &selection.selectors)?;
@@ -215,7 +211,7 @@ impl Workspace {
         let there_are = |site: &String| options.configuration.has_site(site);
         let sites = if sites.iter().all(there_are) { sites } else { &[] };
         let (layout, base_layout) =
-            if selection.set { (None, None) } else { lap(Stage::List, || start.layouts(sites))? };
+            if selection.set { (None, None) } else { time(Stage::List, || start.layouts(sites))? };
         let (scope, only) = match layout {
             Some(layout) => (WorkspaceScope::Repository(layout), given),
             None if given.is_empty() && !selection.set => return Err(no_repository(&start)),
@@ -226,7 +222,7 @@ impl Workspace {
             WorkspaceScope::Repository(layout) => {
                 let base = start.base.as_ref().zip(base_layout.as_ref());
                 let base = base.map(|(tree, layout)| (tree as &dyn Tree, layout));
-                lap(Stage::List, || clones.open((&start.tree, layout), base))
+                time(Stage::List, || clones.open((&start.tree, layout), base))
             }
             WorkspaceScope::Set(_) => clones.unopened(),
         };
@@ -259,8 +255,8 @@ impl Workspace {
         })
     }
 
-    /// The sites that read one of these files; none where these may be all, as where a file may
-    /// be a part of a declared set.
+    /// Sites that read one of these files; `None` for possibly all, for example if a file may be
+    /// part of a declared set.
     fn sites_reading<'f>(
         &self,
         files: impl IntoIterator<Item = &'f RepoPath>,
@@ -272,7 +268,7 @@ impl Workspace {
         check::sites_reading(files, &[(&self.tree, layout)])
     }
 
-    /// The sites that are there, whether their definitions can be used or not.
+    /// All sites, with or without a usable definition.
     fn sites(&self) -> Vec<NameAndType> {
         match &self.scope {
             WorkspaceScope::Repository(layout) => {
@@ -282,18 +278,18 @@ impl Workspace {
         }
     }
 
-    /// Whether the layers of a site are all that it is made of.
+    /// Whether a site consists only of its layers.
     fn is_by_site(&self) -> bool {
         let is_repository = matches!(self.scope, WorkspaceScope::Repository(_));
         is_repository && self.options.configuration.sets.is_empty()
     }
 
-    /// Whether only some sites or files are asked for.
+    /// Whether only some sites or files are requested.
     fn is_limited(&self) -> bool {
         self.options.sites.is_some() || !self.options.only.is_empty()
     }
 
-    /// The plan of a run over what was opened.
+    /// Plan of a run over the opened trees.
     pub fn plan<'a>(&'a self, progress: &'a Progress) -> Plan<'a> {
         let scope = match &self.scope {
             WorkspaceScope::Set(paths) => Scope::Set(paths.clone()),
@@ -318,38 +314,36 @@ impl Workspace {
     }
 }
 
-/// The files on disk that a selection is about.
+/// Files on disk that a selection is about.
 ///
 /// # Errors
-/// Where it is about a revision, or there are none.
+/// If it is about a revision, or there are none.
 fn work_tree(selection: &Selection) -> Result<WorkTree, Error> {
     if selection.revision.is_some() {
         let message = "only the files of the working tree can be changed";
-        return Err(Error::new(ErrorKind::Usage, message).with_help("leave `--rev` out"));
+        return Err(Error::new(ErrorKind::Usage, message).with_help("remove `--rev`"));
     }
     let root = Start::find(selection)?.root;
     WorkTree::in_folder(root.expect("a start without a revision is on disk"))
 }
 
-/// A file that the user named and that need not be there yet, as a path of the
-/// tree.
-fn path_to_be(tree: &WorkTree, directory: &Path, file: &Path) -> Result<RepoPath, Error> {
-    RepoPath::of_place(tree.root(), &perhaps_gone(directory.join(file))?).ok_or_else(|| {
+/// Path in the tree of a file given by the user, which need not exist yet.
+fn path_in_tree(tree: &WorkTree, directory: &Path, file: &Path) -> Result<RepoPath, Error> {
+    RepoPath::of_place(tree.root(), &canonical_or_deleted(directory.join(file))?).ok_or_else(|| {
         let message = format!("`{}` is not part of this repository", file.display());
         Error::new(ErrorKind::Usage, message)
     })
 }
 
-/// Where files are looked for.
+/// Starting point for finding files.
 struct Start {
     tree: AnyTree,
     base: Option<AnyTree>,
-    /// The tree's root on disk; none for a bare repository.
+    /// Root of the tree on disk; `None` for a bare repository.
     root: Option<PathBuf>,
-    /// Whether the root is that of a repository, and not of whatever files
-    /// were named.
+    /// Whether the root is that of a repository, instead of that of the given files.
     is_repository: bool,
-    /// The selection's folder, in the tree.
+    /// Folder of the selection, in the tree.
     from: RepoPath,
     commit: Option<String>,
 }
@@ -366,14 +360,14 @@ impl Start {
                 Self::at_revision(&repository, revision, directory)
             }
             (Some(repository), None) if repository.work_tree_root().is_none() => {
-                let message = "this is a bare repository, which has no files of its own";
-                let help = "say which revision to read, e.g. `--rev HEAD`";
+                let message = "this is a bare repository without a working tree";
+                let help = "pass a revision, e.g. `--rev HEAD`";
                 Err(Error::new(ErrorKind::Git, message).with_help(help))
             }
             (Some(repository), None) => Self::in_work_tree(&repository, directory),
             (None, Some(_)) => {
                 let message = format!("`{}` is not inside a git repository", directory.display());
-                let help = "`--rev` reads a commit; leave it out to read the files as they are";
+                let help = "remove `--rev` to read the files on disk";
                 Err(Error::new(ErrorKind::Git, message).with_help(help))
             }
             (None, None) => Self::outside_git(selection),
@@ -422,8 +416,8 @@ impl Start {
         Ok(Self { tree, base: None, root, is_repository: true, from, commit: None })
     }
 
-    /// Outside git the tree begins at the nearest folder that is a site
-    /// repository, or else at the folder that holds all that is named.
+    /// Outside of git, the root is the nearest folder that is a site repository, or else the folder
+    /// that contains all given files.
     fn outside_git(selection: &Selection) -> Result<Self, Error> {
         let directory = canonical(&selection.directory)?;
         let rooted = |folder: &Path| -> Result<Self, Error> {
@@ -452,7 +446,7 @@ impl Start {
         rooted(&common)
     }
 
-    /// What is configured here.
+    /// Configuration in effect here.
     fn configured(&self, selection: &Selection) -> Result<FoundConfiguration, Error> {
         if !self.is_repository
             && selection.configuration == configuration::ConfigurationSource::Root
@@ -464,7 +458,7 @@ impl Start {
         configuration::find(&selection.directory, &selection.configuration, &around)
     }
 
-    /// Without the files that the configuration leaves out.
+    /// The start without the files that the configuration excludes.
     fn without(self, configured: &FoundConfiguration) -> Result<Self, Error> {
         let excluded = &configured.config.discover.exclude;
         let Some(excluded) = configuration::glob_set(excluded)? else { return Ok(self) };
@@ -473,7 +467,7 @@ impl Start {
         Ok(Self { tree: without(self.tree), base: self.base.map(without), ..self })
     }
 
-    /// A file or folder that the user named, as a path of the tree.
+    /// Path in the tree of a file or folder given by the user.
     fn path_of(&self, directory: &Path, file: &Path) -> Result<RepoPath, Error> {
         let file_text = file.display();
         let outside = || {
@@ -485,8 +479,8 @@ impl Start {
             let resolved = file_on_disk(directory, file)?;
             return RepoPath::of_place(root, &resolved).ok_or_else(outside);
         }
-        let path =
-            RepoPath::of_place(root, &perhaps_gone(directory.join(file))?).ok_or_else(outside)?;
+        let path = RepoPath::of_place(root, &canonical_or_deleted(directory.join(file))?)
+            .ok_or_else(outside)?;
         for tree in std::iter::once(&self.tree).chain(&self.base) {
             let entries = tree.entries(&RepoPath::new(""))?;
             if entries.iter().any(|entry| entry.path == path || entry.path.below(&path).is_some()) {
@@ -501,9 +495,8 @@ impl Start {
         Err(Error::new(ErrorKind::Usage, format!("`{file_text}` is not part of {place}")))
     }
 
-    /// How the files lie, and those of what is compared with. A side on which
-    /// there is no site repository has no sites, if there is one on the other. Where `sites` are
-    /// named, and can be found by name, others are not listed.
+    /// Layout of the files and of the base side. A side without a site repository has no sites, if
+    /// the other side has one. If `sites` are given and can be found by name, lists only these.
     fn layouts(&self, sites: &[String]) -> Result<(Option<Layout>, Option<Layout>), Error> {
         let named = match sites {
             [] => None,
@@ -529,14 +522,14 @@ impl Start {
     }
 }
 
-/// Where the file is that the user named in `directory`.
+/// Path on disk of a file that the user named in `directory`.
 fn file_on_disk(directory: &Path, file: &Path) -> Result<PathBuf, Error> {
     directory.join(file).canonicalize().map_err(|error| cannot_be_found(file, error))
 }
 
-/// Where `path` is, or was: a revision has files and folders that are no
-/// longer on disk.
-fn perhaps_gone(mut path: PathBuf) -> Result<PathBuf, Error> {
+/// Canonical form of a path that may be deleted: a revision has files and folders that no longer
+/// exist on disk.
+fn canonical_or_deleted(mut path: PathBuf) -> Result<PathBuf, Error> {
     let mut gone = Vec::new();
     loop {
         match (path.canonicalize(), path.file_name()) {
@@ -553,21 +546,21 @@ fn canonical(path: &Path) -> Result<PathBuf, Error> {
 }
 
 fn cannot_be_found(path: &Path, error: std::io::Error) -> Error {
-    let message = format!("`{}` cannot be found", path.display());
+    let message = format!("`{}` not found", path.display());
     Error::new(ErrorKind::Usage, message).caused_by(error)
 }
 
-/// `FILE` or `FILE:LINE`; the line is counted from zero then.
+/// Parses `FILE` or `FILE:LINE`; returns the line 0-based.
 ///
 /// # Errors
-/// Where the line is 0.
+/// If the line is 0.
 fn file_and_line(text: &str) -> Result<(PathBuf, Option<usize>), Error> {
     let Some((file, line)) = text.rsplit_once(':') else { return Ok((text.into(), None)) };
     let Ok(line) = line.parse::<usize>() else { return Ok((text.into(), None)) };
     match line.checked_sub(1) {
         Some(number) => Ok((file.into(), Some(number))),
         None => {
-            let message = format!("`{text}` names no line");
+            let message = format!("invalid line in `{text}`");
             Err(Error::new(ErrorKind::Usage, message).with_help("lines are counted from 1"))
         }
     }
@@ -578,7 +571,7 @@ fn globs(texts: &[String]) -> Result<Option<GlobSet>, Error> {
         return Ok(None);
     }
     let unusable = |error: globset::Error| {
-        Error::new(ErrorKind::Usage, "a glob on the command line cannot be used").caused_by(error)
+        Error::new(ErrorKind::Usage, "invalid glob on the command line").caused_by(error)
     };
     let mut set = GlobSetBuilder::new();
     for text in texts {
@@ -594,7 +587,7 @@ fn no_repository(start: &Start) -> Error {
         (None, _) => "this folder".into(),
     };
     let help = match &site_repositories_below(start)[..] {
-        [] => "a site repository has `site/NAME/site-definition.yaml`; name its folder with `-C DIR`, \
+        [] => "a site repository has `site/NAME/site-definition.yaml`; pass its folder with `-C DIR`, \
                or check files without layout: `--set FILE...`"
             .to_owned(),
         [only] => format!("did you mean `-C {}`?", shell_word(only.as_str())),
@@ -610,8 +603,7 @@ fn no_repository(start: &Start) -> Error {
     Error::new(ErrorKind::Usage, format!("{place} is not inside a site repository")).with_help(help)
 }
 
-/// The folders below the one where layercake was started that are site repositories, from
-/// there.
+/// Site repositories in the folders below the current one, relative to it.
 fn site_repositories_below(start: &Start) -> Vec<RepoPath> {
     let entries = start.tree.entries(&start.from).unwrap_or_default();
     let roots = entries.iter().filter_map(|entry| {

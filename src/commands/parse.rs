@@ -1,14 +1,14 @@
-//! `layercake debug parse`: reads and parses the files that `lint` would, and
-//! nothing else. The unit in which the cost of other verbs is measured.
+//! `layercake debug parse`: reads and parses the files that `lint` would, and does nothing else.
+//! The baseline for measuring the cost of other verbs.
 
 use crate::check::{ParseTotals, Progress, parse};
 use crate::commands::{Selection, Workspace};
 use crate::error::Error;
 
-/// Reads and parses.
+/// Reads and parses the files.
 ///
 /// # Errors
-/// Where the work cannot be done.
+/// If a step fails.
 pub fn run(selection: &Selection, progress: &Progress) -> Result<ParseTotals, Error> {
     let workspace = Workspace::open(selection)?;
     parse(&workspace.plan(progress))

@@ -1,5 +1,4 @@
-//! From what a user selects to what the rules are told and what becomes of
-//! their findings.
+//! Derives the options of the rules and the policy for their findings from flags and configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,23 +13,23 @@ use crate::rules::{self, GROUPS, RULES};
 use crate::system::heat::{ComponentVersion, Versions};
 use crate::triage::{Levels, TriagePolicy};
 
-/// The rules that a user wants, by names, Pegleg's codes and groups.
+/// Rules selected by flags, by names, Pegleg codes and groups.
 #[derive(Clone, Debug, Default)]
 pub struct Selectors {
-    /// Only these; those that are on by default where none is given.
+    /// Only these; the default ones if empty.
     pub select: Vec<String>,
-    /// These too.
+    /// Additional rules.
     pub extend_select: Vec<String>,
-    /// Not these, whatever else is said.
+    /// Excluded rules, regardless of other settings.
     pub ignore: Vec<String>,
-    /// Findings of these are warnings.
+    /// Rules whose findings are warnings.
     pub warn: Vec<String>,
 }
 
-/// Options of the rules, and what becomes of their findings: the selectors above the configuration.
+/// Options of the rules, and the policy for their findings. Selectors override the configuration.
 ///
 /// # Errors
-/// Where a word selects nothing.
+/// If a selector is unknown.
 pub(crate) fn configured_policy(
     selectors: &Selectors,
     config: &Config,
@@ -65,7 +64,7 @@ pub(crate) fn configured_policy(
     Ok((settings, TriagePolicy { levels }))
 }
 
-/// The versions of the programs that read rendered documents.
+/// Versions of the programs that read rendered documents.
 fn versions(config: &Config) -> Versions {
     let named = config.client_versions.iter();
     Versions {
@@ -76,9 +75,9 @@ fn versions(config: &Config) -> Versions {
     }
 }
 
-/// The rules that flags name.
+/// Rules given by flags.
 struct RuleFlags {
-    /// None where no flag selects.
+    /// `None` if no flag selects rules.
     select: Option<BTreeSet<&'static str>>,
     extend_select: BTreeSet<&'static str>,
     ignore: BTreeSet<&'static str>,
@@ -99,8 +98,7 @@ impl RuleFlags {
         })
     }
 
-    /// What is left of the levels for some files or sites: a flag that turns a
-    /// rule off, or makes its findings warnings, stands above them.
+    /// Levels for some files or sites, without the rules that a flag turns off or makes warnings.
     fn above(&self, levels: BTreeMap<&'static str, Level>) -> BTreeMap<&'static str, Level> {
         let mut levels = levels;
         levels.retain(|rule, level| {
@@ -114,7 +112,7 @@ impl RuleFlags {
     }
 }
 
-/// The level of every rule, where nothing else is said of a file or site.
+/// General level of every rule, without settings of files or sites.
 fn general(flags: &RuleFlags, rules: &Rules) -> Result<BTreeMap<&'static str, Level>, Error> {
     let named_levels = levels(&rules.general.levels)?;
     let mut selected = match &flags.select {
@@ -136,8 +134,7 @@ fn general(flags: &RuleFlags, rules: &Rules) -> Result<BTreeMap<&'static str, Le
     Ok(RULES.iter().map(|rule| (rule.name, level(rule))).collect())
 }
 
-/// The rules that the configuration selects; one that it gives a level is
-/// selected by that.
+/// Rules that the configuration selects. A rule with a configured level is selected, too.
 fn configured(
     rules: &Rules,
     levels: &BTreeMap<&'static str, Level>,
@@ -162,14 +159,14 @@ fn configured(
     Ok(selected)
 }
 
-/// What holds for some files or sites.
+/// Levels for some files or sites.
 fn special(settings: &RuleSettings) -> Result<BTreeMap<&'static str, Level>, Error> {
     let mut levels = levels(&settings.levels)?;
     levels.extend(named(&settings.ignore)?.into_iter().map(|rule| (rule, Level::Off)));
     Ok(levels)
 }
 
-/// Levels by rule: a rule's name stands above a code or group that has it.
+/// Levels by rule: a rule's name takes precedence over a code or group that contains it.
 fn levels(words: &[(Arc<str>, Level)]) -> Result<BTreeMap<&'static str, Level>, Error> {
     let mut levels = BTreeMap::new();
     let (names, groups): (Vec<_>, Vec<_>) =
@@ -192,10 +189,10 @@ fn named<W: AsRef<str>>(
 }
 
 fn unknown(word: &str) -> Error {
-    let error = Error::new(ErrorKind::Usage, format!("there is no rule `{word}`"));
+    let error = Error::new(ErrorKind::Usage, format!("unknown rule `{word}`"));
     let names = RULES.iter().map(|rule| rule.name).chain(GROUPS.iter().map(|(name, _)| *name));
     match nearest(word, names) {
         Some(near) => error.with_help(format!("did you mean `{near}`?")),
-        None => error.with_help("`layercake explain` lists the rules"),
+        None => error.with_help("run `layercake explain` to list the rules"),
     }
 }

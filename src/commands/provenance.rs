@@ -1,9 +1,8 @@
-//! Ways of values and flows of texts in the words of reports: what
-//! `explain-value` and `impact` share. Everything here is of one rendered site;
-//! a comparison can ask it of two.
+//! Traces of values and flows of texts in the words of reports, shared by `explain-value` and
+//! `impact`. Everything here is about one rendered site; a comparison can use it for both.
 //!
-//! No place below a secret is told: a place inside a secret mapping is taken
-//! for the mapping.
+//! Places inside a secret are not revealed: a place inside a secret mapping is reported as the
+//! mapping.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,34 +13,34 @@ use crate::merge::Strategy;
 use crate::near::nearest;
 use crate::render::flow::{Flow, Reached, Stop, Why};
 use crate::render::replay::{Hop, Replay, Via};
-use crate::report::provenance::{ExplainedValue, LeafWriter, ValuePrecedence, WayRow};
+use crate::report::provenance::{ExplainedValue, LeafOrigin, ProvenanceStep, ValuePrecedence};
 use crate::source::{DocKey, FileId, Span};
 use crate::yaml::path::{Location, Path, Piece, Segment, children};
 use crate::yaml::{Key, Mapping, Node};
 
-/// A value that somebody asks for.
+/// A value to explain.
 #[derive(Clone, Debug)]
 pub struct ValueQuestion {
-    /// The document's schema; empty where only one document of the name is expected.
+    /// Schema of the document; empty if the name is unique.
     pub schema: String,
-    /// Its name.
+    /// Name of the document.
     pub name: String,
-    /// The place: as Deckhand's paths are written, or as a JSON Pointer.
+    /// Place of the value: a Deckhand path or a JSON Pointer.
     pub path: String,
 }
 
 impl ValueQuestion {
-    /// Whether documents of this schema are meant.
+    /// Whether documents of this schema match.
     pub(crate) fn has_schema(&self, schema: &str) -> bool {
         self.schema.is_empty() || self.schema == schema
     }
 }
 
-/// The document asked for: the output of this schema and name, or the document
-/// in the lowest layer where none is an output.
+/// Document of the question: the output of this schema and name, or the document in the lowest
+/// layer if none is an output.
 ///
 /// # Errors
-/// Where there is none; the help says which is nearly the same.
+/// If there is none; the help suggests a similar one.
 pub(crate) fn document(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<DocId, Error> {
     let (schema, name) = (&question.schema, &question.name);
     let of_schema = || site.graph.iter().filter(|(_, it)| question.has_schema(&it.key.schema));
@@ -72,7 +71,7 @@ pub(crate) fn document(site: &RenderedSite<'_>, question: &ValueQuestion) -> Res
     Err(did_you_mean(error, nearest(name, names)))
 }
 
-/// The error for a name that documents of several schemas have.
+/// Error for a name that documents of several schemas have.
 fn several_schemas(name: &str, schemas: &BTreeSet<&str>) -> Error {
     /// Maximum number of schemas listed.
     const MAX_SCHEMAS: usize = 5;
@@ -85,7 +84,7 @@ fn several_schemas(name: &str, schemas: &BTreeSet<&str>) -> Error {
         .with_help(format!("their schemas are {}{more}", listed.join(", ")))
 }
 
-/// The error, and what was probably meant.
+/// The error with a suggestion.
 pub(crate) fn did_you_mean(error: Error, near: Option<&str>) -> Error {
     match near {
         Some(near) => error.with_help(format!("did you mean `{near}`?")),
@@ -93,12 +92,11 @@ pub(crate) fn did_you_mean(error: Error, near: Option<&str>) -> Error {
     }
 }
 
-/// The place of a document's data that a text names: a path of Deckhand's
-/// syntax, or a JSON Pointer, which begins with `/`. A place inside a secret is
-/// the secret's.
+/// Place in a document's data, given as a path in Deckhand's syntax or as a JSON Pointer, which
+/// begins with `/`. A place inside a secret is replaced by the secret.
 ///
 /// # Errors
-/// Where the text is neither.
+/// If the text is neither.
 pub(crate) fn place(data: &Node, text: &str) -> Result<Location, Error> {
     let place = match text.strip_prefix('/') {
         Some(pointer) => pointed(data, pointer),
@@ -107,7 +105,7 @@ pub(crate) fn place(data: &Node, text: &str) -> Result<Location, Error> {
     Ok(shown(data, place))
 }
 
-/// RFC 6901: `~1` stands for `/`, `~0` for `~`.
+/// Place of a JSON Pointer. RFC 6901: `~1` is `/`, `~0` is `~`.
 fn pointed(data: &Node, pointer: &str) -> Location {
     let mut place = Location::root();
     for token in pointer.split('/') {
@@ -125,8 +123,8 @@ fn pointed(data: &Node, pointer: &str) -> Location {
 
 fn found(data: &Node, text: &str) -> Result<Location, Error> {
     let unusable = |cause: String| {
-        Error::new(ErrorKind::Usage, format!("`{text}` is no path: {cause}"))
-            .with_help("write it as `.values.pod` or as `/values/pod`")
+        Error::new(ErrorKind::Usage, format!("`{text}` is not a valid path: {cause}"))
+            .with_help("write it as `.values.pod` or `/values/pod`")
     };
     let path = Path::parse(text).map_err(|error| unusable(error.to_string()))?;
     let found = path.first(data).ok().flatten();
@@ -134,7 +132,7 @@ fn found(data: &Node, text: &str) -> Result<Location, Error> {
         return Ok(found.location);
     }
     let segments = path.segments();
-    let segments = segments.ok_or_else(|| unusable("it leads to nothing".into()))?;
+    let segments = segments.ok_or_else(|| unusable("it matches nothing".into()))?;
     let pieces = segments.iter().map(|segment| match segment {
         Segment::Name(name) => Piece::Key(Key::string(name.clone(), data.span)),
         Segment::Index(index) => Piece::Index(usize::try_from(*index).unwrap_or(usize::MAX)),
@@ -142,7 +140,7 @@ fn found(data: &Node, text: &str) -> Result<Location, Error> {
     Ok(Location(pieces.collect()))
 }
 
-/// The place, or the secret around it.
+/// The place, or the secret that contains it.
 pub(crate) fn shown(data: &Node, place: Location) -> Location {
     let is_secret = |length: &usize| {
         let around = Location(place.0[..*length].to_vec());
@@ -154,11 +152,11 @@ pub(crate) fn shown(data: &Node, place: Location) -> Location {
     }
 }
 
-/// The way of a value of one site.
+/// Trace of a value of one site.
 ///
 /// # Errors
-/// Where there is no such document, or nothing stands at the place nor ever
-/// did; the help says what is nearly the same.
+/// If the document does not exist, or has no value at the place, now or before an action; the help
+/// suggests a similar one.
 pub fn way(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<ExplainedValue, Error> {
     let doc = document(site, question)?;
     let replay = Replay::new(site.graph, site.rendered);
@@ -167,7 +165,7 @@ pub fn way(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Explaine
     let place = place(data, &question.path)?;
     let hop = replay.trace_with_losers(doc, &place);
     if hop.origin().via == Via::Absent && hop.losers().is_empty() {
-        return Err(nothing(recipe, data, &place));
+        return Err(no_value(recipe, data, &place));
     }
     let (leaves, more_leaves) = leaves(site, &replay, &hop);
     Ok(ExplainedValue {
@@ -184,14 +182,14 @@ pub fn way(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Explaine
     })
 }
 
-fn nothing(recipe: &Recipe, data: &Node, place: &Location) -> Error {
+fn no_value(recipe: &Recipe, data: &Node, place: &Location) -> Error {
     let (schema, name) = (&recipe.key.schema, &recipe.key.name);
-    let message = format!("there is nothing at `{place}` of {schema} {name}");
+    let message = format!("no value at `{place}` of {schema} {name}");
     let near = Path::parse(&place.to_string()).ok().and_then(|path| path.near_miss(data));
     did_you_mean(Error::new(ErrorKind::Usage, message), near.as_deref())
 }
 
-/// The document that a secret value is from.
+/// Document that a secret value comes from.
 fn secret_of(site: &RenderedSite<'_>, hop: &Hop) -> Option<DocKey> {
     if hop.value.as_ref().is_none_or(|value| !value.secret) {
         return None;
@@ -208,40 +206,40 @@ fn secret_of(site: &RenderedSite<'_>, hop: &Hop) -> Option<DocKey> {
     Some(site.graph.recipe(last.doc).key.clone())
 }
 
-/// So many leaves of a mapping or list are told.
-const MOST_LEAVES: usize = 40;
+/// Maximum number of leaves listed of a mapping or list.
+const MAX_LEAVES: usize = 40;
 
-/// Who wrote what is in a mapping or list, and whether there is more. What is
-/// in a secret is not told, nor how much that is.
-fn leaves(site: &RenderedSite<'_>, replay: &Replay<'_>, hop: &Hop) -> (Vec<LeafWriter>, bool) {
+/// Writers of the leaves of a mapping or list, and whether there are more. Neither content nor size
+/// of a secret is revealed.
+fn leaves(site: &RenderedSite<'_>, replay: &Replay<'_>, hop: &Hop) -> (Vec<LeafOrigin>, bool) {
     let mut shown = Vec::new();
     let value = hop.value.as_ref().filter(|value| is_container(value));
     if let Some(value) = value {
         add_shown_leaves(value, &mut Location::root(), &mut shown);
     }
-    let more = shown.len() > MOST_LEAVES;
-    let told = shown.iter().take(MOST_LEAVES).map(|leaf| {
+    let more = shown.len() > MAX_LEAVES;
+    let writers = shown.iter().take(MAX_LEAVES).map(|leaf| {
         let place = hop.location.joined(leaf);
         let way = replay.trace(hop.doc, &place);
         let origin = way.origin();
-        LeafWriter {
+        LeafOrigin {
             place: place.to_string(),
             document: site.graph.recipe(origin.doc).key.clone(),
             at: origin.value.as_ref().map(|node| node.span),
         }
     });
-    (told.collect(), more)
+    (writers.collect(), more)
 }
 
-/// Whether there are values inside a value, that may be told.
+/// Whether a value contains values that may be shown.
 fn is_container(node: &Node) -> bool {
     !node.secret && children(node).next().is_some()
 }
 
-/// One more than can be told at most.
+/// Adds leaves, up to one more than the maximum.
 fn add_shown_leaves(node: &Node, here: &mut Location, leaves: &mut Vec<Location>) {
     for (piece, child) in children(node) {
-        if leaves.len() > MOST_LEAVES {
+        if leaves.len() > MAX_LEAVES {
             return;
         }
         here.0.push(piece);
@@ -254,19 +252,19 @@ fn add_shown_leaves(node: &Node, here: &mut Location, leaves: &mut Vec<Location>
     }
 }
 
-/// The way of a value as numbered steps, from the text that wrote it to the
-/// document asked for; what lost on the way stands before what won.
-pub(crate) fn rows(site: &RenderedSite<'_>, hop: &Hop) -> Vec<WayRow> {
+/// Trace of a value as numbered steps, from the text that wrote it to the requested document.
+/// Overridden values precede the one that overrides them.
+pub(crate) fn rows(site: &RenderedSite<'_>, hop: &Hop) -> Vec<ProvenanceStep> {
     let mut table = RouteRows { site, rows: Vec::new(), numbers: BTreeMap::new() };
     table.add(hop, ValuePrecedence::Alone);
     table.rows
 }
 
-/// The steps of a way, while they are written.
+/// Builder of the steps of a trace.
 struct RouteRows<'s, 'a> {
     site: &'s RenderedSite<'a>,
-    rows: Vec<WayRow>,
-    /// The last row of each document.
+    rows: Vec<ProvenanceStep>,
+    /// Last row of each document.
     numbers: BTreeMap<DocId, usize>,
 }
 
@@ -274,18 +272,18 @@ impl RouteRows<'_, '_> {
     fn add(&mut self, hop: &Hop, standing: ValuePrecedence) {
         match hop.via {
             Via::Literal => self.push(hop, "literal".into(), hop.at.clone(), standing),
-            Via::Absent => self.push(hop, "nothing there".into(), hop.at.clone(), standing),
+            Via::Absent => self.push(hop, "no value".into(), hop.at.clone(), standing),
             Via::Blocked => {
                 let step = "not rendered: on a cycle, or needs one that is";
                 self.push(hop, step.into(), hop.at.clone(), standing);
             }
             Via::Unfollowed => {
-                let step = "a way too long to be followed further";
+                let step = "trace too long to follow further";
                 self.push(hop, step.into(), Vec::new(), standing);
             }
             Via::Inherited | Via::Replaced => self.add_inherited(hop, standing),
             Via::Layered { .. } => self.add_layered(hop, standing),
-            Via::Substituted | Via::Pattern | Via::Laid | Via::Made => {
+            Via::Substituted | Via::Pattern | Via::Merged | Via::Made => {
                 self.add_written(hop, standing);
             }
             Via::Deleted => self.add_deleted(hop),
@@ -295,13 +293,13 @@ impl RouteRows<'_, '_> {
     fn add_inherited(&mut self, hop: &Hop, standing: ValuePrecedence) {
         hop.from.iter().for_each(|from| self.add(from, standing));
         let (recipe, action) = (self.recipe(hop), self.action(hop));
-        let step = format!("{}, {action}", self.laid(hop));
+        let step = format!("{}, {action}", self.merge_of(hop));
         let mut at = self.laid_at(hop);
         let own = hop.location.get(&recipe.data).map(|node| node.span);
         at.extend(own);
         self.push(hop, step, at, ValuePrecedence::Alone);
         let note = match own {
-            Some(_) => "its own data has another value, which no action takes",
+            Some(_) => "own data has another value that no action applies",
             None => "own data has no such key",
         };
         if let Some(row) = self.rows.last_mut().filter(|_| hop.value.is_some()) {
@@ -315,7 +313,7 @@ impl RouteRows<'_, '_> {
         if let Some(lost) = &hop.lost {
             if lost.doc == hop.doc && matches!(lost.via, Via::Inherited | Via::Replaced) {
                 lost.from.iter().for_each(|from| self.add(from, ValuePrecedence::Lost));
-                step = format!("{}, ", self.laid(lost));
+                step = format!("{}, ", self.merge_of(lost));
                 at = self.laid_at(lost);
             } else {
                 self.add(lost, ValuePrecedence::Lost);
@@ -324,7 +322,7 @@ impl RouteRows<'_, '_> {
         let action = self.action(hop);
         step += &match hop.value {
             Some(_) => format!("{action}, own value"),
-            None => format!("{action}, own data has nothing there"),
+            None => format!("{action}, own data has no value there"),
         };
         at.extend(hop.at.first());
         at.extend(hop.from.iter().flat_map(|own| own.at.iter().copied()));
@@ -341,14 +339,14 @@ impl RouteRows<'_, '_> {
                 let to = substitution.writing.to.iter();
                 let to = to.filter(|to| hop.at.contains(&to.path.span));
                 let to: Vec<&str> = to.map(|to| to.path.value.text()).collect();
-                let is_made = (hop.via == Via::Made).then_some("made by substitution");
+                let is_made = (hop.via == Via::Made).then_some("created by substitution");
                 let is_part = (hop.via == Via::Pattern).then_some("pattern substitution");
                 let how = is_made.or(is_part).unwrap_or("substitution");
                 format!("{how} {} into {}", substitution.writing.from.value, to.join(", "))
             }
-            Some(Op::Merge { .. }) => format!("made by {}", self.action(hop)),
-            Some(Op::Lay(_)) => self.action(hop),
-            None => "made: it stands for a secret elsewhere".into(),
+            Some(Op::Merge { .. }) => format!("created by {}", self.action(hop)),
+            Some(Op::Combine(_)) => self.action(hop),
+            None => "created: placeholder for a secret elsewhere".into(),
         };
         // The entry begins on the line of its source or of its destination.
         let at = if hop.at.len() > 2 { hop.at[1..].to_vec() } else { hop.at.clone() };
@@ -361,9 +359,9 @@ impl RouteRows<'_, '_> {
         }
         let step = match self.step(hop).map(|step| step.op) {
             Some(Op::Substitute(substitution)) => {
-                format!("substitution {} takes it away", substitution.writing.from.value)
+                format!("substitution {} removes it", substitution.writing.from.value)
             }
-            Some(Op::Merge { .. } | Op::Lay(_)) => format!("{} takes it away", self.action(hop)),
+            Some(Op::Merge { .. } | Op::Combine(_)) => format!("{} removes it", self.action(hop)),
             None => "too large: only its own data is rendered".into(),
         };
         self.push(hop, step, hop.at.clone(), ValuePrecedence::Wins);
@@ -371,7 +369,7 @@ impl RouteRows<'_, '_> {
 
     fn push(&mut self, hop: &Hop, step: String, at: Vec<Span>, standing: ValuePrecedence) {
         let document = self.recipe(hop).key.clone();
-        self.rows.push(WayRow { document, step, note: None, at, standing });
+        self.rows.push(ProvenanceStep { document, step, note: None, at, standing });
         self.numbers.insert(hop.doc, self.rows.len());
     }
 
@@ -383,8 +381,8 @@ impl RouteRows<'_, '_> {
         hop.step.map(|step| self.recipe(hop).step(step))
     }
 
-    /// What an inherited value was inherited from.
-    fn laid(&self, hop: &Hop) -> String {
+    /// Source of an inherited value.
+    fn merge_of(&self, hop: &Hop) -> String {
         let Some(base) = self.recipe(hop).base else { return String::new() };
         let parent = &self.site.graph.recipe(base.doc).key.name;
         match self.numbers.get(&base.doc).filter(|_| hop.via == Via::Replaced) {
@@ -410,13 +408,12 @@ impl RouteRows<'_, '_> {
         }
     }
 
-    /// Which operation of a patch wrote the value or took it away, unless the
-    /// operation is secret.
+    /// The operation of a patch that wrote or removed the value, unless the operation is secret.
     fn operation(&self, step: &Step<'_>, hop: &Hop) -> Option<String> {
-        let Op::Lay(lay) = &step.op else { return None };
-        let Strategy::JsonPatch(_) = lay.strategy else { return None };
-        let patch = self.site.rendered.data(lay.source)?;
-        let place = &hop.from.iter().find(|from| from.doc == lay.source)?.location;
+        let Op::Combine(combine) = &step.op else { return None };
+        let Strategy::JsonPatch(_) = combine.strategy else { return None };
+        let patch = self.site.rendered.data(combine.source)?;
+        let place = &hop.from.iter().find(|from| from.doc == combine.source)?.location;
         let Some(Piece::Index(index)) = place.0.first() else { return None };
         let operation = patch.as_sequence()?.get(*index)?;
         let member = |name| operation.get(name).and_then(Node::as_str);
@@ -426,7 +423,7 @@ impl RouteRows<'_, '_> {
     }
 }
 
-/// What wrote a value where another one stood won, unless it lost in its turn.
+/// `Won` for a value that overrides another, unless it is overridden itself.
 fn contested(hop: &Hop, standing: ValuePrecedence) -> ValuePrecedence {
     match standing {
         ValuePrecedence::Alone if hop.lost.is_some() => ValuePrecedence::Wins,
@@ -443,25 +440,23 @@ fn action_text(step: &Step<'_>, site: &RenderedSite<'_>) -> String {
             format!("action {} {path}", method.as_str())
         }
         Op::Substitute(substitution) => format!("substitution {}", substitution.writing.from.value),
-        Op::Lay(lay) => {
-            let laid = site.rendered.data(lay.source);
-            laid.map_or_else(String::new, |laid| lay.strategy.told(laid))
+        Op::Combine(combine) => {
+            let over = site.rendered.data(combine.source);
+            over.map_or_else(String::new, |over| combine.strategy.describe(over))
         }
     }
 }
 
-/// The text that somebody points at.
+/// A line given by the user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
-    /// The file.
     pub(crate) file: FileId,
-    /// The line, from zero.
+    /// 0-based line number.
     pub(crate) number: usize,
 }
 
 impl Line {
-    /// Whether a stretch of text stands on the line, or goes over it; one that
-    /// is encoded there does.
+    /// Whether a span is on the line or crosses it, also if its text is encoded there.
     pub(crate) fn touches(self, span: Span, site: &RenderedSite<'_>) -> bool {
         let span = site.sources.written(span);
         if span.file != self.file {
@@ -474,8 +469,8 @@ impl Line {
             && next.is_none_or(|next| span.start < next)
     }
 
-    /// What a line is that says nothing to any document; none where it may say something.
-    pub(crate) fn says_nothing(self, site: &RenderedSite<'_>) -> Option<&'static str> {
+    /// Kind of line without an effect on any document; `None` if it may have one.
+    pub(crate) fn inert_kind(self, site: &RenderedSite<'_>) -> Option<&'static str> {
         let text = site.sources.get(self.file).text();
         match text.lines().nth(self.number)?.trim() {
             "" => Some("an empty line"),
@@ -485,24 +480,24 @@ impl Line {
         }
     }
 
-    /// The document that stands on the line.
+    /// Document on the line.
     pub(crate) fn document(self, site: &RenderedSite<'_>) -> Option<DocId> {
         let mut documents = site.graph.iter().filter(|(doc, recipe)| {
             let is_merged = site.sets.member(*doc).is_some_and(|member| member.part.is_none());
-            !is_merged && (self.touches(recipe.span, site) || self.says_how_to_merge(site, *doc))
+            !is_merged && (self.touches(recipe.span, site) || self.is_merge_setting(site, *doc))
         });
         documents.next().map(|(doc, _)| doc)
     }
 
-    /// Whether what stands on the line says how a part is merged.
-    pub(crate) fn says_how_to_merge(self, site: &RenderedSite<'_>, doc: DocId) -> bool {
+    /// Whether the line sets how a part is merged.
+    pub(crate) fn is_merge_setting(self, site: &RenderedSite<'_>, doc: DocId) -> bool {
         let member = site.sets.member(doc);
         let said_at = member.and_then(|member| member.part?.specification());
         said_at.is_some_and(|span| self.touches(span, site))
     }
 
-    /// The values of a document's own data that stand on the line: leaves, and
-    /// mappings and lists whose key does while they stand below it.
+    /// Values of a document's own data on the line: leaves, and mappings and lists whose key is on
+    /// the line and whose content is below it.
     pub(crate) fn places(self, site: &RenderedSite<'_>, doc: DocId) -> Vec<Location> {
         let data = &site.graph.recipe(doc).data;
         let mut places = Vec::new();
@@ -542,19 +537,19 @@ impl Line {
         }
     }
 
-    /// Whether the line is the one on which a value begins.
+    /// Whether a value begins on the line.
     fn touches_first(self, node: &Node, site: &RenderedSite<'_>) -> bool {
         self.touches(Span::point(node.span.file, node.span.start), site)
     }
 }
 
-/// Whether there are values inside a value.
+/// Whether a value contains values.
 fn child_has_lines(node: &Node) -> bool {
     node.as_mapping().is_some_and(|mapping| !mapping.is_empty())
         || node.as_sequence().is_some_and(|items| !items.is_empty())
 }
 
-/// The route by which a flow came to a place, first hop first.
+/// Route of a flow to a place, first hop first.
 pub(crate) fn route(flow: &Flow, index: usize) -> Vec<&Reached> {
     let mut route = Vec::new();
     let mut next = Some(index);
@@ -566,37 +561,37 @@ pub(crate) fn route(flow: &Flow, index: usize) -> Vec<&Reached> {
     route
 }
 
-/// A hop of a route in words.
+/// Description of a hop.
 pub(crate) fn hop_text(via: Via) -> &'static str {
     match via {
         Via::Literal | Via::Made => "own data",
         Via::Inherited => "inherited by",
         Via::Replaced => "replaced by",
         Via::Layered { .. } => "own data, by an action",
-        Via::Laid => "merged into",
+        Via::Merged => "merged into",
         Via::Substituted => "substituted into",
-        Via::Pattern => "put by a pattern into",
+        Via::Pattern => "inserted by a pattern into",
         Via::Deleted | Via::Absent | Via::Blocked | Via::Unfollowed => "not in",
     }
 }
 
-/// Why a text stops, in words.
+/// Description of the reason why a text stops.
 pub(crate) fn stop_text(why: Why) -> &'static str {
     match why {
         Why::SetAgain => "set again",
-        Why::Deleted => "taken away by an action",
+        Why::Deleted => "deleted by an action",
         Why::Overwritten => "overwritten by a substitution",
-        Why::Kept => "kept as it was",
-        Why::NotLaid => "left out with all of its document",
-        Why::NoAction => "no action takes it from the document's own data",
+        Why::Kept => "kept unchanged",
+        Why::NotMerged => "discarded with its whole document",
+        Why::NoAction => "no action applies it from the document's own data",
         Why::Unused => "ends unused",
         Why::Blocked => "not rendered: on a cycle, or needs one that is",
     }
 }
 
 /// A place that a flow reached, as a step.
-pub(crate) fn reached_row(site: &RenderedSite<'_>, reached: &Reached) -> WayRow {
-    WayRow {
+pub(crate) fn reached_row(site: &RenderedSite<'_>, reached: &Reached) -> ProvenanceStep {
+    ProvenanceStep {
         document: site.graph.recipe(reached.doc).key.clone(),
         step: format!("{} {}", hop_text(reached.via), place_text(site, reached)),
         note: None,
@@ -606,8 +601,8 @@ pub(crate) fn reached_row(site: &RenderedSite<'_>, reached: &Reached) -> WayRow 
 }
 
 /// A place at which a flow stops, as a step.
-pub(crate) fn stop_row(site: &RenderedSite<'_>, stop: &Stop) -> WayRow {
-    WayRow {
+pub(crate) fn stop_row(site: &RenderedSite<'_>, stop: &Stop) -> ProvenanceStep {
+    ProvenanceStep {
         document: site.graph.recipe(stop.doc).key.clone(),
         step: stop_text(stop.why).into(),
         note: None,
@@ -616,8 +611,7 @@ pub(crate) fn stop_row(site: &RenderedSite<'_>, stop: &Stop) -> WayRow {
     }
 }
 
-/// The place of a rendered document that a flow reached, or the secret around
-/// it.
+/// Place of a rendered document that a flow reached, or the secret that contains it.
 pub(crate) fn place_text(site: &RenderedSite<'_>, reached: &Reached) -> String {
     let place = reached.location.clone();
     let data = site.rendered.data(reached.doc);

@@ -12,46 +12,45 @@ use crate::report::{RenderedDocument, SiteDocuments};
 use crate::source::{DocKey, RepoPath};
 use crate::yaml::{Key, Node, Value};
 
-/// Which of the rendered documents are wanted.
+/// Filter for rendered documents.
 #[derive(Clone, Debug, Default)]
 pub struct RenderRequest {
-    /// Globs of schemas; all where there is none.
+    /// Globs of schemas; all if empty.
     pub schemas: Vec<String>,
-    /// Globs of names; all where there is none.
+    /// Globs of names; all if empty.
     pub names: Vec<String>,
-    /// Whether rules look at what is rendered.
+    /// Whether to run rules on the rendered documents.
     pub is_judged: bool,
 }
 
-/// What was rendered of what was asked for.
+/// Rendered documents that were requested.
 #[derive(Debug)]
 pub struct Rendering {
-    /// What was found: by all rules if they were asked, and else by rendering itself.
+    /// Findings: those of all rules if requested, else those of rendering.
     pub checked: Checked<()>,
-    /// The documents, by site.
+    /// Documents, by site.
     pub sites: Vec<SiteDocuments>,
-    /// The documents that were asked for and could not be rendered, each with its site.
+    /// Requested documents that could not be rendered, with their sites.
     pub missing: Vec<(Option<Arc<str>>, DocKey)>,
 }
 
 impl Rendering {
-    /// Whether there is nothing that was asked for.
+    /// Whether nothing matches the request.
     pub fn is_empty(&self) -> bool {
         self.missing.is_empty() && self.sites.iter().all(|site| site.documents.is_empty())
     }
 
-    /// Whether all that was asked for was rendered.
+    /// Whether all requested documents were rendered.
     pub fn is_whole(&self) -> bool {
         let Checked { undefined, unread, .. } = &self.checked;
         !self.is_empty() && self.missing.is_empty() && undefined.is_empty() && unread.is_empty()
     }
 }
 
-/// Renders what the selection names; what was rendered comes although other
-/// documents have problems.
+/// Renders what the selection names. Problems of other documents do not prevent it.
 ///
 /// # Errors
-/// Where the work cannot be done; faults of documents are findings.
+/// If a step fails; faults of documents are findings.
 pub fn run(
     selection: &Selection,
     wanted: &RenderRequest,
@@ -88,7 +87,7 @@ impl Filter {
     }
 }
 
-/// The metadata of a document; of a set of parts, its name.
+/// Metadata of a document; for a set of parts, its name.
 fn metadata(site: &SiteAtHand<'_>, doc: DocId) -> Node {
     if site.sets.member(doc).is_none() {
         return site.site.document(doc).metadata();
@@ -99,12 +98,12 @@ fn metadata(site: &SiteAtHand<'_>, doc: DocId) -> Node {
     Node::new(Value::Mapping(Arc::new(entries.collect())), recipe.span)
 }
 
-/// The outputs of one site that are wanted.
+/// Requested outputs of one site.
 struct Outputs {
     site: Option<Arc<str>>,
-    /// By schema, name and layer.
+    /// Sorted by schema, name and layer.
     documents: Vec<RenderedDocument>,
-    /// Those that could not be rendered.
+    /// Outputs that could not be rendered.
     unmade: Vec<DocKey>,
 }
 

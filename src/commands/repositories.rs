@@ -1,5 +1,5 @@
-//! The further repositories that sites are made of: clones that the user names, each read at the
-//! revisions that site definitions pin. Nothing is fetched, checked out or written.
+//! Further repositories of sites: clones given by the user, read at the revisions that site
+//! definitions pin. Nothing is fetched, checked out or written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,16 +19,15 @@ use crate::system::deckhand::layout::{
 };
 use crate::yaml;
 
-/// The variable that names clones, one `NAME=PATH` a line.
+/// Environment variable with clones, one `NAME=PATH` per line.
 pub const VARIABLE: &str = "LAYERCAKE_REPOSITORIES";
 
-/// A clone that the user named.
+/// A clone given by the user.
 struct LocalClone {
     name: Arc<str>,
-    /// The address of the repositories that it stands for; none where it stands for those of its
-    /// name.
+    /// URL of the repositories that it replaces; `None` if it replaces those of its name.
     address: Option<Arc<str>>,
-    /// The template of links to its lines, as it is configured.
+    /// Configured template of links to its lines.
     links: Option<Arc<str>>,
     /// As the user wrote it.
     shown: String,
@@ -36,48 +35,47 @@ struct LocalClone {
     place: CloneFiles,
 }
 
-/// What is read of a clone.
+/// Revision to read of a clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum CloneRevision {
-    /// What each site definition pins.
+    /// The one that each site definition pins.
     Pins,
-    /// This revision, whatever is pinned.
+    /// This revision, regardless of pins.
     Revision(Arc<str>),
-    /// The files on disk, whatever is pinned.
+    /// Files on disk, regardless of pins.
     WorkTree,
 }
 
-/// Where the files of a clone are.
+/// Location of a clone's files.
 enum CloneFiles {
     /// In this folder of a git repository.
     Repository(Box<Repository>, RepoPath),
-    /// In a folder outside git.
+    /// In a folder outside of git.
     Folder(PathBuf),
 }
 
-/// The clones that the user named.
+/// Clones given by the user.
 pub(super) struct Clones(Vec<LocalClone>);
 
-/// A side of a run: its files, and how they lie.
+/// A side of a run: its files and their layout.
 pub(super) type TreeAndLayout<'a> = (&'a dyn Tree, &'a Layout);
 
-/// The further repositories of a run.
+/// Further repositories of a run.
 pub(super) struct OpenedRepositories {
     clones: Clones,
     /// Each at one revision.
     pub(crate) further: Vec<Further>,
-    /// Which of them each site of the head is made of.
+    /// Further repositories of each site of the head.
     pub(crate) head: Uses,
-    /// Which of them each site of the base is made of.
+    /// Further repositories of each site of the base.
     pub(crate) base: Uses,
 }
 
 impl Clones {
-    /// The clones of the flags or, where there are none of a name, of the environment and of the
-    /// configuration.
+    /// Clones of the flags; for other names those of the environment, then of the configuration.
     ///
     /// # Errors
-    /// Where one of them names nothing that is there.
+    /// If one of them does not exist.
     pub(super) fn named(
         selection: &Selection,
         configured: &FoundConfiguration,
@@ -86,8 +84,8 @@ impl Clones {
         for text in &selection.repositories {
             let clone = LocalClone::parsed(text, &selection.directory, "--repository ")?;
             if clones.iter().any(|it| it.name == clone.name) {
-                let message = format!("`--repository` names `{}` twice", clone.name);
-                let help = "leave one of them out";
+                let message = format!("`--repository` is given twice for `{}`", clone.name);
+                let help = "remove one of them";
                 return Err(Error::new(ErrorKind::Usage, message).with_help(help));
             }
             clones.push(clone);
@@ -107,14 +105,14 @@ impl Clones {
                 .config
                 .describe_setting(&format!("`repositories.{}`", name.value), name.span);
             let folder = configured.folder.as_deref().ok_or_else(|| {
-                let message = format!("{at}: a bare repository has no folder to find it from");
+                let message = format!("{at}: a bare repository has no folder for relative paths");
                 Error::new(ErrorKind::Usage, message)
-                    .with_help(format!("give `--repository {}=PATH`", name.value))
+                    .with_help(format!("pass `--repository {}=PATH`", name.value))
             })?;
             let wanted = CloneRevision::of(repository.revision.as_deref());
             let clone = LocalClone::open(&name.value, &repository.path, folder, wanted);
             let clone = clone.map_err(|error| {
-                let help = error.help().unwrap_or("mend its path or revision").to_owned();
+                let help = error.help().unwrap_or("fix its path or revision").to_owned();
                 Error::new(ErrorKind::Usage, format!("{at}: {error}")).with_help(help)
             })?;
             let (address, links) = (repository.url.clone(), repository.links.clone());
@@ -123,7 +121,7 @@ impl Clones {
         Ok(Self(clones))
     }
 
-    /// A file or folder that the user named as `NAME:path`, if NAME is one of these.
+    /// Path of a file or folder given as `NAME:path`, if NAME is one of these clones.
     pub(super) fn path_of(&self, file: &Path) -> Option<RepoPath> {
         let text = file.to_str()?;
         let (name, _) = text.split_once(':')?;
@@ -131,7 +129,7 @@ impl Clones {
         is_known.then(|| RepoPath::new(text.trim_end_matches('/')))
     }
 
-    /// Opens what the sites of both sides are made of.
+    /// Opens the further repositories of the sites of both sides.
     pub(super) fn open(
         self,
         head: TreeAndLayout<'_>,
@@ -147,7 +145,7 @@ impl Clones {
         OpenedRepositories { clones: self, further, head, base }
     }
 
-    /// These, where no site is made of them.
+    /// The clones for a run without sites that use them.
     pub(super) fn unopened(self) -> OpenedRepositories {
         let (head, base) = (Uses::new(), Uses::new());
         OpenedRepositories { clones: self, further: Vec::new(), head, base }
@@ -155,12 +153,12 @@ impl Clones {
 }
 
 impl OpenedRepositories {
-    /// The same clones, to open what more sides are made of.
+    /// Opens more sides with the same clones.
     pub(super) fn opening(&self) -> Opening<'_> {
         Opening { clones: &self.clones.0, ..Opening::default() }
     }
 
-    /// That files and folders of further repositories are in one of their revisions.
+    /// Checks that files and folders of further repositories exist in one of their revisions.
     pub(super) fn ensure_there(&self, paths: &[RepoPath]) -> Result<(), Error> {
         for path in paths {
             let name = path.as_str().split_once(':').map(|(name, _)| name);
@@ -174,14 +172,14 @@ impl OpenedRepositories {
                     entries.iter().any(|it| it.path == *path || it.path.below(path).is_some());
             }
             if !is_there {
-                let message = format!("`{path}` is in no revision that a site is made of");
+                let message = format!("`{path}` does not exist in any revision used by a site");
                 return Err(Error::new(ErrorKind::Usage, message));
             }
         }
         Ok(())
     }
 
-    /// That the revisions which a user asks about can be read.
+    /// Checks that the requested revisions are readable.
     pub(super) fn ensure_read(&self, bumps: &[Bump]) -> Result<(), Error> {
         for bump in bumps {
             if let Some(base) = &bump.base {
@@ -192,7 +190,7 @@ impl OpenedRepositories {
         Ok(())
     }
 
-    /// Adds the commits between the revisions of both sides, as far as they can be read.
+    /// Adds the commits between the revisions of both sides, as far as they are readable.
     pub(super) fn add_history(&self, used: &mut [UsedRepository]) {
         for used in used {
             let commit = |it: &Option<UsedRevision>| {
@@ -222,11 +220,11 @@ impl CloneRevision {
 }
 
 impl LocalClone {
-    /// `NAME=PATH`, `NAME=PATH@REV` or `NAME=PATH@worktree`; `given_by` is what is written before
-    /// it.
+    /// Parses `NAME=PATH`, `NAME=PATH@REV` or `NAME=PATH@worktree`. `given_by` is the prefix for
+    /// messages.
     fn parsed(text: &str, directory: &Path, given_by: &str) -> Result<Self, Error> {
         let malformed = || {
-            let message = format!("`{given_by}{text}` names no repository");
+            let message = format!("invalid repository `{given_by}{text}`");
             let help = "write it as NAME=PATH, NAME=PATH@REV or NAME=PATH@worktree, e.g. \
                         `global=../treasuremap`";
             Error::new(ErrorKind::Usage, message).with_help(help)
@@ -235,7 +233,7 @@ impl LocalClone {
         if name.is_empty() || place.is_empty() || name.contains([':', '/']) {
             return Err(malformed());
         }
-        // A path may hold an `@` itself: what is there as it stands is taken so.
+        // A path may contain an `@`; an existing path takes precedence.
         let (path, revision) = match place.rsplit_once('@') {
             Some((path, revision)) if !directory.join(place).exists() => (path, Some(revision)),
             _ => (place, None),
@@ -265,7 +263,7 @@ impl LocalClone {
         Ok(clone)
     }
 
-    /// That what is wanted of it in place of pins can be read.
+    /// Checks that what it reads instead of pins is readable.
     fn ensure_usable(&self) -> Result<(), Error> {
         let Self { name, shown, .. } = self;
         match (&self.place, &self.wanted) {
@@ -276,12 +274,12 @@ impl LocalClone {
                 if repository.work_tree_root().is_none() =>
             {
                 let message = format!("`{shown}` is a bare repository, which has no working tree");
-                let help = format!("leave `@worktree` out: `--repository {name}={shown}`");
+                let help = format!("remove `@worktree`: `--repository {name}={shown}`");
                 Err(Error::new(ErrorKind::Usage, message).with_help(help))
             }
             (CloneFiles::Folder(_), CloneRevision::Revision(_)) => {
                 let message = format!("`{shown}` is not inside a git repository");
-                Err(Error::new(ErrorKind::Git, message).with_help("leave `@REV` out"))
+                Err(Error::new(ErrorKind::Git, message).with_help("remove `@REV`"))
             }
             (
                 CloneFiles::Repository(..) | CloneFiles::Folder(_),
@@ -290,7 +288,7 @@ impl LocalClone {
         }
     }
 
-    /// Whether it stands for what a site definition names.
+    /// Whether it provides the repository that a site definition names.
     fn is_for(&self, named: &NamedRepository) -> bool {
         match (&self.address, &named.url) {
             (None, _) => self.name == named.name.value,
@@ -299,8 +297,7 @@ impl LocalClone {
         }
     }
 
-    /// The revision that a site which pins this is made of, and what chose it; none where files on
-    /// disk are read.
+    /// Revision for a site with this pin, and its origin; `None` for files on disk.
     fn chosen(&self, pin: Option<&Arc<str>>) -> (RevisionChoice, Option<Arc<str>>) {
         let is_folder = matches!(self.place, CloneFiles::Folder(_));
         match (&self.wanted, pin) {
@@ -319,7 +316,7 @@ impl LocalClone {
         let shown = &self.shown;
         let unreadable = |error: Error| Unreadable {
             reason: error.to_string(),
-            help: error.help().unwrap_or("mend the clone").to_owned(),
+            help: error.help().unwrap_or("fix the clone").to_owned(),
         };
         let (tree, inside, commit): (AnyTree, RepoPath, Option<Arc<str>>) =
             match (&self.place, revision) {
@@ -327,15 +324,15 @@ impl LocalClone {
                     let folders = LAYERS.map(|layer| inside.join(layer));
                     let tree = repository.pinned(revision, &folders).map_err(|error| {
                         let fetch = repository.fetch_command(shown, revision);
-                        Unreadable { reason: error.to_string(), help: cure(&error, fetch) }
+                        Unreadable { reason: error.to_string(), help: revision_help(&error, fetch) }
                     })?;
                     let commit = tree.commit_id().map(Arc::from);
                     (Box::new(tree), inside.clone(), commit)
                 }
                 (CloneFiles::Folder(_), Some(_)) => {
-                    let reason = format!("`{shown}` is in no git repository");
+                    let reason = format!("`{shown}` is not inside a git repository");
                     let worktree = format!("`--repository {}={shown}@worktree`", self.name);
-                    let help = format!("name a clone, or read the files as they are: {worktree}");
+                    let help = format!("pass a clone, or read the files on disk: {worktree}");
                     return Err(Unreadable { reason, help });
                 }
                 (CloneFiles::Repository(repository, _), None)
@@ -360,7 +357,7 @@ impl LocalClone {
     }
 }
 
-/// Refuses a submodule that is not checked out: for git it is part of the repository around it.
+/// Rejects a submodule that is not checked out: git treats it as part of the outer repository.
 fn refuse_empty_submodule(
     repository: &Repository,
     inside: &RepoPath,
@@ -372,44 +369,43 @@ fn refuse_empty_submodule(
     match WorkTree::in_repository(repository)?.nested(inside) {
         Nested::Submodule(_) => {
             let message = format!("`{shown}` is a submodule that is not checked out");
-            let help = format!("`git submodule update --init {}` does it", shell_word(shown));
+            let help = format!("run `git submodule update --init {}`", shell_word(shown));
             Err(Error::new(ErrorKind::Git, message).with_help(help))
         }
         Nested::Untracked => Ok(()),
     }
 }
 
-/// What helps where a pinned revision cannot be read.
-fn cure(error: &Error, fetch: Option<String>) -> String {
+/// Help for a pinned revision that cannot be read.
+fn revision_help(error: &Error, fetch: Option<String>) -> String {
     let near = error.help().filter(|help| help.starts_with("did you mean"));
     match (near, fetch) {
-        (Some(near), Some(fetch)) => format!("{near} Or else `{fetch}` gets it"),
+        (Some(near), Some(fetch)) => format!("{near} Otherwise run `{fetch}`"),
         (Some(near), None) => near.to_owned(),
-        (None, Some(fetch)) => format!("`{fetch}` gets it, if the remote has it"),
-        // The clone is not the repository that a help for it speaks of.
+        (None, Some(fetch)) => format!("run `{fetch}`, if the remote has it"),
+        // The error's own help is about another repository.
         (None, None) => {
-            "bring the revision to the clone, which has no remote, or pin another".to_owned()
+            "add the revision to the clone, which has no remote, or pin another one".to_owned()
         }
     }
 }
 
-/// A clone by its number, and a revision or a commit of it by name; none where its files on disk
-/// are read.
+/// Index of a clone with the name of a revision or commit; `None` for its files on disk.
 type Revision = (usize, Option<Arc<str>>);
 
-/// What is known of clones while they are opened.
+/// Clones that were opened so far.
 #[derive(Default)]
 pub(super) struct Opening<'c> {
     clones: &'c [LocalClone],
     pub(super) further: Vec<Further>,
-    /// Numbers among these, by commit.
+    /// Indices in `further`, by commit.
     opened: BTreeMap<Revision, usize>,
     /// The same by revision.
     known: BTreeMap<Revision, Result<usize, Unreadable>>,
 }
 
 impl<'c> Opening<'c> {
-    /// What the sites of a side are made of.
+    /// Further repositories of the sites of a side.
     pub(super) fn side(&mut self, (tree, layout): TreeAndLayout<'_>) -> Uses {
         let mut uses = Uses::new();
         for (site, path) in layout.definitions() {
@@ -423,7 +419,7 @@ impl<'c> Opening<'c> {
         uses
     }
 
-    /// The same clones, none of which is opened.
+    /// The same clones, not opened.
     pub(super) fn again(&self) -> Self {
         Self { clones: self.clones, ..Self::default() }
     }
@@ -433,8 +429,8 @@ impl<'c> Opening<'c> {
         self.clones.is_empty()
     }
 
-    /// The index of the clone that was given under this name, with its repository and the folder in
-    /// that; none of a folder outside git.
+    /// Index of the clone given under this name, with its repository and the folder in it; `None`
+    /// for a folder outside of git.
     pub(super) fn clone_named(&self, given: &str) -> Option<(usize, &'c Repository, &'c RepoPath)> {
         let index = self.clones.iter().position(|clone| *clone.name == *given)?;
         match &self.clones[index].place {
@@ -443,7 +439,7 @@ impl<'c> Opening<'c> {
         }
     }
 
-    /// The number of what a clone is at a commit, which is opened now if it was not.
+    /// Index of a clone at a commit, which is opened if necessary.
     ///
     /// # Errors
     /// If its files cannot be read.
@@ -452,7 +448,7 @@ impl<'c> Opening<'c> {
         found.map_err(|why| Error::new(ErrorKind::Git, why.reason).with_help(why.help))
     }
 
-    /// A repository that a site definition names; none if it is not given, or its pin is wrong.
+    /// A repository named in a site definition; `None` if it is not given, or its pin is invalid.
     fn named(&mut self, named: &NamedRepository) -> Option<Use> {
         let clone = self.clones.iter().position(|clone| clone.is_for(named))?;
         let pin = match named.pin.as_ref().map(|pin| &pin.value) {
@@ -463,13 +459,13 @@ impl<'c> Opening<'c> {
         Some(self.read(named.name.value.clone(), clone, pin))
     }
 
-    /// All repositories, as of a site that names none.
+    /// All repositories, for a site that names none.
     fn all(&mut self) -> Vec<Use> {
         let clones = self.clones.iter().enumerate();
         clones.map(|(at, clone)| self.read(clone.name.clone(), at, None)).collect()
     }
 
-    /// What a site that calls a clone `name` and pins this is made of.
+    /// A clone as used by a site that calls it `name` and has this pin.
     fn read(&mut self, name: Arc<str>, clone: usize, pin: Option<&Arc<str>>) -> Use {
         let (chosen_by, revision) = self.clones[clone].chosen(pin);
         let found = self.number_of((clone, revision.clone()));
@@ -478,7 +474,7 @@ impl<'c> Opening<'c> {
         Use { name, given, revision: UsedRevision { chosen_by, revision, commit }, found }
     }
 
-    /// The number of what was opened for a revision, which is opened now if it was not.
+    /// Index of a revision, which is opened if necessary.
     fn number_of(&mut self, revision: Revision) -> Result<usize, Unreadable> {
         if let Some(known) = self.known.get(&revision) {
             return known.clone();
@@ -497,14 +493,14 @@ impl<'c> Opening<'c> {
     }
 }
 
-/// Another revision of a further repository than is pinned, to be compared with what is.
+/// A revision to compare with the pinned one of a further repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bump {
-    /// The name of the repository in site definitions.
+    /// Name of the repository in site definitions.
     pub(crate) name: String,
-    /// The revision on the base side; none where that is as it is pinned.
+    /// Revision on the base side; `None` for the pinned one.
     pub(crate) base: Option<String>,
-    /// The revision on the head side.
+    /// Revision on the head side.
     pub(crate) head: String,
 }
 
@@ -518,13 +514,13 @@ impl fmt::Display for Bump {
 }
 
 impl Bump {
-    /// `NAME=REV` or `NAME=A..B`.
+    /// Parses `NAME=REV` or `NAME=A..B`.
     ///
     /// # Errors
-    /// Where it is neither.
+    /// If it is neither.
     pub fn parsed(text: &str) -> Result<Self, Error> {
         let malformed = || {
-            let message = "it names no revision; write NAME=REV or NAME=A..B, e.g. `global=v1.8`";
+            let message = "missing revision; write NAME=REV or NAME=A..B, e.g. `global=v1.8`";
             Error::new(ErrorKind::Usage, message)
         };
         let (name, revisions) = text.split_once('=').ok_or_else(malformed)?;
@@ -538,19 +534,20 @@ impl Bump {
         Ok(Self { name: name.to_owned(), base, head: head.to_owned() })
     }
 
-    /// That sites which pin `revision` are made of it.
+    /// Checks that sites which pin `revision` use it.
     fn ensure_read(&self, uses: &Uses, revision: &str) -> Result<(), Error> {
         let uses = uses.values().flatten().filter(|it| *it.name == *self.name);
         let uses: Vec<&Use> = uses.collect();
         let is_pinned = |it: &&Use| it.revision.chosen_by == RevisionChoice::Pin;
         if uses.is_empty() {
-            let help = format!("name one: `--repository {}=PATH`", self.name);
-            let message = format!("no clone of `{}` is named", self.name);
+            let help = format!("pass one: `--repository {}=PATH`", self.name);
+            let message = format!("no clone of `{}` is given", self.name);
             return Err(Error::new(ErrorKind::Usage, message).with_help(help));
         }
         if !uses.iter().any(is_pinned) {
-            let message = format!("a revision of `{}` is given in place of every pin", self.name);
-            let help = format!("name the clone alone: `--repository {}=PATH`", self.name);
+            let message = format!("a fixed revision of `{}` replaces all pins", self.name);
+            let help =
+                format!("pass the clone without a revision: `--repository {}=PATH`", self.name);
             return Err(Error::new(ErrorKind::Usage, message).with_help(help));
         }
         let asked = uses.iter().filter(|it| it.revision.revision.as_deref() == Some(revision));
@@ -561,8 +558,8 @@ impl Bump {
         }
     }
 
-    /// `tree` with `revision` pinned in the definitions of the sites that match one of the globs;
-    /// of all where there is none.
+    /// `tree` with `revision` pinned in the definitions of the sites that match one of the globs,
+    /// or of all sites without globs.
     pub(super) fn applied(
         &self,
         tree: AnyTree,
@@ -585,25 +582,25 @@ impl Bump {
                 continue;
             };
             let text = tree.read(&path).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-            let repinned = text.and_then(|text| repinned(&text, &named, repository, revision));
-            let text = repinned.ok_or_else(|| {
+            let with_pin = text.and_then(|text| with_pin(&text, &named, repository, revision));
+            let text = with_pin.ok_or_else(|| {
                 let message = format!(
                     "{path}: the revision of `{}` cannot be replaced where it is written",
                     self.name
                 );
                 let help =
-                    format!("write `revision: {revision}` there, and compare without `--bump`");
+                    format!("set `revision: {revision}` there, and compare without `--bump`");
                 Error::new(ErrorKind::Usage, message).with_help(help)
             })?;
             texts.insert(path, Arc::from(text));
         }
         if texts.is_empty() {
-            let message = format!("no site names the repository `{}`", self.name);
+            let message = format!("no site uses the repository `{}`", self.name);
             let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
             let help = if known.is_empty() {
-                "site definitions name them in `data.repositories`".to_owned()
+                "site definitions list them in `data.repositories`".to_owned()
             } else {
-                format!("they name {}", known.join(", "))
+                format!("the sites use {}", known.join(", "))
             };
             return Err(Error::new(ErrorKind::Usage, message).with_help(help));
         }
@@ -611,9 +608,9 @@ impl Bump {
     }
 }
 
-/// The text of a definition with another revision of one of the repositories that it names; none
-/// where that would change more.
-fn repinned(
+/// Text of a definition with another revision of one of its repositories; `None` if that would
+/// change anything else.
+fn with_pin(
     text: &str,
     named: &[NamedRepository],
     repository: &NamedRepository,

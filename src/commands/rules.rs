@@ -1,4 +1,4 @@
-//! `layercake rules`: which rules there are, and how much each counts here.
+//! `layercake rules`: the rules and their levels here.
 
 use super::configuration::FoundConfiguration;
 use super::policy::{Selectors, configured_policy};
@@ -7,11 +7,10 @@ use crate::error::Error;
 use crate::report::rules::RuleRow;
 use crate::rules::{self, GROUPS, RULES};
 
-/// Every rule with its level as it is configured; only those that are selected,
-/// where the selectors select any.
+/// Every rule with its configured level; only the selected ones if selectors are given.
 ///
 /// # Errors
-/// Where a word of the selectors selects nothing.
+/// If a selector is unknown.
 pub fn run(selectors: &Selectors, configured: &FoundConfiguration) -> Result<Vec<RuleRow>, Error> {
     let (_, policy) = configured_policy(selectors, &configured.config)?;
     let rows = RULES.iter().map(|rule| RuleRow {

@@ -1,4 +1,4 @@
-//! `layercake sites`: which sites there are, and what they are made of.
+//! `layercake sites`: the sites and their size.
 
 use std::sync::Arc;
 
@@ -7,21 +7,21 @@ use crate::commands::{Selection, Workspace};
 use crate::error::Error;
 use crate::report::SiteRow;
 
-/// The sites of a repository.
+/// Sites of a repository.
 #[derive(Debug)]
 pub struct Listed {
-    /// Those that have a usable definition.
+    /// Sites with a usable definition.
     pub rows: Vec<SiteRow>,
-    /// The names of those whose definition is missing or broken.
+    /// Names of sites whose definition is missing or broken.
     pub undefined: Vec<Arc<str>>,
-    /// Whether a part of layercake itself failed.
+    /// Whether a part of layercake failed.
     pub internal_error: bool,
 }
 
-/// The sites that the selection names.
+/// Lists the selected sites.
 ///
 /// # Errors
-/// Where the work cannot be done.
+/// If a step fails.
 pub fn run(selection: &Selection, progress: &Progress) -> Result<Listed, Error> {
     let workspace = Workspace::open(selection)?;
     let checked = work_on_sites(&workspace.plan(progress), Work::Relate, |_| ())?;

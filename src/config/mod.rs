@@ -1,10 +1,9 @@
-//! `layercake.yaml`: what a repository wants of layercake.
+//! `layercake.yaml`: the configuration of a repository.
 //!
-//! [`read()`] takes the text of such a file and gives a [`Config`], or all that
-//! is wrong with it, each at its line. Which keys there are, and of what type,
-//! is said in one place, the JSON Schema [`SCHEMA`]; what a value has to be
-//! beyond that (a glob, a path, the name of a rule) is asked while it is read.
-//! What the values do is not known here.
+//! [`read()`] parses the text of such a file into a [`Config`], or reports all problems with their
+//! lines. The JSON Schema [`SCHEMA`] defines the keys and their types; further constraints on
+//! values (globs, paths, names of rules) are checked while reading. This module does not interpret
+//! the values.
 
 pub mod read;
 mod shape;
@@ -23,18 +22,18 @@ use crate::error::{Error, ErrorKind};
 use crate::source::{RepoPath, Source, SourceMap, Span, Spanned, Tree};
 use crate::yaml::{Node, PlaceQuery, Query, Value};
 
-/// The JSON Schema (Draft 4) of a configuration file.
+/// JSON Schema (Draft 4) of a configuration file.
 pub const SCHEMA: &str = include_str!("../../docs/layercake.schema.json");
 
-/// The names of a configuration file, at the root of a tree.
+/// Names of a configuration file, at the root of a tree.
 pub(crate) const NAMES: [&str; 2] = ["layercake.yaml", ".layercake.yaml"];
 
-/// Contents of a configuration file; a setting that it leaves out is absent.
+/// Contents of a configuration file; settings missing from the file are absent.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// The file; none where there is none.
+    /// The file, if there is one.
     pub file: Option<File>,
-    /// The meaning to render, where the two differ.
+    /// Semantics to render with, where Deckhand's documentation and code differ.
     pub(crate) semantics: Option<SemanticsSetting>,
     /// Selection of files and sites.
     pub(crate) discover: Discover,
@@ -52,121 +51,116 @@ pub struct Config {
     pub(crate) secrets: Secrets,
     /// Settings for some sites.
     pub(crate) sites: Vec<SiteSettings>,
-    /// Values of documents that name other documents.
+    /// Values that name other documents.
     pub references: Vec<ReferenceSettings>,
     /// Sets of parts given to cloud-init.
     pub cloud_config: Vec<CloudConfig>,
-    /// The version of the program that reads rendered documents, where it needs
-    /// no name.
+    /// Version of the program that reads rendered documents, for property groups that name no
+    /// program.
     pub client_version: Option<Arc<str>>,
-    /// Programs and their versions, in the order of the file.
+    /// Names and versions of programs, in the order of the file.
     pub client_versions: Vec<(Arc<str>, Arc<str>)>,
-    /// Blocks of property groups, and the schemas of the documents that they
-    /// are for, in the order of the file.
+    /// Property groups and the document schemas they apply to, in the order of the file.
     pub property_groups: Vec<(Spanned<Arc<str>>, Node)>,
-    /// The file with accepted findings, from the folder of the configuration.
+    /// File of accepted findings, relative to the folder of the configuration.
     pub baseline: Option<Spanned<Arc<str>>>,
-    /// The reports to write where nothing else is asked for: `FORMAT` or
-    /// `FORMAT=FILE`.
+    /// Reports to write if no `--output` is given: `FORMAT` or `FORMAT=FILE`.
     pub outputs: Vec<Arc<str>>,
     /// Clones of further repositories.
     pub(crate) repositories: Vec<RepositorySettings>,
-    /// Template of links to lines of the repository.
+    /// Link template for lines of the repository.
     pub(crate) links: Option<Arc<str>>,
 }
 
 /// A configuration file.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Where it is, as it is shown.
+    /// Displayed path.
     pub path: RepoPath,
-    /// Its text, as the only file of its own map.
+    /// Source text, as the only file of its own map.
     sources: Arc<SourceMap>,
-    /// Its content.
+    /// Root of the parsed YAML.
     root: Node,
 }
 
-/// A meaning of documents.
+/// Semantics of documents, where Deckhand's documentation and code differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SemanticsSetting {
-    /// The meaning that the documentation promises.
+    /// As documented.
     Documented,
-    /// The meaning that the code has.
+    /// As implemented.
     Deckhand,
 }
 
-/// Treatment of a substitution without its source.
+/// Severity of a substitution whose source is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MissingSourceSetting {
-    /// An error.
     Error,
-    /// A warning.
     Warning,
 }
 
-/// A glob, and its place.
+/// A glob and its location.
 #[derive(Clone, Debug)]
 pub(crate) struct GlobPattern {
-    /// The glob.
     pub(crate) glob: Glob,
-    /// Its place in the configuration file.
+    /// Location in the configuration file.
     pub(crate) span: Span,
 }
 
 /// `discover`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Discover {
-    /// The sites that are wanted; all where there is none.
+    /// Globs of the sites to include; all sites if empty.
     pub(crate) sites: Vec<GlobPattern>,
-    /// The paths that are not read.
+    /// Globs of paths to skip.
     pub(crate) exclude: Vec<GlobPattern>,
 }
 
 /// A clone of a further repository.
 #[derive(Clone, Debug)]
 pub(crate) struct RepositorySettings {
-    /// Its name, by which site definitions know it if it has no `url`.
+    /// Name; site definitions use it if there is no `url`.
     pub(crate) name: Spanned<Arc<str>>,
-    /// Where it is, from the folder of the configuration file.
+    /// Path of the clone, relative to the folder of the configuration file.
     pub(crate) path: Arc<str>,
-    /// The address by which site definitions know it.
+    /// URL of the repository in site definitions.
     pub(crate) url: Option<Arc<str>>,
-    /// The revision to read in place of those that are pinned.
+    /// Revision to read instead of the pinned revisions.
     pub(crate) revision: Option<Arc<str>>,
-    /// Template of links to its lines.
+    /// Link template for lines of the repository.
     pub(crate) links: Option<Arc<str>>,
 }
 
 /// Treatment of substitutions without a source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Missing {
-    /// Severity of one.
+    /// Severity of a missing source.
     pub(crate) source: Option<MissingSourceSetting>,
-    /// Sources, as `SCHEMA/NAME`, that are known to be missing.
+    /// Globs of sources, as `SCHEMA/NAME`, that are known to be missing.
     pub(crate) known: Vec<GlobPattern>,
 }
 
 /// `rules`.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    /// Only these; none given where it is not said.
+    /// Selected rules; empty if not set.
     pub(crate) select: Vec<Arc<str>>,
-    /// These too.
+    /// Additionally selected rules.
     pub(crate) extend_select: Vec<Arc<str>>,
-    /// Levels that hold everywhere.
+    /// Levels that apply everywhere.
     pub(crate) general: RuleSettings,
-    /// Whether suppressions have to say why.
+    /// Whether every suppression must give a reason.
     pub require_reason: bool,
-    /// Levels for some files.
+    /// Levels for files that match a glob.
     pub(crate) per_path: Vec<(GlobPattern, RuleSettings)>,
 }
 
-/// Levels of rules; each rule is named by any word that selects rules.
+/// Levels of rules; each key is a rule selector: a name, a code or a group.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RuleSettings {
-    /// Not these.
+    /// Rules to turn off.
     pub(crate) ignore: Vec<Arc<str>>,
-    /// These at a level, in the order of the file.
+    /// Rules and their levels, in the order of the file.
     pub(crate) levels: Vec<(Arc<str>, Level)>,
 }
 
@@ -175,57 +169,56 @@ pub(crate) struct RuleSettings {
 pub(crate) struct ReachLimits {
     /// Maximum number of sites in which an edit may change outputs.
     pub(crate) max_sites: Option<Spanned<usize>>,
-    /// Maximum number of outputs that it may change.
+    /// Maximum number of outputs that an edit may change.
     pub(crate) max_outputs: Option<Spanned<usize>>,
 }
 
-/// The key that identifies the items of some lists.
+/// Key that identifies the items of some lists.
 #[derive(Clone, Debug)]
 pub(crate) struct ListKey {
-    /// The schemas of the documents.
+    /// Schemas of the documents.
     pub(crate) schema: Glob,
-    /// The lists in their data.
+    /// Lists in the document data.
     pub(crate) path: PlaceQuery,
-    /// The key.
     pub(crate) key: Arc<str>,
 }
 
 /// `secrets`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Secrets {
-    /// Replaces the schemas that are secret by themselves; none where it is not set.
+    /// Replacement for the default secret schemas, if set.
     pub(crate) schemas: Option<Vec<Arc<str>>>,
-    /// Further ones.
+    /// Additional secret schemas.
     pub(crate) extra: Vec<Arc<str>>,
 }
 
 /// Settings for some sites.
 #[derive(Clone, Debug)]
 pub(crate) struct SiteSettings {
-    /// Their names.
+    /// Glob of site names.
     pub(crate) sites: GlobPattern,
-    /// Treatment of substitutions without a source in them.
+    /// Treatment of substitutions without a source in these sites.
     pub(crate) missing: Missing,
-    /// Levels of rules in them.
+    /// Levels of rules in these sites.
     pub(crate) rules: RuleSettings,
 }
 
-/// A set of parts that cloud-init is given.
+/// A set of parts for cloud-init.
 #[derive(Clone, Debug)]
 pub struct CloudConfig {
     /// Name of the output.
     pub(crate) name: Spanned<Arc<str>>,
-    /// The globs of the files of each source, in order.
+    /// Globs of the files of each source, in order.
     pub(crate) sources: Vec<(CloudSource, Vec<Spanned<Arc<str>>>)>,
-    /// The sites that have it.
+    /// Sites that have this set.
     pub(crate) sites: Option<GlobPattern>,
-    /// Whether it is merged as the documentation of 2013 says.
+    /// Dialect of the merge rules.
     pub(crate) dialect: Option<DialectSetting>,
-    /// Whether everything in it is secret.
+    /// Whether all its contents are secret.
     pub(crate) secret: bool,
 }
 
-/// A source of what cloud-init is given.
+/// A kind of cloud-init source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CloudSource {
     /// `parts`.
@@ -240,38 +233,37 @@ pub(crate) enum CloudSource {
     Base,
 }
 
-/// Rules by which parts are merged.
+/// Rules for merging parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DialectSetting {
-    /// The rules of present cloud-init.
+    /// Rules of current cloud-init.
     Current,
-    /// The rules of its documentation of 2013.
+    /// Rules of cloud-init's documentation of 2013.
     Documented,
 }
 
 /// Values in documents of one schema that name documents of another.
 #[derive(Clone, Debug)]
 pub struct ReferenceSettings {
-    /// The schema of the documents that name.
+    /// Schema of the referring documents.
     pub schema: Spanned<Arc<str>>,
-    /// Where in their data the names are.
+    /// Paths of the names in their data.
     pub path: Query,
-    /// The schema of the documents that are named.
+    /// Schema of the referenced documents.
     pub target: Spanned<Arc<str>>,
-    /// The property that names them.
+    /// Property that the names refer to.
     pub(crate) by: ReferenceKey,
 }
 
-/// Property by which a document is named.
+/// Property that references a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ReferenceKey {
-    /// Its name.
     #[default]
     Name,
 }
 
 impl File {
-    /// A file that no reader has to understand.
+    /// Creates a file without parsing its contents.
     pub(crate) fn unread(path: RepoPath, bytes: Vec<u8>) -> Self {
         let mut sources = SourceMap::new();
         let file = sources.add(Source::new(path.clone(), Ok(bytes)));
@@ -279,20 +271,20 @@ impl File {
         Self { path, sources: Arc::new(sources), root }
     }
 
-    /// Its text.
+    /// Text of the file.
     pub(crate) fn text(&self) -> Arc<str> {
         let (_, source) = self.sources.iter().next().expect("a file is in its own map");
         source.text().clone()
     }
 
-    /// `FILE:LINE` of a place in it.
+    /// Formats the location of `span` as `FILE:LINE`.
     pub(crate) fn line(&self, span: Span) -> String {
         format!("{}:{}", self.path, self.sources.start(span).line)
     }
 }
 
 impl Config {
-    /// `KEY in FILE:LINE`, to say where something was set.
+    /// Describes where `key` was set, as `KEY in FILE:LINE`.
     pub(crate) fn describe_setting(&self, key: &str, span: Span) -> String {
         match &self.file {
             Some(file) => format!("{key} in {}", file.line(span)),
@@ -301,11 +293,10 @@ impl Config {
     }
 }
 
-/// The configuration file at the root of `tree`, and what it holds; none where
-/// there is none.
+/// Finds the configuration file at the root of `tree` and reads it.
 ///
 /// # Errors
-/// Where there are two, or the one cannot be read.
+/// If there are two files, or the file cannot be read.
 pub(crate) fn find(tree: &dyn Tree) -> Result<Option<(RepoPath, Vec<u8>)>, Error> {
     let mut found = Vec::new();
     for name in NAMES {
@@ -315,7 +306,7 @@ pub(crate) fn find(tree: &dyn Tree) -> Result<Option<(RepoPath, Vec<u8>)>, Error
             Err(error) if error.is_missing() => {}
             Err(error) => {
                 return Err(error.fatal(&path).unwrap_or_else(|| {
-                    let message = format!("the configuration file `{path}` cannot be read");
+                    let message = format!("cannot read the configuration file `{path}`");
                     Error::new(ErrorKind::Io, message)
                 }));
             }
@@ -323,13 +314,13 @@ pub(crate) fn find(tree: &dyn Tree) -> Result<Option<(RepoPath, Vec<u8>)>, Error
     }
     if found.len() > 1 {
         let [one, other] = NAMES;
-        let message = format!("there is `{one}` and `{other}`; which of them counts?");
+        let message = format!("found two configuration files, `{one}` and `{other}`");
         return Err(Error::new(ErrorKind::Usage, message).with_help("remove one of them"));
     }
     Ok(found.pop())
 }
 
-/// Something wrong with a configuration file.
+/// Problem of a configuration file.
 struct ConfigProblem {
     at: Span,
     /// One line, lower case, no full stop.

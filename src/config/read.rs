@@ -1,7 +1,7 @@
 //! Reads a [`Config`] from the text of a configuration file.
 //!
-//! A value of the wrong type is skipped here, since the schema has reported it; so everything that
-//! is wrong is reported at once.
+//! Values of the wrong type are skipped because the schema check has already reported them. Reading
+//! continues after a problem, so that all problems are reported at once.
 
 use std::path::{Component, Path};
 use std::sync::Arc;
@@ -20,35 +20,35 @@ use crate::near::nearest;
 use crate::source::{FileId, RepoPath, Source, SourceMap, Span, Spanned};
 use crate::yaml::{self, InvalidQuery, Node, PlaceQuery, Query, Value, YamlProblemKind};
 
-/// The words that a configuration may use and that others know.
+/// Names that a configuration may use and that other modules define.
 pub struct Vocabulary<'a> {
     /// Selectors of rules: names, codes and groups.
     pub rules: &'a [&'a str],
     /// The formats of reports.
     pub formats: &'a [&'a str],
-    /// The version of layercake.
+    /// Version of layercake.
     pub version: &'a str,
-    /// Says what is wrong with a link template, if anything is.
+    /// Validates a link template; the error describes the problem.
     pub links: fn(&str) -> Result<(), String>,
-    /// Reason why no word of the file may be quoted, where it may be secret.
+    /// Message that replaces all others if the file may be secret and must not be quoted.
     pub not_shown: Option<&'static str>,
 }
 
 /// Reads the configuration file at `path`.
 ///
 /// # Errors
-/// Of kind [`ErrorKind::Configuration`], with a line for all that is wrong.
+/// Errors of kind [`ErrorKind::Configuration`], with one line for each problem.
 pub fn read(path: RepoPath, bytes: Vec<u8>, vocabulary: &Vocabulary<'_>) -> Result<Config, Error> {
     let mut sources = SourceMap::new();
     let file = sources.add(Source::new(path.clone(), Ok(bytes)));
     let mut reader = ConfigReader { vocabulary, problems: Vec::new() };
     let root = reader.root(file, sources.get(file));
     let config = reader.config(&root);
-    refuse(reader.problems, &sources, vocabulary.not_shown)?;
+    reject(reader.problems, &sources, vocabulary.not_shown)?;
     Ok(Config { file: Some(File { path, sources: Arc::new(sources), root }), ..config })
 }
 
-fn refuse(
+fn reject(
     mut problems: Vec<ConfigProblem>,
     sources: &SourceMap,
     not_shown: Option<&str>,
@@ -63,13 +63,13 @@ fn refuse(
         if let Some(why) = not_shown {
             return format!("{path}:{}: {why}", at.line);
         }
-        // A value that is quoted may have line breaks of its own.
+        // Quoted values may contain line breaks.
         let message = problem.message.replace('\r', "\\r").replace('\n', "\\n");
         format!("{path}:{}:{}: {message}", at.line, at.column)
     };
     let lines: Vec<String> = problems.iter().map(line).collect();
     Err(Error::new(ErrorKind::Configuration, lines.join("\n"))
-        .with_help("`layercake config schema` prints what may stand in the file"))
+        .with_help("`layercake config schema` prints the schema of the file"))
 }
 
 struct ConfigReader<'a> {
@@ -82,11 +82,11 @@ impl ConfigReader<'_> {
         self.problems.push(ConfigProblem { at, message: message.into() });
     }
 
-    /// The mapping that the file is; null where it is empty or no YAML.
+    /// Root mapping of the file; null if the file is empty or is not valid YAML.
     fn root(&mut self, file: FileId, source: &Source) -> Node {
         let start = Span::point(file, 0);
         if source.fault().is_some() {
-            self.wrong(start, "the file is not UTF-8 text of a usual size");
+            self.wrong(start, "the file is not valid UTF-8, or it is too large");
             return Node::new(Value::Null, start);
         }
         let parsed = yaml::parse(file, source.text());
@@ -96,7 +96,7 @@ impl ConfigReader<'_> {
         let mut documents = parsed.documents.into_iter();
         let root = documents.next().map_or(Node::new(Value::Null, start), |first| first.root);
         if let Some(second) = documents.next() {
-            self.wrong(second.span, "a configuration file holds one YAML document");
+            self.wrong(second.span, "a configuration file must contain only one YAML document");
         }
         if !root.is_null() {
             self.problems.extend(shape::problems(&root));
@@ -143,13 +143,13 @@ impl ConfigReader<'_> {
             Ok(true) => {}
             Ok(false) => {
                 let wanted_text = &wanted.value;
-                let message =
-                    format!("layercake {wanted_text} is asked for, and this is {present}");
+                let message = format!("layercake {wanted_text} is required, but this is {present}");
                 self.wrong(wanted.span, message);
             }
             Err(condition) => {
-                let message =
-                    format!("`{condition}` is no version; write it as `>=0.1` or `>=0.1, <2`");
+                let message = format!(
+                    "`{condition}` is not a valid version requirement; write it as `>=0.1` or `>=0.1, <2`"
+                );
                 self.wrong(wanted.span, message);
             }
         }
@@ -168,12 +168,15 @@ impl ConfigReader<'_> {
         for (name, node) in entries(root, "repositories") {
             let is_usable = !name.value.is_empty() && !name.value.contains([':', '/', '=']);
             if !is_usable {
-                let message = format!("`{}` cannot name a repository", name.value);
+                let message = format!(
+                    "`{}` is not a valid repository name; remove `:`, `/` and `=`",
+                    name.value
+                );
                 self.wrong(name.span, message);
             }
             let Some(path) = node.get("path").and_then(text) else { continue };
             if path.value.is_empty() {
-                self.wrong(path.span, "an empty path leads nowhere");
+                self.wrong(path.span, "the path is empty");
             }
             let [url, revision] =
                 ["url", "revision"].map(|key| node.get(key).and_then(text).map(|it| it.value));
@@ -244,7 +247,7 @@ impl ConfigReader<'_> {
         let rules = self.vocabulary.rules;
         if !rules.contains(&&*word.value) {
             let near = nearest(&word.value, rules.iter().copied());
-            self.wrong(word.span, with_near(format!("there is no rule `{}`", word.value), near));
+            self.wrong(word.span, with_suggestion(format!("unknown rule `{}`", word.value), near));
         }
     }
 
@@ -280,7 +283,10 @@ impl ConfigReader<'_> {
     fn schema_name(&mut self, schema: &Spanned<Arc<str>>) {
         let parts: Vec<&str> = schema.value.split('/').collect();
         if parts.len() != 3 || parts.iter().any(|part| part.is_empty()) {
-            let message = format!("`{}` is no schema; write it as `example/Kind/v1`", schema.value);
+            let message = format!(
+                "`{}` is not a valid schema name; write it as `example/Kind/v1`",
+                schema.value
+            );
             self.wrong(schema.span, message);
         }
     }
@@ -303,21 +309,21 @@ impl ConfigReader<'_> {
         for item in items {
             let Some(name) = item.get("name").and_then(text) else { continue };
             if name.value.is_empty() {
-                self.wrong(name.span, "a set of parts needs a name");
+                self.wrong(name.span, "the name of a set of parts is empty");
             }
             if sets.iter().any(|known| known.name.value == name.value) {
-                let message = format!("there is a set `{}` already", name.value);
+                let message = format!("duplicate set of parts `{}`", name.value);
                 self.wrong(name.span, message);
                 continue;
             }
             let sources = self.cloud_sources(item);
-            // Unknown keys, and keys without a value, are reported already.
+            // Unknown keys and keys without a value have already been reported.
             let is_reported = |(key, node): &(Spanned<Arc<str>>, &Node)| {
                 let is_other = ["name", "sites", "dialect", "secret"].contains(&&*key.value);
                 !is_other && node.as_sequence().is_none_or(|globs| !globs.is_empty())
             };
             if sources.is_empty() && !mapping(item).iter().any(is_reported) {
-                let message = "it has no files; say which, e.g. `parts: [\"global/user-data/*\"]`";
+                let message = "no files given; add globs, e.g. `parts: [\"global/user-data/*\"]`";
                 self.wrong(name.span, message);
             }
             let sites = item.get("sites").and_then(text);
@@ -333,7 +339,7 @@ impl ConfigReader<'_> {
         sets
     }
 
-    /// The sources of a set, those that count most first.
+    /// Sources of a set, by descending precedence.
     fn cloud_sources(&mut self, item: &Node) -> Vec<(CloudSource, Vec<Spanned<Arc<str>>>)> {
         const KEYS: [(&str, CloudSource); 5] = [
             ("parts", CloudSource::Parts),
@@ -346,7 +352,7 @@ impl ConfigReader<'_> {
         for (key, source) in KEYS {
             let globs = texts(item, key);
             for glob in &globs {
-                // A placeholder for a site is not part of the glob.
+                // The pattern must be valid after the site placeholders are replaced.
                 let bare = glob.value.replace("{site}", "*").replace("{type}", "*");
                 self.pattern(&Spanned::new(bare.into(), glob.span), path_glob);
             }
@@ -392,16 +398,16 @@ impl ConfigReader<'_> {
 
     fn version(&mut self, present: &Spanned<Arc<str>>) {
         if version::numbers(&present.value).is_none() {
-            let message = format!("`{}` is no version; write it as `1.2`", present.value);
+            let message = format!("`{}` is not a valid version; write it as `1.2`", present.value);
             self.wrong(present.span, message);
         }
     }
 
-    /// Faults of the blocks themselves are reported where schemas are known.
+    /// Problems inside the blocks are reported later, once the schemas are known.
     fn property_groups(&mut self, root: &Node) -> Vec<(Spanned<Arc<str>>, Node)> {
         let mut blocks = Vec::new();
         for (schema, block) in entries(root, "property-groups") {
-            // What sets of parts are merged to has no schema of Deckhand's form.
+            // The merged result of a set of parts has no Deckhand schema name.
             if &*schema.value != "cloud-config" {
                 self.schema_name(&schema);
             }
@@ -412,7 +418,7 @@ impl ConfigReader<'_> {
 
     fn baseline(&mut self, root: &Node) -> Option<Spanned<Arc<str>>> {
         let baseline = root.get("baseline").and_then(text)?;
-        if let Some(fault) = fault_of_file(&baseline.value) {
+        if let Some(fault) = invalid_path(&baseline.value) {
             self.wrong(baseline.span, fault);
         }
         Some(baseline)
@@ -430,31 +436,31 @@ impl ConfigReader<'_> {
             if !formats.contains(&format) {
                 let near = nearest(format, formats.iter().copied());
                 let message =
-                    format!("there is no format `{format}`; there are {}", formats.join(", "));
+                    format!("unknown format `{format}`; expected one of {}", formats.join(", "));
                 self.wrong(
                     output.span,
                     if near.is_some() {
-                        with_near(format!("there is no format `{format}`"), near)
+                        with_suggestion(format!("unknown format `{format}`"), near)
                     } else {
                         message
                     },
                 );
             }
             if file == Some("") {
-                self.wrong(output.span, "there is no file behind `=`");
+                self.wrong(output.span, "missing file name after `=`");
             }
-            if let Some(fault) = file.and_then(fault_of_file) {
+            if let Some(fault) = file.and_then(invalid_path) {
                 self.wrong(output.span, fault);
             }
             printed += usize::from(file.is_none());
             if printed > 1 && file.is_none() {
-                self.wrong(output.span, "only one report can go to standard output");
+                self.wrong(output.span, "only one report can be written to standard output");
             }
         }
         outputs.into_iter().map(|output| output.value).collect()
     }
 
-    /// The template of links at the key `links` of a mapping.
+    /// Link template at the key `links` of a mapping.
     fn links(&mut self, node: &Node) -> Option<Arc<str>> {
         let links = node.get("links").and_then(text)?;
         if let Err(fault) = (self.vocabulary.links)(&links.value) {
@@ -468,18 +474,18 @@ impl ConfigReader<'_> {
         path: &Spanned<Arc<str>>,
         parse: impl FnOnce(&str) -> Result<P, InvalidQuery>,
     ) -> Option<P> {
-        // A parser may speak in many lines; the first says what it is about.
+        // Multi-line parser messages do not fit into one line, so they are replaced.
         match parse(&path.value) {
             Ok(query) => Some(query),
             Err(invalid) if invalid.reason.contains('\n') => {
-                self.wrong(path.span, format!("`{}` is no path of RFC 9535", path.value));
+                self.wrong(
+                    path.span,
+                    format!("`{}` is not a valid JSONPath (RFC 9535)", path.value),
+                );
                 None
             }
             Err(InvalidQuery { reason }) => {
-                self.wrong(
-                    path.span,
-                    format!("the path `{}` cannot be used: {reason}", path.value),
-                );
+                self.wrong(path.span, format!("invalid path `{}`: {reason}", path.value));
                 None
             }
         }
@@ -493,7 +499,7 @@ impl ConfigReader<'_> {
         match kind(&text.value) {
             Ok(glob) => Some(GlobPattern { glob, span: text.span }),
             Err(error) => {
-                let message = format!("`{}` is no glob: {}", text.value, error.kind());
+                let message = format!("`{}` is not a valid glob: {}", text.value, error.kind());
                 self.wrong(text.span, message);
                 None
             }
@@ -503,24 +509,24 @@ impl ConfigReader<'_> {
 
 type GlobKind = fn(&str) -> Result<Glob, globset::Error>;
 
-/// A glob over names, whose `*` matches anything.
+/// Glob for names; `*` matches any characters.
 fn plain_glob(text: &str) -> Result<Glob, globset::Error> {
     Glob::new(text)
 }
 
-/// A glob over paths, whose `*` matches inside one folder and `**` across them.
+/// Glob for paths; `*` matches within one folder, `**` across folders.
 fn path_glob(text: &str) -> Result<Glob, globset::Error> {
     GlobBuilder::new(text).literal_separator(true).build()
 }
 
-/// Reason why a file must not be written. Someone who changes the configuration must not choose
-/// where else on a machine layercake writes.
-fn fault_of_file(file: &str) -> Option<String> {
+/// Describes why `file` must not be written, if so. A change of the configuration must not allow
+/// writes elsewhere on the machine.
+fn invalid_path(file: &str) -> Option<String> {
     let parts = || Path::new(file).components();
     let is_below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let is_git = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
     if !parts().all(is_below) {
-        Some(format!("`{file}` is not below the folder of this file"))
+        Some(format!("`{file}` is outside the folder of this file"))
     } else if parts().any(is_git) {
         Some(format!("`{file}` is inside `.git`"))
     } else {
@@ -528,7 +534,7 @@ fn fault_of_file(file: &str) -> Option<String> {
     }
 }
 
-fn with_near(message: String, near: Option<&str>) -> String {
+fn with_suggestion(message: String, near: Option<&str>) -> String {
     match near {
         Some(near) => format!("{message}; did you mean `{near}`?"),
         None => message,
@@ -555,7 +561,7 @@ fn limit(root: &Node, key: &str) -> Option<Spanned<usize>> {
     }
 }
 
-/// The entries of the mapping at `key`, in their order.
+/// Entries of the mapping at `key`, in order.
 fn entries<'n>(node: &'n Node, key: &str) -> Vec<(Spanned<Arc<str>>, &'n Node)> {
     node.get(key).map(mapping).unwrap_or_default()
 }
@@ -567,24 +573,26 @@ fn mapping(node: &Node) -> Vec<(Spanned<Arc<str>>, &Node)> {
         .collect()
 }
 
-/// Message for a problem of the YAML, in one line.
+/// One-line message for a YAML problem.
 fn describe(kind: &YamlProblemKind) -> String {
     match kind {
         YamlProblemKind::Syntax(reason) | YamlProblemKind::RefusedByLibyaml(reason) => {
-            format!("this is not YAML: {reason}")
+            format!("invalid YAML: {reason}")
         }
-        YamlProblemKind::DuplicateKey { .. } => "this key stands here twice".to_owned(),
-        YamlProblemKind::UnhashableKey => "a list or mapping cannot be a key".to_owned(),
-        YamlProblemKind::UnknownTag(tag) => format!("there is no tag `{tag}`"),
-        YamlProblemKind::InvalidScalar(reason) => format!("this value cannot be read: {reason}"),
-        YamlProblemKind::InvalidMerge => "`<<` merges mappings only".to_owned(),
+        YamlProblemKind::DuplicateKey { .. } => "duplicate key".to_owned(),
+        YamlProblemKind::UnhashableKey => "a list or mapping cannot be used as a key".to_owned(),
+        YamlProblemKind::UnknownTag(tag) => format!("unknown tag `{tag}`"),
+        YamlProblemKind::InvalidScalar(reason) => format!("invalid value: {reason}"),
+        YamlProblemKind::InvalidMerge => "`<<` can merge only mappings".to_owned(),
         YamlProblemKind::UndefinedAlias(name) => {
-            format!("there is no anchor `&{name}` before this")
+            format!("undefined anchor `&{name}`")
         }
-        YamlProblemKind::DuplicateAnchor { .. } => "this anchor stands here twice".to_owned(),
-        YamlProblemKind::RecursiveAlias => "this alias is inside of what it stands for".to_owned(),
+        YamlProblemKind::DuplicateAnchor { .. } => "duplicate anchor".to_owned(),
+        YamlProblemKind::RecursiveAlias => {
+            "this alias refers to a node that contains it".to_owned()
+        }
         YamlProblemKind::Internal => "layercake failed to read this; please report it".to_owned(),
-        YamlProblemKind::OverLimit(_) => "this is too large for a configuration file".to_owned(),
+        YamlProblemKind::OverLimit(_) => "too large for a configuration file".to_owned(),
         YamlProblemKind::RefusedByPython(_) | YamlProblemKind::Surrogate => {
             unreachable!("a configuration is read with libyaml")
         }

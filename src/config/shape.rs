@@ -1,5 +1,5 @@
-//! Checks whether a configuration has the keys and types that the schema names, and describes each
-//! violation for its line.
+//! Validates a configuration against the keys and types of its schema, and describes each
+//! violation.
 
 use super::{ConfigProblem, SCHEMA};
 use crate::schema::{Bound, Schema, Violation, Wrong};
@@ -19,7 +19,7 @@ pub(super) fn problems(root: &Node) -> Vec<ConfigProblem> {
 fn schema() -> Schema {
     let mut sources = SourceMap::new();
     let file = sources.add(Source::new(RepoPath::new("layercake.schema.json"), Ok(SCHEMA.into())));
-    // JSON is YAML too.
+    // JSON is also valid YAML.
     let parsed = yaml::parse(file, SCHEMA);
     let document = parsed.documents.first().expect("the schema is one document");
     let (schema, problems) = Schema::compile(&document.root);
@@ -33,35 +33,39 @@ fn describe(violation: &Violation) -> String {
     let inside = if key.is_empty() { String::new() } else { format!(" in `{key}`") };
     match &violation.wrong {
         Wrong::Type { expected, found } => {
-            let wanted: Vec<&str> = expected.iter().map(|name| of_type(name)).collect();
+            let wanted: Vec<&str> = expected.iter().map(|name| type_name(name)).collect();
             let wanted = wanted.join(" or ");
             let is_number = matches!(*found, "an integer" | "a float");
             let help = if is_number && wanted == "a string" { "; put it in quotes" } else { "" };
-            format!("{subject} is to be {wanted}, and is {found}{help}")
+            format!("expected {wanted} for {subject}, found {found}{help}")
         }
         Wrong::MissingKey { key, near } => {
-            with_near(&format!("{subject} lacks `{key}`"), near.as_deref())
+            with_suggestion(&format!("missing key `{key}` in {subject}"), near.as_deref())
         }
         Wrong::UnknownKey { key, near, .. } => {
             let key = key.as_deref().unwrap_or_default();
-            with_near(&format!("unknown key `{key}`{inside}"), near.as_deref())
+            with_suggestion(&format!("unknown key `{key}`{inside}"), near.as_deref())
         }
-        Wrong::KeyNoText => format!("a key{inside} is no string"),
+        Wrong::KeyNoText => format!("a key{inside} is not a string"),
         Wrong::NotOneOf { options, near, .. } => {
-            let found = violation.found.as_deref().unwrap_or("something else");
+            let found = violation.found.as_deref().unwrap_or("another value");
             match near {
-                Some(near) => format!("{subject} cannot be `{found}`; did you mean `{near}`?"),
-                None => format!("{subject} is to be one of {}, and is {found}", options.join(", ")),
+                Some(near) => {
+                    format!("unknown value `{found}` for {subject}; did you mean `{near}`?")
+                }
+                None => {
+                    format!("expected one of {} for {subject}, found {found}", options.join(", "))
+                }
             }
         }
         Wrong::Beyond { bound: Bound::MinItems, .. } => {
-            format!("{subject} is empty; leave it out instead")
+            format!("{subject} is empty; remove it instead")
         }
         Wrong::Beyond { bound: Bound::Minimum, limit } => {
-            format!("{subject} is to be {limit} at least")
+            format!("{subject} must be at least {limit}")
         }
-        Wrong::Beyond { limit, .. } => format!("{subject} is beyond the limit {limit}"),
-        Wrong::Unfinished => format!("{subject} is too much to be checked"),
+        Wrong::Beyond { limit, .. } => format!("{subject} exceeds the limit {limit}"),
+        Wrong::Unfinished => format!("{subject} is too complex to check"),
         Wrong::Unmatched { .. }
         | Wrong::TooManySteps { .. }
         | Wrong::NoMultiple { .. }
@@ -71,11 +75,11 @@ fn describe(violation: &Violation) -> String {
         | Wrong::SeveralAlternatives { .. }
         | Wrong::DeadReference
         | Wrong::Excluded
-        | Wrong::Other => format!("{subject} is not as the schema of the configuration has it"),
+        | Wrong::Other => format!("{subject} does not match the configuration schema"),
     }
 }
 
-fn of_type(name: &str) -> &str {
+fn type_name(name: &str) -> &str {
     match name {
         "string" => "a string",
         "integer" => "an integer",
@@ -86,14 +90,14 @@ fn of_type(name: &str) -> &str {
     }
 }
 
-fn with_near(message: &str, near: Option<&str>) -> String {
+fn with_suggestion(message: &str, near: Option<&str>) -> String {
     match near {
         Some(near) => format!("{message}; did you mean `{near}`?"),
         None => message.to_owned(),
     }
 }
 
-/// A place as settings are named: keys with dots between.
+/// Formats a location like the name of a setting: keys separated by dots.
 fn dotted(location: &Location) -> String {
     let mut text = String::new();
     for piece in &location.0 {

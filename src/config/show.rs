@@ -1,6 +1,6 @@
-//! Every setting with its value and where it comes from, for `config show`.
+//! Lists all settings with their values and origins, for `config show`.
 //!
-//! Which settings there are is read off the schema, so that none is left out.
+//! The list comes from the schema, so it is complete.
 
 use serde_json::{Map, Value as Json};
 
@@ -12,26 +12,25 @@ use crate::yaml::{Key, Mapping, Node, Value};
 /// One setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// Its key, with dots between the levels.
+    /// Key, with dots between the levels.
     pub(crate) key: String,
-    /// Its description.
     pub(crate) description: String,
-    /// Its value; null where nothing is set.
+    /// Value; null if it is not set.
     pub(crate) value: Json,
-    /// Where the value comes from.
+    /// Origin of the value.
     pub(crate) origin: SettingOrigin,
 }
 
-/// Where a value comes from.
+/// Origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SettingOrigin {
-    /// Nothing says otherwise.
+    /// Default value.
     Default,
-    /// The configuration file, as `FILE:LINE`.
+    /// Configuration file, as `FILE:LINE`.
     File(String),
 }
 
-/// All settings, in the order of the schema.
+/// Returns all settings, in the order of the schema.
 pub fn settings(config: &Config) -> Vec<Setting> {
     let schema: Json = serde_json::from_str(SCHEMA).expect("the schema is JSON");
     let mut found = Vec::new();
@@ -40,8 +39,8 @@ pub fn settings(config: &Config) -> Vec<Setting> {
     found
 }
 
-/// The settings below `part` of the schema, where `node` is what the file has
-/// there, and where it says so.
+/// Collects the settings below `part` of the schema. `node` is the corresponding value of the file
+/// and its location.
 fn collect(
     schema: &Json,
     part: &Json,
@@ -68,14 +67,14 @@ fn collect(
     found.push(Setting { key: key.to_owned(), description: description.to_owned(), value, origin });
 }
 
-/// The schema that a `$ref` refers to.
+/// Resolves a `$ref` in the schema.
 fn resolved<'s>(schema: &'s Json, part: &'s Json) -> &'s Json {
     let pointer = part.get("$ref").and_then(Json::as_str);
     let target = pointer.and_then(|pointer| schema.pointer(pointer.strip_prefix('#')?));
     target.unwrap_or(part)
 }
 
-/// A value of the file as JSON has it.
+/// Converts a value of the file to JSON.
 fn json(node: &Node) -> Json {
     match &node.value {
         Value::Null => Json::Null,

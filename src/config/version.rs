@@ -1,12 +1,11 @@
-//! The versions of layercake that a configuration asks for.
+//! Version requirements of a configuration.
 
-/// Whether `version` is what `requirement` asks for, such as `>=0.1, <2`:
-/// conditions with commas between, each an operator and a version of one to
-/// three numbers, where what is not written counts as zero. Without an operator
-/// the version is the lowest, as with `>=`.
+/// Whether `version` meets `requirement`, such as `>=0.1, <2`: conditions separated by commas, each
+/// an operator and a version of one to three numbers. Missing numbers are zero. A version without
+/// an operator is a minimum, as with `>=`.
 ///
 /// # Errors
-/// The condition that cannot be read.
+/// The condition that cannot be parsed.
 pub(super) fn meets(version: &str, requirement: &str) -> Result<bool, String> {
     let version = numbers(version).ok_or_else(|| version.to_owned())?;
     let mut is_met = true;
@@ -21,7 +20,7 @@ pub(super) fn meets(version: &str, requirement: &str) -> Result<bool, String> {
 type VersionNumbers = [u64; 3];
 type VersionComparison = fn(&VersionNumbers, &VersionNumbers) -> bool;
 
-/// The longer operators first, of which a shorter one is the beginning.
+/// Operators, before their own prefixes.
 const OPERATORS: [(&str, VersionComparison); 6] = [
     (">=", |one, other| one >= other),
     ("<=", |one, other| one <= other),
@@ -37,7 +36,7 @@ fn operator(condition: &str) -> (VersionComparison, &str) {
     found.unwrap_or((|one, other| one >= other, condition))
 }
 
-/// A version of up to three numbers; what follows a `-` or `+` is left out.
+/// Parses a version of up to three numbers; a suffix after `-` or `+` is ignored.
 pub(super) fn numbers(text: &str) -> Option<VersionNumbers> {
     let plain = text.split(['-', '+']).next()?;
     let mut version = [0; 3];

@@ -1,29 +1,27 @@
-//! The contents of a baseline as a table.
+//! Contents of a baseline as a table.
 
 use std::io::{self, Write};
 
 use super::printable::clean;
 use crate::source::{DocKey, RepoPath};
 
-/// Findings that are alike, as a baseline accepts them.
+/// Equal findings, which a baseline accepts as one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaselineRow {
-    /// The rule's name.
     pub(crate) rule: String,
     /// Number of findings.
     pub(crate) count: usize,
-    /// The file of their first place.
+    /// File of the primary place.
     pub(crate) file: RepoPath,
-    /// Their document; none where they are of the file itself.
+    /// Document of the findings; `None` for findings about the file itself.
     pub(crate) document: Option<DocKey>,
-    /// Subject of the findings.
     pub(crate) subject: String,
 }
 
 /// Writes a line for each row.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(rows: &[BaselineRow], out: &mut dyn Write) -> io::Result<()> {
     let widest = rows.iter().map(|row| row.rule.len()).max().unwrap_or_default();
     for row in rows {

@@ -1,4 +1,4 @@
-//! Which commits changed the values of an output, for people and for programs.
+//! Commits that changed the values of an output: human-readable, porcelain and JSON.
 
 mod data;
 mod text;
@@ -6,7 +6,7 @@ mod text;
 use std::sync::Arc;
 
 pub use self::data::{write_blame_json, write_porcelain};
-pub(super) use self::text::{commit_words, short_id};
+pub(super) use self::text::{describe_commit, short_id};
 pub use self::text::{write, write_end, write_steps};
 use crate::compare::Hop;
 use crate::edit::{Edit, EditId};
@@ -14,228 +14,228 @@ use crate::source::{DocKey, LoggedCommit, Span};
 use crate::yaml::Node;
 use crate::yaml::path::Location;
 
-/// Commits that changed values of a site's outputs.
+/// Result of `blame` for one site: commits that changed values of its outputs.
 #[derive(Clone, Debug)]
 pub struct Blame {
-    /// The site; none for a set without layout.
+    /// The site; `None` for files without a site layout.
     pub site: Option<Arc<str>>,
-    /// The commits that are named, newest first.
+    /// Commits that the answer refers to, newest first.
     pub commits: Vec<BlamedCommit>,
-    /// What was asked for.
+    /// Answer to the query.
     pub answer: BlameAnswer,
-    /// Commits that cannot be rendered and were passed over, with what is in the way.
+    /// Skipped commits that cannot be rendered, each with the place of the error.
     pub unusable: Vec<(usize, Option<Span>)>,
-    /// Whether it was ended before all was found.
+    /// Whether the search ended before everything was found.
     pub is_partial: bool,
-    /// The command that brings the commits which this clone lacks.
+    /// Command that fetches the commits missing from this clone.
     pub unshallow: Option<String>,
 }
 
-/// What was asked for.
+/// Answer to the query.
 #[derive(Clone, Debug)]
 pub enum BlameAnswer {
     /// All values of these outputs.
     Outputs(Vec<BlamedOutput>),
-    /// All that one value was.
+    /// History of one value.
     Value(ValueHistory),
-    /// Findings, with the commits that brought them.
+    /// Findings, with the commits that introduced them.
     Findings(Vec<BlamedFinding>),
-    /// Texts, with the commits since which they reach a value, or do not.
+    /// Source values, with the commits that changed whether they reach an output value.
     Texts(Vec<TextHistory>),
 }
 
-/// A finding, and the commit that brought it.
+/// A finding and the commit that introduced it.
 #[derive(Clone, Debug)]
 pub struct BlamedFinding {
-    /// The name of the rule.
+    /// Name of the rule.
     pub rule: &'static str,
-    /// What it says.
+    /// Message of the finding.
     pub message: String,
-    /// Where it is.
+    /// Source location.
     pub at: Span,
-    /// The commit; none if it was not found.
+    /// Commit that introduced it; `None` if it was not found.
     pub change: Option<BlamedChange>,
 }
 
-/// A text, and since when it reaches a value or does not.
+/// History of whether a source value reaches an output value.
 #[derive(Clone, Debug)]
 pub struct TextHistory {
-    /// The document of the text.
+    /// Document that contains the source value.
     pub document: DocKey,
-    /// Where in that document it is.
+    /// Path of the source value in `document`.
     pub place: String,
-    /// The text.
+    /// Span of the source value.
     pub at: Span,
     /// The output.
     pub output: DocKey,
-    /// The value.
+    /// Path of the value in `output`.
     pub output_place: String,
-    /// Whether it reaches the value now.
+    /// Current state.
     pub reach: ReachState,
-    /// Newest first.
+    /// Changes, newest first.
     pub steps: Vec<ReachStep>,
 }
 
-/// Whether a text reaches a value.
+/// State of a source value relative to an output value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReachState {
-    /// It does.
+    /// Reaches the output value.
     Reaches,
-    /// It is stopped; why.
+    /// Does not reach the output value, for this reason.
     Stopped(String),
-    /// It is not written.
+    /// The source value does not exist.
     NoText,
-    /// There is no such output.
+    /// The output does not exist.
     NoOutput,
 }
 
-/// A commit since which a text reaches a value, or does not.
+/// A commit that changed whether a source value reaches an output value.
 #[derive(Clone, Debug)]
 pub struct ReachStep {
-    /// The commit.
+    /// The commit and its effect.
     pub change: BlamedChange,
-    /// What was before it; none if that is not known.
+    /// State before the commit; `None` if unknown.
     pub before: Option<ReachState>,
-    /// What was from then on.
+    /// State from this commit on.
     pub after: ReachState,
 }
 
-/// A commit, or the working tree, and the site in it.
+/// A commit, or the working tree, and the name of the site in it.
 #[derive(Clone, Debug)]
 pub struct BlamedCommit {
-    /// None for the working tree.
+    /// The commit; `None` for the working tree.
     pub commit: Option<LoggedCommit>,
-    /// The name of the site there.
+    /// Name of the site in this commit.
     pub site: Option<Arc<str>>,
 }
 
-/// An output with the commits of its values.
+/// An output with the commit of each of its values.
 #[derive(Clone, Debug)]
 pub struct BlamedOutput {
     /// The document.
     pub document: DocKey,
-    /// Its text.
+    /// Span of the document.
     pub at: Span,
-    /// What is rendered.
+    /// Rendered data.
     pub data: Node,
-    /// The commit that last changed anything in it; none if that is not known.
+    /// Index of the last commit that changed the output; `None` if unknown.
     pub last: Option<usize>,
-    /// Its values.
+    /// Values of the output, with their changes.
     pub values: Vec<BlamedValue>,
-    /// What is said of the commits that changed them.
+    /// Changes to the output, one for each commit.
     pub changes: Vec<BlamedChange>,
-    /// Whether it has more values.
+    /// Whether the output has more values than `values`.
     pub is_cut: bool,
 }
 
-/// A value, and what made it what it is.
+/// A value and the change that set it.
 #[derive(Clone, Debug)]
 pub struct BlamedValue {
-    /// Where it is.
+    /// Path of the value.
     pub place: Location,
-    /// Index among the changes of the output; none if it was not found.
+    /// Index into the output's `changes`; `None` if no commit was found.
     pub change: Option<usize>,
 }
 
-/// All that one value was.
+/// History of one value.
 #[derive(Clone, Debug)]
 pub struct ValueHistory {
     /// The document.
     pub document: DocKey,
-    /// Where the value is in it.
+    /// Path of the value in the document.
     pub place: Location,
-    /// What is there now.
+    /// Current value.
     pub value: Option<Node>,
-    /// All of the output.
+    /// Rendered data of the whole output.
     pub(crate) data: Node,
-    /// Newest first.
+    /// Changes, newest first.
     pub steps: Vec<ValueStep>,
-    /// The text that the value was, if only commits that made it so, or another, are listed.
+    /// Value filter: only commits that changed the value to or from this text are listed.
     pub when: Option<String>,
 }
 
-/// A commit that made a value another.
+/// A commit that changed a value.
 #[derive(Clone, Debug)]
 pub struct ValueStep {
-    /// The commit.
+    /// The commit and its effect.
     pub change: BlamedChange,
-    /// What was there.
+    /// Value before the commit.
     pub before: Option<Node>,
-    /// What was there from then on.
+    /// Value from this commit on.
     pub after: Option<Node>,
 }
 
-/// A commit as far as it changed an output.
+/// The change that a commit made to an output.
 #[derive(Clone, Debug)]
 pub struct BlamedChange {
-    /// Index of the commit.
+    /// Index into [`Blame::commits`].
     pub commit: usize,
-    /// Why it is this commit.
+    /// Reason why the search ended at this commit.
     pub end: BlameEnd,
-    /// Commits between it and the one before it that cannot be rendered: it may have been one of
-    /// these.
+    /// Indices of skipped commits before this one that cannot be rendered; the change may have
+    /// happened in one of them.
     pub passed_over: Vec<usize>,
-    /// Whether it touched the file of the output's document.
+    /// Whether the commit touched the file of the output's document.
     pub touched: bool,
-    /// The name of the output before, if that is another.
+    /// Previous name of the output, if the commit renamed it.
     pub renamed_from: Option<DocKey>,
-    /// The edits.
+    /// Edits that caused the change.
     pub causes: Vec<BlameCause>,
-    /// The commits of further repositories in which they are, if the site is made of other commits
-    /// of these from then on.
+    /// Commits of further repositories that contain the edits, if this commit changed a pinned
+    /// revision.
     pub further: Vec<FurtherCommit>,
 }
 
 /// A commit of a further repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FurtherCommit {
-    /// The name under which the repository was given.
+    /// Name of the repository.
     pub repository: Arc<str>,
     /// The commit.
     pub commit: LoggedCommit,
 }
 
-/// An edit that changed a value, and the way from it to the output.
+/// An edit that changed a value, with its route to the output.
 #[derive(Clone, Debug)]
 pub struct BlameCause {
-    /// The number of the edit among those of its commit.
+    /// Index of the edit among the edits of its commit.
     pub(crate) id: EditId,
     pub(crate) edit: Edit,
-    /// Whether it is in the file of the output's document.
+    /// Whether the edit is in the file of the output's document.
     pub(crate) is_in_own_file: bool,
     pub(crate) route: Vec<Hop>,
 }
 
-/// Why a value belongs to a commit.
+/// Reason why a value is attributed to a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlameEnd {
-    /// It is another one before.
+    /// The value was different before this commit.
     Changed,
-    /// There is no such site before.
+    /// The site did not exist before this commit.
     SiteAdded,
-    /// It is the first commit.
+    /// This is the first commit.
     First,
-    /// This clone lacks what came before.
+    /// This is the oldest commit of a shallow clone.
     Cut,
-    /// What came before was not asked for.
-    Beyond,
+    /// Earlier commits were excluded by the user.
+    Excluded,
 }
 
 impl BlameEnd {
-    /// The word reports use.
+    /// Name in JSON and porcelain output.
     pub fn as_str(self) -> &'static str {
         match self {
             BlameEnd::Changed => "changed",
             BlameEnd::SiteAdded => "site-added",
             BlameEnd::First => "first-commit",
             BlameEnd::Cut => "shallow",
-            BlameEnd::Beyond => "since",
+            BlameEnd::Excluded => "since",
         }
     }
 }
 
 impl Blame {
-    /// Whether something ends where this clone does.
+    /// Whether any search ended at the boundary of a shallow clone.
     pub fn is_cut(&self) -> bool {
         let is_cut = |change: &BlamedChange| change.end == BlameEnd::Cut;
         match &self.answer {
@@ -254,31 +254,31 @@ impl Blame {
 }
 
 impl ReachState {
-    /// In words.
+    /// Describes the state as a predicate of the source value.
     pub(crate) fn words(&self) -> String {
         match self {
             ReachState::Reaches => "reaches the value".to_owned(),
             ReachState::Stopped(why) => format!("does not reach it: {why}"),
-            ReachState::NoText => "is not written".to_owned(),
-            ReachState::NoOutput => "there is no such output".to_owned(),
+            ReachState::NoText => "does not exist".to_owned(),
+            ReachState::NoOutput => "the output does not exist".to_owned(),
         }
     }
 }
 
 impl BlamedOutput {
-    /// What made the value at an index what it is.
+    /// Returns the change that set the value at `index`.
     fn change_of(&self, index: usize) -> Option<&BlamedChange> {
         Some(&self.changes[self.values.get(index)?.change?])
     }
 
-    /// What the commit that last changed anything did.
+    /// Returns the change of the last commit that changed the output.
     fn last_change(&self) -> Option<&BlamedChange> {
         self.changes.iter().find(|change| Some(change.commit) == self.last)
     }
 }
 
 impl ValueStep {
-    /// Whether the value was secret, or is: neither may be shown.
+    /// Whether the value is secret before or after the commit; then neither value may be shown.
     pub(crate) fn is_secret(&self) -> bool {
         [&self.before, &self.after].into_iter().flatten().any(|value| value.secret)
     }

@@ -1,5 +1,5 @@
-//! The result of cloud-init's merging, as cloud-init would write it: a single configuration as it
-//! is, several one after the other, each under a line with its site and its name.
+//! The merged configuration as cloud-init would write it; several configurations are separated by a
+//! line with the site and document name.
 
 use std::io::{self, Write};
 
@@ -8,17 +8,17 @@ use super::{DocumentOptions, RenderedDocument, SiteDocuments, View};
 use crate::source::Span;
 use crate::yaml::emit::{EmitOptions, to_yaml};
 
-/// The line by which cloud-init knows a configuration.
+/// First line that marks a cloud-init configuration.
 const MARKER: &str = "#cloud-config";
 
 /// Writes all configurations of all sites.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(
     sites: &[SiteDocuments],
     view: &View<'_>,
-    look: DocumentOptions,
+    options: DocumentOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let count: usize = sites.iter().map(|site| site.documents.len()).sum();
@@ -27,7 +27,7 @@ pub fn write(
             if count > 1 {
                 write_name(site.site.as_deref(), document, out)?;
             }
-            write_configuration(document, view, look, out)?;
+            write_configuration(document, view, options, out)?;
         }
     }
     Ok(())
@@ -46,11 +46,11 @@ fn write_name(
     writeln!(out, "{}", clean(&document.key.name))
 }
 
-/// Without any part cloud-init writes nothing.
+/// Writes nothing for a configuration without parts, like cloud-init.
 fn write_configuration(
     document: &RenderedDocument,
     view: &View<'_>,
-    look: DocumentOptions,
+    options: DocumentOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out, "{MARKER}")?;
@@ -61,7 +61,7 @@ fn write_configuration(
         let place = view.place(span);
         format!("{}:{}", clean(place.path.as_str()), place.line)
     };
-    let origin = look.with_origin.then_some(&origin as &dyn Fn(Span) -> String);
-    let options = EmitOptions { show_secrets: look.show_secrets, origin };
-    out.write_all(to_yaml(&document.data, &options).as_bytes())
+    let origin = options.with_origin.then_some(&origin as &dyn Fn(Span) -> String);
+    let emit_options = EmitOptions { show_secrets: options.show_secrets, origin };
+    out.write_all(to_yaml(&document.data, &emit_options).as_bytes())
 }

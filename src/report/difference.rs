@@ -1,5 +1,5 @@
-//! Changes of files, made or proposed, as a unified diff. Secrets are hidden in it, so that it is
-//! for reading only.
+//! Unified diff of applied or proposed file changes. It cannot be applied, since secrets are
+//! hidden.
 
 use std::io::{self, Write};
 
@@ -10,18 +10,17 @@ use super::text::TextRole;
 use super::{TerminalStyle, View};
 use crate::source::{FileId, RepoPath};
 
-/// The two texts of a file that changes.
+/// A changed file, before and after.
 #[derive(Clone, Debug)]
 pub struct ChangedFile {
-    /// Where it is.
     pub(crate) path: RepoPath,
-    /// The text before; none where it may hold secrets that were not found.
+    /// Content before the change; `None` if it may hold undetected secrets.
     pub(crate) before: Option<String>,
-    /// The text after.
+    /// Content after the change; `None` if it may hold undetected secrets.
     pub(crate) after: Option<String>,
 }
 
-/// The text of a file as it may be shown.
+/// Returns the content of a file with secrets hidden.
 pub(crate) fn shown(view: &View<'_>, file: FileId) -> Option<String> {
     view.masked(file)
 }
@@ -29,7 +28,7 @@ pub(crate) fn shown(view: &View<'_>, file: FileId) -> Option<String> {
 /// Writes the differences of all `files`.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(files: &[ChangedFile], style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     files.iter().try_for_each(|file| write_file(file, style, out))
 }

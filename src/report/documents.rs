@@ -1,5 +1,4 @@
-//! Rendered documents as YAML: one after the other, each under a line that
-//! says of which site it is and where it is written.
+//! Rendered documents as YAML, each preceded by a line with its site and source location.
 
 use std::io::{self, Write};
 
@@ -12,16 +11,16 @@ use crate::yaml::{Key, Mapping, Node, Value};
 /// Writes all documents of all sites.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(
     sites: &[SiteDocuments],
     view: &View<'_>,
-    look: DocumentOptions,
+    options: DocumentOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for site in sites {
         for document in &site.documents {
-            write_document(site.site.as_deref(), document, view, look, out)?;
+            write_document(site.site.as_deref(), document, view, options, out)?;
         }
     }
     Ok(())
@@ -31,7 +30,7 @@ fn write_document(
     site: Option<&str>,
     document: &RenderedDocument,
     view: &View<'_>,
-    look: DocumentOptions,
+    options: DocumentOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out, "---")?;
@@ -46,14 +45,13 @@ fn write_document(
     };
     let of = document.metadata.span;
     let schema = Node::new(Value::String(document.key.schema.clone().into()), of);
-    // Where the schema is written is not known; the place of another line
-    // would be wrong.
-    let options = emit::EmitOptions { show_secrets: look.show_secrets, origin: None };
-    out.write_all(to_yaml(&mapping([("schema", schema)], of), &options).as_bytes())?;
-    let origin = look.with_origin.then_some(&origin as &dyn Fn(Span) -> String);
-    let options = emit::EmitOptions { origin, ..options };
+    // The schema has no span of its own; the place of another line would be wrong.
+    let emit_options = emit::EmitOptions { show_secrets: options.show_secrets, origin: None };
+    out.write_all(to_yaml(&mapping([("schema", schema)], of), &emit_options).as_bytes())?;
+    let origin = options.with_origin.then_some(&origin as &dyn Fn(Span) -> String);
+    let emit_options = emit::EmitOptions { origin, ..emit_options };
     let rest = [("metadata", document.metadata.clone()), ("data", document.data.clone())];
-    out.write_all(to_yaml(&mapping(rest, of), &options).as_bytes())
+    out.write_all(to_yaml(&mapping(rest, of), &emit_options).as_bytes())
 }
 
 fn mapping<const N: usize>(entries: [(&str, Node); N], span: Span) -> Node {

@@ -1,9 +1,8 @@
-//! Values as JSON says them.
+//! Representation of YAML values in JSON.
 //!
-//! JSON has no dates, bytes, sets or infinite numbers, and its keys are text.
-//! These are written as strings that name their kind: `"!!date:2019-01-31"`,
-//! `"!!float:.inf"`, and for the key `1` `"!!int:1"`. A set is
-//! `{"!!set": [...]}`, and pairs are lists of two. Numbers are written as
+//! JSON has no dates, bytes, sets or infinite numbers, and its keys are strings. Such values are
+//! written as strings with a type tag: `"!!date:2019-01-31"`, `"!!float:.inf"`, and `"!!int:1"` for
+//! the key `1`. A set is `{"!!set": [...]}`, and pairs are lists of two. Numbers are written as
 //! Python writes them, integers of any size in full.
 
 use std::borrow::Cow;
@@ -15,16 +14,17 @@ use serde_json::value::RawValue;
 use crate::yaml::emit::{HIDDEN, finite_float_text, scalar_text};
 use crate::yaml::{Key, Node, Timestamp, Value};
 
-/// The canonical text of a value: keys sorted by code point, no spaces. Equal values of equal types
-/// have equal texts.
+/// Returns the canonical JSON of a value: keys sorted by code point, no spaces. Equal values of
+/// equal types have equal canonical JSON.
 ///
-/// Secrets are in it: it is for comparing values, not for showing them.
+/// Includes secrets: for comparison only, never for output.
 pub fn canonical(node: &Node) -> String {
     let form = NodeAsJson { node, order: KeyOrder::Sorted, show_secrets: true };
-    serde_json::to_string(&form).expect("every value has a form, and strings take text")
+    serde_json::to_string(&form)
+        .expect("every value can be serialized, and writing to a string cannot fail")
 }
 
-/// A node to be written as JSON.
+/// Serializes a node as JSON.
 #[derive(Clone, Copy)]
 pub(super) struct NodeAsJson<'a> {
     pub(super) node: &'a Node,
@@ -32,12 +32,12 @@ pub(super) struct NodeAsJson<'a> {
     pub(super) show_secrets: bool,
 }
 
-/// The order of keys.
+/// Order of mapping keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyOrder {
-    /// The order of the document.
+    /// Order of the document.
     Document,
-    /// The order of code points.
+    /// Sorted by code point.
     Sorted,
 }
 
@@ -81,7 +81,7 @@ impl<'a> NodeAsJson<'a> {
     }
 }
 
-/// A value that is no collection.
+/// A value that is not a collection.
 struct Scalar<'a>(&'a Value);
 
 impl Serialize for Scalar<'_> {
@@ -105,18 +105,18 @@ impl Serialize for Scalar<'_> {
     }
 }
 
-/// A number in exactly these characters, which serde's own numbers would
-/// round or write otherwise.
+/// Serializes a number with exactly these characters, which serde's own numbers would round or
+/// reformat.
 fn number<S: Serializer>(text: String, serializer: S) -> Result<S::Ok, S::Error> {
     RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
 }
 
-/// A key, which JSON has as text.
+/// Returns a key as a JSON string.
 pub(super) fn key_form(key: &Key) -> Cow<'_, str> {
     tagged(&key.value)
 }
 
-/// A scalar as text that names its kind, unless it is text itself.
+/// Returns a scalar as a string with its type tag; strings have no tag.
 fn tagged(value: &Value) -> Cow<'_, str> {
     Cow::Owned(match value {
         Value::String(text) => return Cow::Borrowed(text),
@@ -134,24 +134,24 @@ fn tagged(value: &Value) -> Cow<'_, str> {
     })
 }
 
-/// A float as Python's `repr` writes it, and as YAML does where that is no
-/// number.
+/// Formats a float like Python's `repr`; infinities and NaN like YAML.
 fn float_repr(float: f64) -> String {
     if float.is_finite() { finite_float_text(float) } else { scalar_text(&Value::Float(float)) }
 }
 
-/// Text of a timestamp as Python's `isoformat` gives it.
+/// Formats a timestamp like Python's `isoformat`.
 fn timestamp_text(timestamp: &Timestamp) -> String {
     let Timestamp { date, hour, minute, second, microsecond, offset } = timestamp;
     let mut text =
         format!("{}T{hour:02}:{minute:02}:{second:02}", scalar_text(&Value::Date(*date)));
     if *microsecond != 0 {
-        write!(text, ".{microsecond:06}").expect("strings take text");
+        write!(text, ".{microsecond:06}").expect("writing to a string cannot fail");
     }
     if let Some(offset) = offset {
         let sign = if *offset < 0 { '-' } else { '+' };
         let minutes = offset.unsigned_abs();
-        write!(text, "{sign}{:02}:{:02}", minutes / 60, minutes % 60).expect("strings take text");
+        write!(text, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+            .expect("writing to a string cannot fail");
     }
     text
 }

@@ -1,7 +1,6 @@
 //! The output formats and their writers.
 //!
-//! All are functions of one [`Report`], so that a saved one says in any of them what the run
-//! would have said.
+//! Every format is a function of one [`Report`], so a saved report can be converted to any of them.
 
 use std::io::{self, Write};
 
@@ -13,37 +12,37 @@ use crate::diagnostic::Rule;
 /// A value of `--output`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Every finding with its lines.
+    /// All findings with source excerpts.
     Full,
-    /// One line for each finding.
+    /// One line per finding.
     Concise,
-    /// The report in one of its forms.
+    /// One of the report formats.
     Of(ReportFormat),
 }
 
-/// The forms of a report.
+/// File formats of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportFormat {
-    /// For programs: all of it.
+    /// The complete report, for programs.
     Json,
-    /// Workflow commands of GitHub, which become annotations.
+    /// GitHub workflow commands, which create annotations.
     Github,
-    /// A page in Markdown, as the summary of a job.
+    /// Markdown for a job summary.
     Markdown,
-    /// The same within the limits of a comment on a pull request.
+    /// Markdown within the size limit of a pull request comment.
     Comment,
-    /// For code scanning: SARIF 2.1.0.
+    /// SARIF 2.1.0 for code scanning.
     Sarif,
-    /// As a report of tests, for Jenkins and others: JUnit.
+    /// JUnit test report for Jenkins and others.
     Junit,
-    /// The code quality report of GitLab.
+    /// GitLab code quality report.
     Gitlab,
-    /// A page to look around in, complete in itself.
+    /// Self-contained interactive HTML page.
     Html,
 }
 
 impl Format {
-    /// All of them, in the order of documentation.
+    /// All formats, in documentation order.
     pub const ALL: [Format; 10] = [
         Format::Full,
         Format::Concise,
@@ -57,7 +56,7 @@ impl Format {
         Format::Of(ReportFormat::Html),
     ];
 
-    /// The word that asks for it.
+    /// Value of `--output` that selects the format.
     pub fn name(self) -> &'static str {
         match self {
             Format::Full => "full",
@@ -73,32 +72,31 @@ impl Format {
         }
     }
 
-    /// The format of this name.
+    /// Returns the format with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 }
 
-/// Options of a format, whatever the report.
+/// Options of a format.
 #[derive(Clone, Copy, Debug)]
 pub struct FormatOptions<'a> {
     /// The findings to list.
     pub listing: FindingFilter,
-    /// The rules that there are, by name: what a report says of a rule beyond
-    /// its name is looked up here.
+    /// All rules; metadata of a reported rule is looked up here by name.
     pub rules: &'a [&'static Rule],
 }
 
 impl FormatOptions<'_> {
-    /// The rule of this name; none where another version of layercake wrote
-    /// the report, and had it.
+    /// Returns the rule with this name; `None` if the report names a rule that this version does
+    /// not have.
     pub(super) fn rule(&self, name: &str) -> Option<&'static Rule> {
         self.rules.iter().find(|rule| rule.name == name).copied()
     }
 }
 
-/// The page of a rule as it reads by itself: links to other pages, which are
-/// where only this crate's sources are, are left as their texts.
+/// Returns the page of a rule with relative links replaced by their text, since other pages exist
+/// only in this crate's sources.
 pub(super) fn page(rule: &Rule) -> String {
     let mut page = String::with_capacity(rule.page.len());
     let mut rest = rule.page;
@@ -122,50 +120,50 @@ pub(super) fn page(rule: &Rule) -> String {
 }
 
 impl Format {
-    /// Writes a report in this format, for people as `look` and `style` say.
+    /// Writes a report in this format; `options` and `style` apply to the terminal formats.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Fails if writing to `out` fails.
     pub fn write(
         self,
         report: &Report,
-        (look, style): (TerminalOptions, &TerminalStyle),
+        (options, style): (TerminalOptions, &TerminalStyle),
         rules: &[&'static Rule],
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let manner = FormatOptions { listing: look.listing, rules };
+        let format_options = FormatOptions { listing: options.listing, rules };
         match self {
-            Format::Full => terminal::write(report, look, style, out),
-            Format::Concise => terminal::write_concise(report, look, style, out),
-            Format::Of(form) => form.write(report, &manner, out),
+            Format::Full => terminal::write(report, options, style, out),
+            Format::Concise => terminal::write_concise(report, options, style, out),
+            Format::Of(form) => form.write(report, &format_options, out),
         }
     }
 }
 
 impl ReportFormat {
-    /// Writes a report in this form.
+    /// Writes a report in this format.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Fails if writing to `out` fails.
     pub fn write(
         self,
         report: &Report,
-        manner: &FormatOptions<'_>,
+        options: &FormatOptions<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         match self {
             ReportFormat::Json => model::write(report, out),
-            ReportFormat::Github => github::write(report, manner, out),
+            ReportFormat::Github => github::write(report, options, out),
             ReportFormat::Markdown => {
-                markdown::write(report, manner, markdown::Budget::SUMMARY, out)
+                markdown::write(report, options, markdown::Budget::SUMMARY, out)
             }
             ReportFormat::Comment => {
-                markdown::write(report, manner, markdown::Budget::COMMENT, out)
+                markdown::write(report, options, markdown::Budget::COMMENT, out)
             }
-            ReportFormat::Html => html::write(report, manner, out),
-            ReportFormat::Sarif => sarif::write(report, manner, out),
-            ReportFormat::Junit => junit::write(report, manner, out),
-            ReportFormat::Gitlab => gitlab::write(report, manner, out),
+            ReportFormat::Html => html::write(report, options, out),
+            ReportFormat::Sarif => sarif::write(report, options, out),
+            ReportFormat::Junit => junit::write(report, options, out),
+            ReportFormat::Gitlab => gitlab::write(report, options, out),
         }
     }
 }

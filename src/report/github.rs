@@ -1,17 +1,16 @@
-//! Workflow commands of GitHub, which become annotations of a run and of the lines of a pull
-//! request.
+//! GitHub workflow commands, which create annotations on a run and on lines of a pull request.
 //!
-//! There is one for each finding that is listed and one for each entry of edits, at the edited
-//! line; an edit and a finding on its line that it caused share one. A finding in a file that was
-//! not edited is at the edit that caused it, since GitHub folds everything outside of the
-//! difference. Neither outputs nor places of the base are annotated: they are not lines of the
-//! head. A finding in a further repository is at the line that pins its revision.
+//! There is one annotation for each listed finding and one for each entry of edits, at the edited
+//! line; an edit and a finding on its line that it caused share one. A finding in an unedited file
+//! is annotated at the edit that caused it, since GitHub collapses everything outside of the diff.
+//! Outputs and places on the base side are not annotated, since they are not lines of the head. A
+//! finding in a further repository is annotated at the line that pins its revision.
 //!
-//! GitHub keeps ten annotations of a level and step and drops the others silently. So the last of
-//! ten says how many were left out.
+//! GitHub keeps ten annotations per level and step and drops the others silently, so the last of
+//! ten reports how many were omitted.
 //!
-//! Texts are escaped as `escapeData` and `escapeProperty` of the package `@actions/core` do it. No
-//! text can begin a line or end a command.
+//! Strings are escaped like `escapeData` and `escapeProperty` of the package `@actions/core`, so
+//! that no string can start or end a command.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -19,30 +18,30 @@ use std::io::{self, Write};
 
 use super::model::{EditRef, FilePlace, Finding, LabelledPlace, Report, ReportedEdit, State};
 use super::printable::{clean, is_harmful};
-use super::story::{EditEntry, FindingEntry, Sign, Story, edit_numbers, labelled, place_words};
+use super::story::{EditEntry, FindingEntry, Sign, Story, describe_place, edit_numbers, labelled};
 use super::{FormatOptions, counted};
 use crate::diagnostic::Severity;
 
-/// Maximum number of annotations of a level that GitHub keeps of a step.
+/// Maximum number of annotations per level that GitHub keeps for a step.
 const MAX_ANNOTATIONS: usize = 10;
 
-/// Maximum number of UTF-16 units of a message that are kept: the runner's own
-/// `_maxIssueMessageLength`, which cuts silently.
+/// Maximum length of a message in UTF-16 code units: `_maxIssueMessageLength` of the runner, which
+/// truncates silently.
 const MAX_MESSAGE_UNITS: usize = 4096;
 
-/// Maximum number of places, groups and lines that one annotation names of each.
+/// Maximum number of places, of groups and of lines listed in one annotation.
 const MAX_NAMED: usize = 5;
 
 /// Writes a report.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub(super) fn write(
     report: &Report,
-    manner: &FormatOptions<'_>,
+    options: &FormatOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let story = Story::new(report, manner.listing);
+    let story = Story::new(report, options.listing);
     let edited: BTreeSet<&str> =
         report.edits.iter().filter_map(|edit| edit.at.head.as_ref()).map(|at| &*at.file).collect();
     let findings = story.errors.iter().chain(&story.others);
@@ -52,17 +51,17 @@ pub(super) fn write(
     for command in [Command::Error, Command::Warning] {
         let mut kept: Vec<Annotation> = unexplained(report, command).into_iter().collect();
         kept.extend(findings.extract_if(.., |it| it.command == command));
-        let left_out = cut(&mut kept);
-        share(&mut kept, &mut entries, &story);
+        let left_out = truncate(&mut kept);
+        merge_into_findings(&mut kept, &mut entries, &story);
         write_all(&kept, &left_out, command, out)?;
     }
     let mut notices = findings;
     notices.extend(entries.iter().map(|entry| of_entry(entry, &story)));
-    let left_out = cut(&mut notices);
+    let left_out = truncate(&mut notices);
     write_all(&notices, &left_out, Command::Notice, out)
 }
 
-/// The commands that annotate.
+/// Annotation levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Command {
     Error,
@@ -80,11 +79,11 @@ impl Command {
     }
 }
 
-/// One command, before it is escaped.
+/// An annotation before escaping.
 struct Annotation {
     command: Command,
     rank: AnnotationRank,
-    /// The line it is shown at; none where it is not of a line of the head.
+    /// Place of the annotation; `None` if it is not on a line of the head.
     at: Option<AnnotationPlace>,
     title: String,
     lines: Vec<String>,
@@ -93,16 +92,16 @@ struct Annotation {
 
 /// Subject of an annotation.
 enum AnnotationSubject {
-    /// A finding, and the edits behind it.
+    /// A finding and the edits that caused it.
     Finding(Vec<EditRef>),
-    /// A number of edits.
+    /// Number of edits of an entry.
     Edits(usize),
-    /// The run.
+    /// The run as a whole.
     Run,
 }
 
-/// Order of importance, where not all can be kept: root causes, edits by how much they change, new
-/// findings on lines that a reviewer sees.
+/// Priority of an annotation if not all can be kept: root causes, then edits by the size of their
+/// effect, then new findings on lines that a reviewer sees.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum AnnotationRank {
     Root,
@@ -113,32 +112,31 @@ enum AnnotationRank {
     Suppressed,
 }
 
-/// A stretch of a line of the head, in the repository that was checked.
+/// A range of lines of the head, in the checked repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct AnnotationPlace {
     file: String,
     line: usize,
     column: usize,
-    /// None where what is meant goes on in further lines: GitHub takes columns of one line alone,
-    /// and shows an annotation below the last of its lines, which may lie outside of the
-    /// difference.
+    /// End column; `None` for a range of several lines, since GitHub accepts columns only within
+    /// one line and shows an annotation after its last line, which may be outside of the diff.
     end_column: Option<usize>,
 }
 
 impl AnnotationPlace {
-    /// The place of a label.
+    /// Returns the place of a label.
     fn of_label(label: &LabelledPlace, report: &Report) -> Option<Self> {
         let end_column = (label.end_line == label.line).then_some(label.end_column);
         Some(Self { end_column, ..Self::of_place(&label.start(), report)? })
     }
 
-    /// The edited place on the head side, if it is there.
+    /// Returns the edited place on the head side, if any.
     fn of_edit(edit: &ReportedEdit, report: &Report) -> Option<Self> {
         Self::of_place(edit.at.head.as_ref()?, report)
     }
 
-    /// None in a further repository, in no file, and in one whose name cannot be printed as it
-    /// is: GitHub would take each for another file, or for none.
+    /// Returns a place; `None` for a further repository, without a file, or for a file name with
+    /// unprintable characters, since GitHub would assign each to a wrong file or to none.
     fn of_place(place: &FilePlace, report: &Report) -> Option<Self> {
         let FilePlace { file, line, column, .. } = place;
         let is_printable = !file.is_empty() && !file.contains(is_harmful);
@@ -151,7 +149,7 @@ impl AnnotationPlace {
         })
     }
 
-    /// The line that pins the revision of a further repository that a place is in.
+    /// Returns the line that pins the further repository that contains a place.
     fn of_pin(place: &FilePlace, report: &Report) -> Option<Self> {
         Self::of_place(report.pin_of(place)?, report)
     }
@@ -190,7 +188,7 @@ fn of_finding(entry: &FindingEntry<'_>, report: &Report, edited: &BTreeSet<&str>
     let mut lines = match (is_at_place, &**label) {
         (true, "") => vec![message.clone()],
         (true, label) => vec![message.clone(), label.to_owned()],
-        (false, "") => vec![format!("{}: {message}", place_words(&finding.primary))],
+        (false, "") => vec![format!("{}: {message}", describe_place(&finding.primary))],
         (false, _) => vec![message.clone(), labelled(&finding.primary)],
     };
     lines.extend(entry.lines(MAX_NAMED));
@@ -204,14 +202,16 @@ fn of_finding(entry: &FindingEntry<'_>, report: &Report, edited: &BTreeSet<&str>
     }
 }
 
-/// Whether a finding is of something that only the base has, such as an edit that removes it.
+/// Whether a finding is about something that exists only on the base side, such as an edit that
+/// removes it.
 fn is_of_base(finding: &Finding, report: &Report) -> bool {
     let place = finding.primary.start();
     let mut edits = finding.caused_by.iter().map(|edit| report.edit(*edit));
     edits.any(|edit| edit.at.head.is_none() && edit.at.base.as_ref() == Some(&place))
 }
 
-/// A suppressed finding fails nothing, and is not painted red.
+/// Returns the level of a finding; a suppressed finding is a notice, since it does not fail the
+/// run.
 fn command(finding: &Finding) -> Command {
     match (&finding.suppressed, finding.severity) {
         (None, Severity::Error) => Command::Error,
@@ -232,14 +232,14 @@ fn of_entry(entry: &EditEntry<'_>, story: &Story<'_>) -> Annotation {
     }
 }
 
-/// The first edited line of the head, or else the line that pins the repository of an edit.
+/// Returns the first edited line of the head, or else the line that pins the repository of an edit.
 fn edited_place(edits: &[&ReportedEdit], report: &Report) -> Option<AnnotationPlace> {
     let own = edits.iter().find_map(|edit| AnnotationPlace::of_edit(edit, report));
     let mut places = edits.iter().filter_map(|edit| edit.at.last());
     own.or_else(|| places.find_map(|place| AnnotationPlace::of_pin(place, report)))
 }
 
-/// The edited values before and after, and their effects.
+/// Describes the edited values before and after, and their effects.
 fn entry_lines(entry: &EditEntry<'_>, story: &Story<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for change in entry.changes.iter().take(MAX_NAMED) {
@@ -276,7 +276,7 @@ fn entry_lines(entry: &EditEntry<'_>, story: &Story<'_>) -> Vec<String> {
     lines
 }
 
-/// An output that no edit explains is a fault of layercake, and always reported.
+/// Returns the annotation for unexplained outputs: a bug in layercake, always reported.
 fn unexplained(report: &Report, command: Command) -> Option<Annotation> {
     let count = report.totals.unexplained;
     (command == Command::Warning && count > 0).then(|| Annotation {
@@ -285,23 +285,23 @@ fn unexplained(report: &Report, command: Command) -> Option<Annotation> {
         at: None,
         title: "unexplained change".to_owned(),
         lines: vec![format!(
-            "{} changed, and no edit explains how: a fault of layercake, please report it",
+            "{} changed without an edit that explains it: a bug in layercake, please report it",
             counted(count, "output")
         )],
         of: AnnotationSubject::Run,
     })
 }
 
-/// Counts of what is not annotated.
+/// Number of findings and edits that are not annotated.
 #[derive(Default)]
 struct OmittedCounts {
     findings: usize,
     edits: usize,
 }
 
-/// Sorts annotations, and removes those that GitHub would drop and one more, whose place is for
-/// saying so.
-fn cut(annotations: &mut Vec<Annotation>) -> OmittedCounts {
+/// Sorts annotations and removes those that GitHub would drop, plus one to make room for the note
+/// about omitted ones.
+fn truncate(annotations: &mut Vec<Annotation>) -> OmittedCounts {
     annotations.sort_by_key(|annotation| annotation.rank);
     let mut left_out = OmittedCounts::default();
     if annotations.len() > MAX_ANNOTATIONS {
@@ -316,22 +316,25 @@ fn cut(annotations: &mut Vec<Annotation>) -> OmittedCounts {
     left_out
 }
 
-/// Adds what is said of an edit to a finding on its line that it caused, and removes it from the
-/// entries that are still to be annotated.
-fn share(kept: &mut [Annotation], entries: &mut Vec<&EditEntry<'_>>, story: &Story<'_>) {
+/// Moves edits into the annotations of findings on their lines that they caused.
+fn merge_into_findings(
+    kept: &mut [Annotation],
+    entries: &mut Vec<&EditEntry<'_>>,
+    story: &Story<'_>,
+) {
     entries.retain(|entry| {
         let first = entry.edits[0];
         let Some(at) = AnnotationPlace::of_edit(first, story.report) else { return true };
-        let host = kept.iter_mut().find(|annotation| {
+        let annotation = kept.iter_mut().find(|annotation| {
             let is_caused = match &annotation.of {
                 AnnotationSubject::Finding(causes) => causes.contains(&first.id),
                 AnnotationSubject::Edits(_) | AnnotationSubject::Run => false,
             };
             is_caused && annotation.at.as_ref().is_some_and(|it| it.is_on_line_of(&at))
         });
-        let Some(host) = host else { return true };
+        let Some(annotation) = annotation else { return true };
         let subject = story.names.subject(first).words();
-        host.lines.push(format!("{subject}: {}", entry.reach.words()));
+        annotation.lines.push(format!("{subject}: {}", entry.reach.words()));
         false
     });
 }
@@ -353,10 +356,10 @@ fn write_all(
     }
     let word = command.as_str();
     let text = format!(
-        "{what} left out, since GitHub shows {MAX_ANNOTATIONS} {word} annotations of a step: every \
-         other report of this run has them"
+        "{what} omitted: GitHub shows at most {MAX_ANNOTATIONS} {word} annotations per step; all \
+         other reports of this run include them"
     );
-    writeln!(out, "::{word} title=left out::{}", data(&text))
+    writeln!(out, "::{word} title=omitted::{}", data(&text))
 }
 
 fn write_one(annotation: &Annotation, out: &mut dyn Write) -> io::Result<()> {
@@ -372,7 +375,7 @@ fn write_one(annotation: &Annotation, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "title={}::{}", property(&clean(&annotation.title)), data(&text))
 }
 
-/// A message of no more than [`MAX_MESSAGE_UNITS`].
+/// Truncates a message to [`MAX_MESSAGE_UNITS`].
 fn shortened(text: &str) -> String {
     const DOTS: char = '…';
     if text.encode_utf16().count() <= MAX_MESSAGE_UNITS {
@@ -387,12 +390,12 @@ fn shortened(text: &str) -> String {
     text.chars().take_while(fits).chain([DOTS]).collect()
 }
 
-/// A message as a command has it.
+/// Escapes the message of a command.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The value of a property as a command has it.
+/// Escapes a property of a command.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

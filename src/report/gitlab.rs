@@ -1,10 +1,9 @@
-//! The code quality report of GitLab: findings alone, by file and line.
+//! GitLab code quality report: findings by file and line.
 //!
-//! It is the array that GitLab's documentation describes, a subset of Code
-//! Climate's: `description`, `check_name`, `fingerprint`, `severity` and
-//! `location`. GitLab compares the reports of two branches by fingerprint and
-//! shows findings of one fingerprint as one; so findings that are alike get a
-//! number behind the fingerprint they share, by their order.
+//! The report is the array that GitLab documents, a subset of Code Climate's format: `description`,
+//! `check_name`, `fingerprint`, `severity` and `location`. GitLab compares the reports of two
+//! branches by fingerprint and merges findings with equal fingerprints, so equal ones get a numeric
+//! suffix in order.
 
 use std::io::{self, Write};
 
@@ -17,19 +16,19 @@ use crate::diagnostic::Severity;
 /// Writes a report.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub(super) fn write(
     report: &Report,
-    manner: &FormatOptions<'_>,
+    options: &FormatOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut fingerprints = Fingerprints::default();
-    let findings = report.findings.iter().filter(|it| manner.listing.has(it));
+    let findings = report.findings.iter().filter(|it| options.listing.has(it));
     let issues = findings.map(|finding| CodeQualityIssue::new(finding, fingerprints.next(finding)));
     write_json(&issues.collect::<Vec<_>>(), out)
 }
 
-/// A finding as GitLab takes it.
+/// A finding in GitLab's format.
 #[derive(Serialize)]
 struct CodeQualityIssue<'a> {
     description: &'a str,
@@ -67,8 +66,8 @@ impl<'a> CodeQualityIssue<'a> {
     }
 }
 
-/// GitLab has five words. `critical` and `blocker` say more than a linter can
-/// know; what is suppressed is for information.
+/// Returns the GitLab severity. `critical` and `blocker` are never used, since a linter cannot know
+/// them; suppressed findings are `info`.
 fn severity(finding: &Finding) -> &'static str {
     match (&finding.suppressed, finding.severity) {
         (None, Severity::Error) => "major",

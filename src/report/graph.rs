@@ -1,5 +1,4 @@
-//! The graph of documents: as a tree for people, as DOT and Mermaid for those
-//! who draw it, as JSON for programs.
+//! Document graph: a tree for humans, DOT and Mermaid for diagrams, JSON for programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,58 +15,55 @@ use super::provenance::{PlaceForm, places};
 use super::story::SiteNames;
 use crate::source::{DocKey, Span};
 
-/// The documents of one site.
+/// Graph of the documents of one site.
 #[derive(Clone, Debug)]
 pub struct DocumentGraph {
-    /// The site; none for a set without layout.
+    /// The site; `None` for files without a site layout.
     pub(crate) site: Option<Arc<str>>,
-    /// Its documents, in the order of their files.
+    /// Documents, in the order of their files.
     pub(crate) nodes: Vec<GraphNode>,
-    /// Edges from each document to those it is made of, in the order of the former.
+    /// Edges from source to derived document, ordered by the source.
     pub(crate) edges: Vec<GraphEdge>,
 }
 
-/// A document.
 #[derive(Clone, Debug)]
 pub(crate) struct GraphNode {
-    /// Its name for users.
     pub(crate) key: DocKey,
-    /// Its text.
+    /// Span of the document.
     pub(crate) at: Span,
-    /// Whether it is part of the output.
+    /// Whether the document is rendered.
     pub(crate) is_output: bool,
-    /// Whether it only serves others.
+    /// Whether the document is abstract.
     pub(crate) is_abstract: bool,
 }
 
-/// One document made of another.
+/// A dependency between two documents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GraphEdge {
-    /// The index of the one that is read.
+    /// Index of the source document.
     pub(crate) from: usize,
-    /// The index of the one that is made.
+    /// Index of the derived document.
     pub(crate) to: usize,
-    /// Kind of the edge.
     pub(crate) kind: EdgeKind,
-    /// The selector or the substitution.
+    /// Span of the parent selector or the substitution.
     pub(crate) at: Span,
 }
 
-/// Relation of a document to another that it is made of.
+/// Kind of a dependency between two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EdgeKind {
-    /// It is laid on it.
+    /// The derived document is layered on the source.
     Inherited,
-    /// It is merged into it, and replaces it from then on.
+    /// The derived document is layered on the source and replaces it.
     Replaced,
-    /// A value of it is substituted.
+    /// A value of the source is substituted.
     Substituted,
-    /// It is merged, with others.
+    /// The source is one of several merged documents.
     Merged,
 }
 
 impl EdgeKind {
-    /// Verb of the derived document, where it is shown below the other one.
+    /// Verb printed for a derived document below its source.
     fn of_child(self) -> &'static str {
         match self {
             EdgeKind::Replaced => "replaces",
@@ -85,15 +81,15 @@ impl EdgeKind {
     }
 }
 
-/// Writes each site's documents as trees of parents and children, with what
-/// each substitutes; sites with the same trees together.
+/// Writes each site's documents as trees of parents and children with their substitutions; sites
+/// with equal trees share one.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
     let names = SiteNames::of(graphs.iter().map(|graph| (graph.site.as_deref(), None)));
     let mut alike: IndexMap<Vec<u8>, BTreeSet<usize>> = IndexMap::new();
-    // Of files that are asked for, a site may have nothing.
+    // A site may have none of the selected files.
     for (at, graph) in graphs.iter().enumerate().filter(|(_, graph)| !graph.nodes.is_empty()) {
         let mut tree = Vec::new();
         write_tree(graph, view, &mut tree)?;
@@ -124,7 +120,7 @@ fn write_tree(graph: &DocumentGraph, view: &View<'_>, out: &mut dyn Write) -> io
     Ok(())
 }
 
-/// A site's documents by their parents.
+/// Documents of a site by parent.
 struct ParentTree<'a> {
     graph: &'a DocumentGraph,
     /// Documents without a parent, by schema, name and layer.
@@ -162,9 +158,8 @@ impl<'a> ParentTree<'a> {
         Self { graph, roots, children, sources }
     }
 
-    /// Writes a document and all below it. A parent is in a higher layer than
-    /// its child, so that nothing is below itself; a stack of our own lets the
-    /// layers be as many as they like.
+    /// Writes a document and all its descendants. A parent is in a higher layer than its child, so
+    /// there are no cycles; an explicit stack avoids recursion for many layers.
     fn write(&self, root: usize, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
         let mut open = vec![(root, 2, None)];
         while let Some((node, depth, edge)) = open.pop() {
@@ -212,8 +207,8 @@ impl<'a> ParentTree<'a> {
         Ok(())
     }
 
-    /// The text of an edge, as `:LINE` where that is one of the file that the
-    /// document is in, or of the one that its source is called by.
+    /// Returns the location of an edge, shortened to `:LINE` if it is in the file of the document
+    /// or in the default file of its source.
     fn place_of(&self, edge: GraphEdge, view: &View<'_>) -> String {
         let place = view.place(edge.at);
         let source = &self.graph.nodes[edge.from];
@@ -223,10 +218,10 @@ impl<'a> ParentTree<'a> {
     }
 }
 
-/// Writes all sites as one graph of Graphviz' DOT, a cluster for each site.
+/// Writes all sites as one Graphviz DOT graph with a cluster for each site.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_dot(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "digraph layercake {{\n  rankdir=LR;\n  node [shape=box];")?;
     for (number, graph) in graphs.iter().enumerate() {
@@ -247,13 +242,13 @@ pub fn write_dot(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write)
     writeln!(out, "}}")
 }
 
-/// The document in three lines.
+/// Returns a document's label of three lines.
 fn label(node: &GraphNode, view: &View<'_>) -> String {
     let name = node.key.name_and_layer();
     format!("{}\n{name}\n{}", node.key.schema, places(&[node.at], view))
 }
 
-/// A text as DOT quotes it; its lines stay lines.
+/// Quotes a string for DOT; line breaks are kept.
 fn quoted(text: &str) -> String {
     let lines: Vec<String> = text
         .split('\n')
@@ -262,10 +257,10 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", lines.join("\\n"))
 }
 
-/// Writes all sites as one flowchart of Mermaid, a subgraph for each site.
+/// Writes all sites as one Mermaid flowchart with a subgraph for each site.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_mermaid(
     graphs: &[DocumentGraph],
     view: &View<'_>,
@@ -289,8 +284,7 @@ pub fn write_mermaid(
     Ok(())
 }
 
-/// A text with everything that Mermaid or HTML could read as something else
-/// as an entity; its lines stay lines.
+/// Escapes a string for Mermaid and HTML as entities; line breaks are kept.
 fn entities(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -299,16 +293,17 @@ fn entities(text: &str) -> String {
             ' ' | '-' | '.' | '/' | '_' | ':' | '(' | ')' | ',' => escaped.push(character),
             _ if character.is_alphanumeric() => escaped.push(character),
             _ if is_harmful(character) => escaped.push('?'),
-            _ => write!(escaped, "#{};", u32::from(character)).expect("strings take text"),
+            _ => write!(escaped, "#{};", u32::from(character))
+                .expect("writing to a string cannot fail"),
         }
     }
     escaped
 }
 
-/// Writes all sites for programs.
+/// Writes the graphs of all sites as JSON.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_graph_json(
     graphs: &[DocumentGraph],
     view: &View<'_>,

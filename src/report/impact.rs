@@ -1,4 +1,4 @@
-//! Possible effects of a line, for people and for programs.
+//! Possible effects of changing a line: human-readable and JSON.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,97 +14,88 @@ use super::story::SiteNames;
 use super::{TerminalStyle, View, wrap};
 use crate::source::{DocKey, Span, Triple};
 
-/// Possible effects of a file, or of a line of it, in all sites.
+/// Possible effects of changing a file or one of its lines, in all sites.
 #[derive(Clone, Debug, Default)]
 pub struct Impact {
-    /// The file and line, as they were asked for.
+    /// File and line as the user gave them.
     pub(crate) place: String,
-    /// Whether a line was asked for.
+    /// Whether the user gave a line.
     pub(crate) has_line: bool,
-    /// The texts there.
+    /// Source elements at that place.
     pub(crate) texts: Vec<ImpactText>,
-    /// The outputs it reaches.
     pub(crate) outputs: Vec<ImpactOutput>,
-    /// Where it stops.
-    pub(crate) stops: Vec<ImpactStop>,
-    /// Number of outputs that it reaches, over all sites.
+    pub(crate) stops: Vec<ImpactShield>,
+    /// Total number of reached outputs in all sites.
     pub(crate) outputs_reached: usize,
-    /// Number of sites of these outputs.
+    /// Number of sites with a reached output.
     pub(crate) sites_reached: usize,
     /// Number of sites that read the file.
     pub(crate) sites_reading: usize,
-    /// All sites.
+    /// All sites, by name.
     pub(crate) sites: Vec<SiteName>,
-    /// Whether it reaches more than was followed.
+    /// Whether the search stopped at its limit.
     pub(crate) more: bool,
 }
 
-/// A site and its type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SiteName {
-    /// Its name; none for a set without layout.
+    /// Name of the site; `None` for files without a site layout.
     pub(crate) name: Option<Arc<str>>,
-    /// Its type, where it has one.
+    /// Type of the site, if any.
     pub(crate) site_type: Option<Arc<str>>,
 }
 
-/// A text that a user could change.
+/// A source element that a user could change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ImpactText {
-    /// The document it is of.
     pub(crate) document: DocKey,
-    /// The place of a value, or what else it is.
+    /// Path of a value, or description of the element.
     pub(crate) what: String,
-    /// Its role.
     pub(crate) kind: TextKind,
-    /// The paths that it has written, where it is an action or a substitution.
+    /// Paths written by the element, if it is a layering action or a substitution.
     pub(crate) writes: Vec<String>,
 }
 
-/// Role of a text in its document.
+/// Role of a source element in its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextKind {
-    /// It is a value of the document's data.
+    /// A value of the document's data.
     Value,
-    /// It steers how the document is made, or which others are.
-    Steering,
-    /// It says nothing, as a comment.
+    /// Controls how documents are rendered or selected.
+    Control,
+    /// Without meaning, such as a comment.
     Inert,
 }
 
-/// An output that a text reaches.
+/// An output that a source element reaches.
 #[derive(Clone, Debug)]
 pub(crate) struct ImpactOutput {
-    /// The output.
     pub(crate) document: DocKey,
-    /// The places in it; none where the whole document is meant.
+    /// Reached paths; empty for the whole document.
     pub(crate) places: Vec<String>,
-    /// The hops by which the text gets there.
+    /// Hops of the route.
     pub(crate) route: Vec<String>,
-    /// The sites in which it does.
+    /// Sites concerned.
     pub(crate) sites: Vec<Arc<str>>,
 }
 
-/// A text that stops another one.
+/// A value that overrides the source element.
 #[derive(Clone, Debug)]
-pub(crate) struct ImpactStop {
-    /// The document in which it does.
+pub(crate) struct ImpactShield {
     pub(crate) document: DocKey,
-    /// The reason.
     pub(crate) why: &'static str,
-    /// The text.
     pub(crate) at: Span,
-    /// The sites in which it does.
+    /// Sites concerned.
     pub(crate) sites: Vec<Arc<str>>,
 }
 
-/// Maximum number of outputs, and of stops, that are shown to people.
+/// Maximum number of outputs, and of stops, listed in human-readable output.
 const MAX_SHOWN: usize = 60;
 
-/// Writes what a line could change for people.
+/// Writes the possible effects of a line for humans.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(
     impact: &Impact,
     view: &View<'_>,
@@ -121,8 +112,11 @@ pub fn write(
         writeln!(out, "{}", wrap(&clean(&line), style.columns(), "  ", "    "))?;
     }
     write_rest(impact.texts.len(), out)?;
-    if impact.texts.iter().any(|text| text.kind == TextKind::Steering) && impact.has_line {
-        writeln!(out, "  a line that steers: all that its document reaches could change")?;
+    if impact.texts.iter().any(|text| text.kind == TextKind::Control) && impact.has_line {
+        writeln!(
+            out,
+            "  this line controls rendering: anything its document reaches could change"
+        )?;
     }
     let names = SiteNameIndex::new(&impact.sites);
     let reached: Vec<Arc<str>> = impact.outputs.iter().flat_map(|it| it.sites.clone()).collect();
@@ -137,7 +131,7 @@ pub fn write(
         .try_for_each(|it| write_output(it, &names, style, out))?;
     write_rest(impact.outputs.len(), out)?;
     if impact.more {
-        writeln!(out, "  … it reaches more than was followed")?;
+        writeln!(out, "  … search limit reached: there may be more")?;
     }
     if impact.stops.is_empty() {
         return Ok(());
@@ -154,7 +148,7 @@ pub fn write(
 fn write_rest(count: usize, out: &mut dyn Write) -> io::Result<()> {
     match count.saturating_sub(MAX_SHOWN) {
         0 => Ok(()),
-        more => writeln!(out, "  … and {more} more; `--format json` has all"),
+        more => writeln!(out, "  … and {more} more (use `--format json` to list all)"),
     }
 }
 
@@ -193,7 +187,7 @@ fn write_sites(
     writeln!(out, "{}", wrap(&format!("in {}", names.phrase(sites)), columns, "    ", "    "))
 }
 
-/// Names of sites, and the index of each, for lists of many sites.
+/// Site names with their indices, for formatting long lists of sites.
 struct SiteNameIndex<'a> {
     all: SiteNames<'a>,
     indices: BTreeMap<&'a str, usize>,
@@ -214,7 +208,7 @@ impl<'a> SiteNameIndex<'a> {
 }
 
 fn write_stop(
-    stop: &ImpactStop,
+    stop: &ImpactShield,
     names: &SiteNameIndex<'_>,
     view: &View<'_>,
     style: &TerminalStyle,
@@ -226,10 +220,10 @@ fn write_stop(
     write_sites(&stop.sites, names, style.columns(), out)
 }
 
-/// Writes what a line could change for programs.
+/// Writes the possible effects of a line as JSON.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_impact_json(impact: &Impact, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
     let texts = impact.texts.iter().map(|text| TextForm {
         document: &text.document,

@@ -1,17 +1,13 @@
-//! Findings as a report of tests, in the XML that JUnit made common, for
-//! Jenkins, GitLab and others.
+//! Findings as a JUnit XML test report, for Jenkins, GitLab and others.
 //!
-//! A rule with findings is a suite, and each finding is a test case of it, by
-//! the name of its file and its headline: no line is in the name, so that a
-//! build's history knows a finding again when lines move. An error is a
-//! failure. Warnings and notes, and what is suppressed, are skipped tests:
-//! they are seen, and fail no build, as they fail no run unless `--fail-on` says
-//! so. One more suite has the run itself, which passed: a report without
-//! test cases is an error to some readers.
+//! Each rule with findings is a suite, and each finding is a test case named by its file and
+//! headline. The name has no line number, so that a finding keeps its identity in a build's
+//! history. Errors are failures; warnings, notes and suppressed findings are skipped tests, which
+//! are visible but do not fail a build. One more suite represents the run itself, since some
+//! consumers reject a report without test cases.
 //!
-//! The form is that of `junit-10.xsd`, which the plugin xUnit of Jenkins holds
-//! reports against. GitLab takes the first of test cases with one name, so
-//! names that are alike get a number.
+//! The format is `junit-10.xsd`, which the Jenkins xUnit plugin validates against. GitLab keeps
+//! only the first of several test cases with the same name, so equal names get a numeric suffix.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -25,14 +21,14 @@ use crate::diagnostic::Severity;
 /// Writes a report.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub(super) fn write(
     report: &Report,
-    manner: &FormatOptions<'_>,
+    options: &FormatOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut suites: BTreeMap<&str, Vec<Case>> = BTreeMap::new();
-    let story = Story::new(report, manner.listing);
+    let story = Story::new(report, options.listing);
     for entry in story.findings_by_place() {
         suites.entry(&entry.finding.rule).or_default().push(Case::of_finding(entry));
     }
@@ -50,7 +46,7 @@ pub(super) fn write(
     writeln!(out, "</testsuites>")
 }
 
-/// Maximum number of places that are named of one finding beside its first.
+/// Maximum number of related places listed for one finding.
 const MAX_PLACES: usize = 5;
 
 /// A test case, before it is escaped.
@@ -59,16 +55,15 @@ struct Case {
     verdict: CaseOutcome,
 }
 
-/// Outcome of a test case.
 enum CaseOutcome {
     Passed,
     Failed(CaseMessage),
     Skipped(CaseMessage),
 }
 
-/// Message of a test case that did not pass.
+/// Message of a failed or skipped test case.
 struct CaseMessage {
-    /// The level, and whether it is suppressed.
+    /// Severity, and whether the finding is suppressed.
     kind: String,
     message: String,
     text: String,
@@ -118,11 +113,11 @@ fn write_suite(name: &str, cases: Vec<Case>, out: &mut dyn Write) -> io::Result<
     writeln!(out, "  </testsuite>")
 }
 
-/// The names of a suite, each taken once.
+/// Unique test case names of a suite.
 #[derive(Default)]
 struct CaseNames {
     taken: BTreeSet<String>,
-    /// Number of times that each name was asked for, from which its numbers go on.
+    /// Number of uses of each name.
     asked: BTreeMap<String, usize>,
 }
 
@@ -160,16 +155,16 @@ fn write_case(
     writeln!(out, "    </testcase>")
 }
 
-/// Text as XML 1.0 has it in elements and between quotation marks. Characters
-/// that XML cannot hold are not left in what is [`clean`]. Number signs in a row
-/// could be a command in the log of a job; they are written as numbers.
+/// Escapes a string for XML 1.0 text and attributes. [`clean`] has already removed characters that
+/// XML cannot hold. Consecutive `#` are written as entities, since they could start a command in a
+/// CI log.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         let entity = match character {
             '&' => "&amp;",
             '<' => "&lt;",
-            // `]]>` is not allowed in text.
+            // XML does not allow `]]>` in text.
             '>' => "&gt;",
             '"' => "&quot;",
             '\'' => "&apos;",

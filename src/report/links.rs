@@ -1,4 +1,4 @@
-//! Links to lines of a repository: addresses made of a template such as
+//! Links to lines of a repository, built from a template such as
 //! `https://git.example.org/sites/blob/{sha}/{path}#L{line}`.
 
 use std::fmt::Write as _;
@@ -8,37 +8,37 @@ use serde::{Deserialize, Serialize};
 use super::model::{FilePlace, Report, ReportedSide};
 use super::text::TextLink;
 
-/// A template of addresses.
+/// URL template for lines of a repository.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Links {
     template: String,
 }
 
-/// Names that a template may have in braces.
+/// Placeholders allowed in a template.
 const NAMES: [&str; 3] = ["sha", "path", "line"];
 
 impl Links {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
-    /// What is wrong with it: nothing but `http` and `https` is linked to, and
-    /// in braces there is nothing but `sha`, `path` and `line`.
+    /// Returns a message if the template is not an `http` or `https` URL, or contains a placeholder
+    /// other than `{sha}`, `{path}` and `{line}`.
     pub fn new(template: &str) -> Result<Self, String> {
         if !template.starts_with("https://") && !template.starts_with("http://") {
-            return Err("a link begins with `https://` or `http://`".to_owned());
+            return Err("expected a URL that begins with `https://` or `http://`".to_owned());
         }
         if template
             .contains(|it: char| it.is_whitespace() || it.is_control() || "<>\"".contains(it))
         {
-            return Err("a link has neither spaces nor `<`, `>` and `\"`".to_owned());
+            return Err("a URL cannot contain spaces, `<`, `>` or `\"`".to_owned());
         }
         let mut rest = template;
         while let Some((_, after)) = rest.split_once('{') {
             let (name, after) = after.split_once('}').unwrap_or((after, ""));
             if !NAMES.contains(&name) {
                 return Err(
-                    "a link has `{sha}`, `{path}` and `{line}`, and no other braces".to_owned()
+                    "the only valid placeholders are `{sha}`, `{path}` and `{line}`".to_owned()
                 );
             }
             rest = after;
@@ -46,8 +46,8 @@ impl Links {
         Ok(Self { template: template.to_owned() })
     }
 
-    /// The address of a line of a file at a commit; none where the template
-    /// asks for a commit and there is none.
+    /// Returns the URL of a line of a file at a commit; `None` if the template requires a commit
+    /// and there is none.
     fn to(&self, commit: Option<&str>, file: &str, line: usize) -> Option<String> {
         let mut address = String::new();
         let mut rest = &*self.template;
@@ -57,7 +57,7 @@ impl Links {
             match name {
                 "sha" => address.push_str(commit?),
                 "path" => address.push_str(&encoded(file)),
-                _ => write!(address, "{line}").expect("strings take text"),
+                _ => write!(address, "{line}").expect("writing to a string cannot fail"),
             }
             rest = after;
         }
@@ -67,7 +67,7 @@ impl Links {
 }
 
 impl Report {
-    /// The address that a link leads to outside of the report, where there is one.
+    /// Returns the URL that a link points to outside of the report, if any.
     pub(super) fn address(&self, link: &TextLink) -> Option<String> {
         let sides = self.comparison.as_ref();
         match link {
@@ -77,8 +77,8 @@ impl Report {
         }
     }
 
-    /// A place in a further repository is linked by that repository's own template and commit,
-    /// as a line of another revision may be another line.
+    /// Returns the URL of a place. A place in a further repository uses that repository's own
+    /// template and commit, since line numbers depend on the revision.
     fn address_of(&self, place: &FilePlace, side: Option<&ReportedSide>) -> Option<String> {
         match self.repository_of(&place.file) {
             Some((used, path)) => {
@@ -92,15 +92,14 @@ impl Report {
     }
 }
 
-/// A path as an address has it: what is no unreserved character of RFC 3986
-/// and no `/` is percent-encoded.
+/// Percent-encodes a path: everything except `/` and the unreserved characters of RFC 3986.
 pub(super) fn encoded(path: &str) -> String {
     let mut encoded = String::with_capacity(path.len());
     for byte in path.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            write!(encoded, "%{byte:02X}").expect("strings take text");
+            write!(encoded, "%{byte:02X}").expect("writing to a string cannot fail");
         }
     }
     encoded

@@ -1,4 +1,4 @@
-//! Which commits changed rendered outputs, for people and for programs.
+//! Commits that changed rendered outputs: human-readable, Markdown and JSON.
 
 mod data;
 mod text;
@@ -11,23 +11,23 @@ pub use self::text::{write_commit, write_end};
 use crate::compare::Status;
 use crate::source::{DocKey, LoggedCommit, RepoPath};
 
-/// Whether all commits that are asked for are listed.
+/// Completeness of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogEnd {
-    /// They are.
+    /// All requested commits are listed.
     Whole,
-    /// There may be more.
+    /// Earlier commits may be missing.
     Partial,
 }
 
-/// What a commit changed.
+/// Effect of a commit on the outputs.
 #[derive(Clone, Debug)]
 pub struct CommitEffect {
     /// The commit.
     pub commit: LoggedCommit,
-    /// The sites in which outputs changed, by name.
+    /// Sites with changed outputs, by name.
     pub sites: Vec<SiteEffect>,
-    /// The sites that cannot be rendered.
+    /// Sites that cannot be rendered at this commit.
     pub unusable: Vec<UnusableSite>,
 }
 
@@ -36,61 +36,62 @@ pub struct CommitEffect {
 pub struct SiteEffect {
     /// The site.
     pub site: Arc<str>,
-    /// Its name before, if that was another.
+    /// Previous name of the site, if the commit renamed it.
     pub renamed_from: Option<Arc<str>>,
-    /// Ids of the commits before it that cannot be rendered: it may have been one of these.
+    /// Ids of skipped earlier commits that cannot be rendered; the change may have happened in one
+    /// of them.
     pub passed_over: Vec<String>,
-    /// The outputs.
+    /// Changed outputs.
     pub outputs: Vec<OutputEffect>,
 }
 
-/// An output that a commit changed.
+/// A change of one output.
 #[derive(Clone, Debug)]
 pub struct OutputEffect {
     /// The document.
     pub document: DocKey,
-    /// Its name before, if that was another.
+    /// Previous name of the output, if the commit renamed it.
     pub renamed_from: Option<DocKey>,
-    /// Its fate.
+    /// Kind of the change.
     pub status: Status,
     /// Whether the commit touched the file of the document.
     pub touched: bool,
 }
 
-/// A site that cannot be rendered in a commit.
+/// A site that cannot be rendered at a commit.
 #[derive(Clone, Debug)]
 pub struct UnusableSite {
     /// The site.
     pub site: Arc<str>,
-    /// The file and line that cannot be read, or used; none if layercake itself failed.
+    /// File and line of the error; `None` if layercake itself failed.
     pub at: Option<(RepoPath, u32)>,
 }
 
-/// Number of outputs and sites that a commit reached.
+/// Number of outputs and sites that a commit changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct CommitReach {
-    /// Outputs, those of each site counted.
+    /// Number of changed outputs, counted per site.
     pub outputs: usize,
-    /// Outputs of different schema or name.
+    /// Number of distinct changed documents, by schema and name.
     pub distinct: usize,
-    /// Sites.
+    /// Number of sites with changed outputs.
     pub sites: usize,
-    /// Outputs in whose file nothing was edited.
+    /// Number of changed outputs whose own file was not edited.
     pub untouched: usize,
 }
 
 impl CommitEffect {
-    /// A commit that changed nothing.
+    /// Creates the effect of a commit without changes.
     pub fn of(commit: LoggedCommit) -> Self {
         Self { commit, sites: Vec::new(), unusable: Vec::new() }
     }
 
-    /// Whether it changed an output.
+    /// Whether the commit changed an output.
     pub fn is_effective(&self) -> bool {
         !self.sites.is_empty()
     }
 
-    /// How far it reached.
+    /// Returns the number of outputs and sites that the commit changed.
     pub fn reach(&self) -> CommitReach {
         let outputs = || self.sites.iter().flat_map(|site| &site.outputs);
         let names = outputs().map(|output| (&output.document.schema, &output.document.name));

@@ -1,34 +1,33 @@
-//! Results to text: one file per format, all to a given writer.
+//! Report formats: one module per format, each writing to a given writer.
 //!
-//! What may be shown is decided here and nowhere else: a [`View`] knows which stretches of which
-//! texts are secret, and every place and every line comes through it. Standard output, the
-//! environment and the terminal's width are the caller's; how findings come about is not known
-//! here.
+//! Secrets are hidden here and nowhere else: every place and line passes through a [`View`], which
+//! knows the secret ranges of all sources. Standard output, the environment and the terminal's
+//! width are up to the caller.
 //!
-//! A run of `lint` or `diff` is reported in three steps: [`model`] is the report as a value, which
-//! is saved as JSON and read again; `story` says it in words, folded and in order; a format lays
-//! that out.
+//! A run of `lint` or `diff` is reported in three steps: [`model`] is the report as data, which is
+//! saved as JSON and can be read again; `story` turns it into ordered and grouped sentences; a
+//! format lays these out.
 //!
 //! | file | content |
 //! |---|---|
-//! | `model` | the report: what a run has to say, as JSON too |
-//! | `story` | the same in words: verdict, sites, edits and what came of them, findings |
-//! | `text` | words and what they are, which each format shows in its own way |
-//! | `terminal` | for people at a terminal: in full, or a line for each finding |
+//! | `model` | the report as data, and as JSON |
+//! | `story` | the report in sentences: verdict, sites, edits and their effects, findings |
+//! | `text` | styled text, which each format renders in its own way |
+//! | `terminal` | human-readable output: full, or one line per finding |
 //! | `markdown` | a job summary, or a comment on a pull request |
-//! | `html` | a page to look around in |
+//! | `html` | an interactive page |
 //! | `github` | findings and edits as workflow commands |
 //! | `sarif` | findings for code scanning |
 //! | `junit` | findings as test cases |
 //! | `gitlab` | findings as a code quality report |
-//! | `formats` | which formats there are, and what is written in each |
-//! | `recognize` | whether a file is a report of an earlier run |
+//! | `formats` | the list of formats, and their writers |
+//! | `recognize` | detection of reports of earlier runs |
 //! | `statistics` | number of findings of each rule |
-//! | `links` | addresses of lines of a repository |
-//! | `semantics` | the meaning in which documents were rendered |
-//! | `view` | what may be shown, and where it is |
-//! | `printable` | text that cannot drive a terminal |
-//! | `baseline`, `cloud_config`, `difference`, `documents`, `graph`, `impact`, `page`, `provenance`, `rules`, `settings`, `since`, `sites`, `timing` | what one verb prints |
+//! | `links` | URLs of lines of a repository |
+//! | `semantics` | the semantics used to render documents |
+//! | `view` | hiding of secrets, and visible places |
+//! | `printable` | escaping of control characters |
+//! | `baseline`, `cloud_config`, `difference`, `documents`, `graph`, `impact`, `page`, `provenance`, `rules`, `settings`, `since`, `sites`, `timing` | output of one subcommand each |
 
 pub mod baseline;
 pub mod blame;
@@ -84,79 +83,79 @@ use crate::source::{DocKey, RepoPath};
 use crate::triage::Counts;
 use crate::yaml::Node;
 
-/// Capabilities of a terminal, or of what replaces one.
+/// Capabilities of a terminal or of another output for humans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalStyle {
-    /// Columns; texts are wrapped and source lines cut to them. Fewer than
-    /// `TerminalStyle::NARROWEST` count as that many.
+    /// Width in columns, to which text is wrapped and source lines are truncated; at least
+    /// `TerminalStyle::NARROWEST` is used.
     pub width: usize,
     /// Whether colours are used.
     pub color: bool,
-    /// Whether lines are drawn with Unicode characters, or with ASCII.
+    /// Whether Unicode characters are used, or ASCII only.
     pub unicode: bool,
-    /// Whether text can be a link.
+    /// Whether hyperlinks are supported.
     pub links: bool,
 }
 
 impl TerminalStyle {
-    /// Below this many columns nothing readable fits.
+    /// Minimum usable width in columns.
     pub(crate) const NARROWEST: usize = 40;
 
-    /// The columns to use.
+    /// Returns the width to use in columns.
     fn columns(&self) -> usize {
         self.width.max(Self::NARROWEST)
     }
 }
 
-/// Rendered documents of a site, or of a set of files without layout.
+/// Rendered documents of a site, or of files without a site layout.
 #[derive(Clone, Debug)]
 pub struct SiteDocuments {
-    /// Its name; none for a set without layout.
+    /// Name of the site; `None` for files without a site layout.
     pub site: Option<Arc<str>>,
-    /// Its rendered documents, in the order to print them in.
+    /// Rendered documents, in output order.
     pub documents: Vec<RenderedDocument>,
 }
 
 /// One rendered document.
 #[derive(Clone, Debug)]
 pub struct RenderedDocument {
-    /// Its name for users.
+    /// Name of the document.
     pub key: DocKey,
-    /// Its `metadata`.
+    /// Metadata of the document.
     pub metadata: Node,
-    /// Its `data`, rendered.
+    /// Rendered data.
     pub data: Node,
-    /// The file it is written in.
+    /// Source file of the document.
     pub file: RepoPath,
-    /// The line of that file on which it begins, from one.
+    /// First line of the document in `file`, from 1.
     pub line: u32,
 }
 
-/// Details of rendered documents that are printed beside their public values.
+/// Options for printing rendered documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DocumentOptions {
-    /// Secret values too, where the user asked for them; otherwise `(hidden)` replaces them.
+    /// Whether secret values are printed; otherwise `(hidden)` replaces them.
     pub show_secrets: bool,
-    /// The line that wrote each value, as a comment (YAML only).
+    /// Whether each value has a comment with its source location (YAML only).
     pub with_origin: bool,
 }
 
-/// One site, as `sites` lists it.
+/// A row of `sites`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteRow {
-    /// Its name; none for a set without layout.
+    /// Name of the site; `None` for files without a site layout.
     pub site: Option<Arc<str>>,
-    /// Its type; none for a set without layout.
+    /// Type of the site; `None` for files without a site layout.
     pub site_type: Option<Arc<str>>,
-    /// Number of its files.
+    /// Number of files.
     pub files: usize,
-    /// Number of documents in these.
+    /// Number of documents in these files.
     pub documents: usize,
     /// Number of rendered documents.
     pub outputs: usize,
 }
 
-/// `text` for a terminal, in its lines: nothing in them can drive it.
+/// Escapes control characters in `text`, except line breaks.
 pub fn printable_lines(text: &str) -> String {
     text.split_inclusive('\n')
         .map(|line| match line.strip_suffix('\n') {
@@ -166,10 +165,10 @@ pub fn printable_lines(text: &str) -> String {
         .collect()
 }
 
-/// Writes text for people, which holds no commands for the CI job in whose log it may be.
+/// Writes human-readable text without CI workflow commands, since it may be part of a CI log.
 ///
 /// # Errors
-/// Those of `write` and `out`.
+/// Returns the errors of `write` and of writing to `out`.
 pub fn write_for_people(
     out: &mut dyn Write,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -179,22 +178,22 @@ pub fn write_for_people(
     out.write_all(without_commands(&String::from_utf8_lossy(&text)).as_bytes())
 }
 
-/// `text` for the log of a CI job, without what that takes for a command.
+/// Escapes workflow commands in `text` for the log of a CI job.
 pub fn without_commands(text: &str) -> Cow<'_, str> {
     printable::without_commands(text)
 }
 
-/// Counts of findings, in words.
-pub fn counts_words(counts: Counts) -> String {
+/// Formats counts of findings.
+pub fn format_counts(counts: Counts) -> String {
     story::counts(counts, "").map_or_else(|| "no findings".to_owned(), |text| text.words())
 }
 
-/// A count as text: `1 site`, `2 sites`.
+/// Formats a count with its noun: `1 site`, `2 sites`.
 pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The names of the first of `items`, or of all if they are few, and how many more there are.
+/// Returns the names of the first items, or of all if they are few, and the number of omitted ones.
 fn first_few<T>(items: &[T], name: impl Fn(&T) -> String) -> (String, usize) {
     const MAX_NAMES: usize = 3;
     let shown = if items.len() > MAX_NAMES { MAX_NAMES - 1 } else { items.len() };
@@ -202,10 +201,10 @@ fn first_few<T>(items: &[T], name: impl Fn(&T) -> String) -> (String, usize) {
     (names.join(", "), items.len() - shown)
 }
 
-/// `text` in lines of at most `width` columns, `first` before the first and
-/// `rest` before the others.
+/// Wraps `text` to `width` columns, with the prefix `first` on the first line and `rest` on the
+/// others.
 fn wrap(text: &str, width: usize, first: &str, rest: &str) -> String {
-    /// Narrower columns are no longer read as text.
+    /// Minimum readable width in columns.
     const MIN_COLUMNS: usize = 8;
     let options = textwrap::Options::new(width.max(MIN_COLUMNS))
         .initial_indent(first)

@@ -1,4 +1,4 @@
-//! The page of a rule on a terminal: Markdown, laid out to its width.
+//! Rule page for a terminal: Markdown, wrapped to the terminal's width.
 
 use std::io::{self, Write};
 
@@ -9,10 +9,10 @@ use super::text::TextRole;
 use super::{TerminalStyle, wrap};
 use crate::diagnostic::Rule;
 
-/// Writes the page of a rule, below its name its level and what it finds.
+/// Writes the page of a rule: name, level and summary, then the text.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(rule: &Rule, style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let text = page(rule);
     let (_, text) = text.split_once('\n').unwrap_or((&text, ""));
@@ -38,10 +38,10 @@ pub fn write(rule: &Rule, style: &TerminalStyle, out: &mut dyn Write) -> io::Res
     page.write_paragraph(out)
 }
 
-/// A page while it is written.
+/// State while writing a page.
 struct RulePage<'a> {
     style: &'a TerminalStyle,
-    /// The lines of a paragraph, as far as it was read.
+    /// Lines of the current paragraph so far.
     paragraph: String,
 }
 
@@ -81,7 +81,7 @@ impl RulePage<'_> {
         writeln!(out, "{}", wrap(&text, self.style.columns(), "", rest))
     }
 
-    /// A line in which text between backticks is a name, and text between stars is unchanged.
+    /// Renders inline Markdown: text in backticks is a name, emphasis is removed.
     fn inline(&self, text: &str) -> String {
         let text = text.replace("**", "");
         let parts = text.split('`').enumerate();
@@ -97,13 +97,13 @@ impl RulePage<'_> {
     }
 }
 
-/// The page without its comments, which speak to its test.
+/// Removes HTML comments, which are directives for the page's test.
 fn without_comments(page: &str) -> String {
     let mut parts = page.split("<!--");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let after = part.split_once("-->").map_or("", |(_, after)| after);
-        // A comment that had lines to itself leaves none behind.
+        // Remove the whole line of a comment that has its own line.
         let after = if text.ends_with('\n') { after.trim_start_matches('\n') } else { after };
         text.push_str(after);
     }

@@ -1,11 +1,10 @@
-//! Text that cannot drive a terminal: text from a repository is printed with its control characters
-//! as escapes, so that it can neither move the cursor nor reorder, hide or forge the text beside
-//! it.
+//! Escaping for terminals: control characters in text from a repository are printed as escapes, so
+//! that it cannot move the cursor or reorder, hide or forge the text around it.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// `text` on one line, with everything escaped that [`is_harmful`].
+/// Returns `text` on one line, with every character escaped that [`is_harmful`].
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
     if !text.contains(is_harmful) {
         return Cow::Borrowed(text);
@@ -21,9 +20,8 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// Whether a character could change how others are shown: controls (line
-/// breaks and tabs among them), characters that set the direction of text,
-/// invisible ones, and line separators.
+/// Whether a character could affect how other text is displayed: control characters (including line
+/// breaks and tabs), bidirectional controls, invisible characters, and line separators.
 pub(super) fn is_harmful(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -44,7 +42,7 @@ pub(super) fn is_harmful(character: char) -> bool {
         )
 }
 
-/// A character as people write it in strings.
+/// Returns the escape sequence of a character.
 pub(super) fn escape(character: char) -> String {
     let mut escaped = String::new();
     let code = u32::from(character);
@@ -55,16 +53,15 @@ pub(super) fn escape(character: char) -> String {
         _ if code < 0x100 => write!(escaped, "\\x{code:02x}"),
         _ => write!(escaped, "\\u{{{code:x}}}"),
     };
-    written.expect("strings take text");
+    written.expect("writing to a string cannot fail");
     escaped
 }
 
-/// `text` without what the log of a CI job takes for a command: GitHub one of
-/// lines that begin with `::`, and of `##[` anywhere in them; Azure of `##vso[`;
-/// `TeamCity` of `##teamcity[`. One character of each becomes an escape.
+/// Escapes workflow commands in `text`: lines that begin with `::` and `##[` anywhere (GitHub),
+/// `##vso[` (Azure) and `##teamcity[` (`TeamCity`). One character of each becomes an escape.
 ///
-/// The author of a text chooses its line breaks, so that a name in the middle of a line can come to
-/// be at the beginning of one.
+/// An untrusted string can contain line breaks, so a name in the middle of a line can end up at the
+/// start of one.
 pub(super) fn without_commands(text: &str) -> Cow<'_, str> {
     const ANYWHERE: [&str; 3] = ["##[", "##vso[", "##teamcity["];
     let is_command = |line: &str| line.trim_start().starts_with("::");

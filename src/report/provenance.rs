@@ -1,6 +1,6 @@
-//! Where values come from and where they could be changed, for people and for programs.
+//! Provenance of values and where they can be changed: human-readable and JSON.
 //!
-//! Of a secret only its document is reported: its value is `(hidden)`, and no place below it is
+//! Of a secret, only its document is reported: its value is `(hidden)`, and no location below it is
 //! passed in.
 
 use std::fmt::Write as _;
@@ -19,132 +19,129 @@ use crate::yaml::Node;
 use crate::yaml::emit::{self, to_yaml};
 use crate::yaml::path::first_inside;
 
-/// Where one value of one site comes from.
+/// Provenance of a value of one site.
 #[derive(Clone, Debug)]
 pub struct ExplainedValue {
-    /// The site; none for a set without layout.
+    /// The site; `None` for files without a site layout.
     pub site: Option<Arc<str>>,
-    /// The document.
     pub(crate) document: DocKey,
-    /// The place in it.
+    /// Path in the document.
     pub(crate) place: String,
-    /// The value there; none where there is none.
+    /// The value; `None` if it does not exist.
     pub(crate) value: Option<Node>,
-    /// The document that a secret value is from.
+    /// Source document of a secret value.
     pub(crate) secret_of: Option<DocKey>,
-    /// The text that wrote the value.
+    /// Source location that sets the value.
     pub(crate) set_at: Option<Span>,
-    /// The way, from the text that wrote the value to the document asked for.
-    pub rows: Vec<WayRow>,
-    /// The documents in which it could be changed, and for which sites.
-    pub(crate) changes: Vec<WayChange>,
-    /// Authors of the leaves of a mapping or list.
-    pub(crate) leaves: Vec<LeafWriter>,
-    /// Whether there are more leaves than these.
+    /// Steps from the source location to the requested document.
+    pub rows: Vec<ProvenanceStep>,
+    /// Documents in which the value can be changed, and the sites affected.
+    pub(crate) changes: Vec<ChangeOption>,
+    /// Source locations of the leaves of a mapping or list.
+    pub(crate) leaves: Vec<LeafOrigin>,
+    /// Whether there are more leaves than `leaves`.
     pub(crate) more_leaves: bool,
 }
 
 impl ExplainedValue {
-    /// Whether another way has the same steps, wherever they are written.
-    pub(crate) fn is_like(&self, other: &ExplainedValue) -> bool {
-        let step = |row: &WayRow| (row.document.clone(), row.step.clone(), row.standing);
+    /// Whether another value has the same steps, regardless of their locations.
+    pub(crate) fn has_same_steps(&self, other: &ExplainedValue) -> bool {
+        let step = |row: &ProvenanceStep| (row.document.clone(), row.step.clone(), row.standing);
         let steps = |way: &ExplainedValue| way.rows.iter().map(step).collect::<Vec<_>>();
         steps(self) == steps(other)
     }
 }
 
-/// One step on the way of a value.
+/// A step in the provenance of a value.
 #[derive(Clone, Debug)]
-pub struct WayRow {
-    /// The document in which it is done.
+pub struct ProvenanceStep {
+    /// Document of the step.
     pub(crate) document: DocKey,
     /// Description of the step.
     pub step: String,
     /// A note on the step.
     pub(crate) note: Option<&'static str>,
-    /// Where it is written.
     pub(crate) at: Vec<Span>,
-    /// Whether several values stood against each other.
+    /// Result if several values were set for the same path.
     pub(crate) standing: ValuePrecedence,
 }
 
-/// Outcome of one of several values for a place.
+/// Precedence of a value among all values set for a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValuePrecedence {
-    /// There is no other.
+    /// The only value.
     Alone,
-    /// Another one took its place.
+    /// Overridden by another value.
     Lost,
-    /// It took another one's place.
+    /// Overrides another value.
     Wins,
 }
 
-/// A document in which a value could be set, and what that would change.
+/// A document in which a value can be set, and the effect of setting it.
 #[derive(Clone, Debug)]
-pub(crate) struct WayChange {
-    /// The sites that it would concern, in words.
+pub(crate) struct ChangeOption {
+    /// Description of the affected sites.
     pub(crate) scope: String,
-    /// The number of the row, from one.
+    /// Number of the step, from 1.
     pub(crate) row: usize,
-    /// The sites that read the document.
+    /// Sites that read the document.
     pub(crate) sites: Vec<Arc<str>>,
-    /// The present reach of the text there, where there is one.
+    /// Current reach of the value in the document, if it is set there.
     pub(crate) reach: Option<TextReach>,
 }
 
-/// The outputs and sites that a text reaches.
+/// Outputs and sites that a source value reaches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TextReach {
-    /// Outputs, over all sites.
+    /// Number of outputs in all sites.
     pub(crate) outputs: usize,
-    /// The sites these are of.
+    /// Sites of these outputs.
     pub(crate) sites: Vec<Arc<str>>,
-    /// The sites that read the text, and none of whose outputs it reaches.
+    /// Sites that read the source value, but in which it reaches no output.
     pub(crate) shielded: Vec<Arc<str>>,
 }
 
-/// The author of one leaf of a mapping or list.
+/// Source location of a leaf of a mapping or list.
 #[derive(Clone, Debug)]
-pub(crate) struct LeafWriter {
-    /// The leaf.
+pub(crate) struct LeafOrigin {
+    /// Path of the leaf.
     pub(crate) place: String,
-    /// The document whose text it is.
+    /// Document that sets the leaf.
     pub(crate) document: DocKey,
-    /// The text.
+    /// Source location.
     pub(crate) at: Option<Span>,
 }
 
-/// Whether a text reaches a value, and where it stops otherwise.
+/// Trace from a source value to an output value, or to the places that stop it.
 #[derive(Clone, Debug)]
 pub struct TextTrace {
-    /// The text: a document and a place of its own data.
+    /// Document of the source value.
     pub(crate) document: DocKey,
-    /// The place.
+    /// Path in the document's own data.
     pub(crate) place: String,
-    /// Where it is written.
     pub(crate) at: Span,
-    /// The places it reaches before it stops, the first one first.
-    pub(crate) route: Vec<WayRow>,
-    /// Whether the last of them is the value asked for.
+    /// Places that the source value reaches, in order.
+    pub(crate) route: Vec<ProvenanceStep>,
+    /// Whether the last of them is the requested value.
     pub(crate) reaches: bool,
-    /// Where it stops.
-    pub(crate) stops: Vec<WayRow>,
+    /// Places at which it is stopped.
+    pub(crate) stops: Vec<ProvenanceStep>,
 }
 
-/// The value in one site, where all are asked.
+/// The value in one of several sites.
 #[derive(Clone, Debug)]
 pub struct SiteValue {
-    /// The site; none for a set without layout.
+    /// The site; `None` for files without a site layout.
     pub site: Option<Arc<str>>,
-    /// Its value's way; none where it has no such document.
+    /// Provenance of the value; `None` if the site does not have the document.
     pub way: Option<ExplainedValue>,
 }
 
-/// Writes the way of a value for people.
+/// Writes the provenance of a value for humans.
 ///
 /// # Errors
-/// Those of `out`.
-pub fn write_way(
+/// Fails if writing to `out` fails.
+pub fn write_provenance(
     way: &ExplainedValue,
     view: &View<'_>,
     style: &TerminalStyle,
@@ -160,10 +157,10 @@ pub fn write_way(
     write_changes(way, style, out)
 }
 
-/// The value as YAML, or its placeholder; one line or several.
+/// Formats the value as YAML, or its placeholder; one line or several.
 fn value_text(way: &ExplainedValue) -> String {
     const MAX_VALUE_LINES: usize = 20;
-    let Some(value) = &way.value else { return "nothing stands there\n".into() };
+    let Some(value) = &way.value else { return "no value\n".into() };
     if value.secret {
         return match &way.secret_of {
             Some(key) => {
@@ -177,30 +174,29 @@ fn value_text(way: &ExplainedValue) -> String {
         yaml.lines().take(MAX_VALUE_LINES).map(|line| format!("{}\n", clean(line))).collect();
     match yaml.lines().count().saturating_sub(MAX_VALUE_LINES) {
         0 => {}
-        more => writeln!(text, "… {more} more lines").expect("strings take text"),
+        more => writeln!(text, "… {more} more lines").expect("writing to a string cannot fail"),
     }
     text
 }
 
-/// Writes numbered steps: a line that says what is done, and one that says
-/// where it is written.
+/// Writes numbered steps: a line that describes the step, and one with its location.
 fn write_rows(
-    rows: &[WayRow],
+    rows: &[ProvenanceStep],
     view: &View<'_>,
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let width = |text: fn(&WayRow) -> &str, least: usize| {
+    let width = |text: fn(&ProvenanceStep) -> &str, least: usize| {
         let longest = rows.iter().map(|row| clean(text(row)).chars().count()).max();
         longest.unwrap_or(0).clamp(least, 32)
     };
-    // Parts of cloud-config have no layer.
+    // Parts of a cloud-config have no layer.
     let has_layers = rows.iter().any(|row| !row.document.layer.is_empty());
     let layer = if has_layers { width(|row| &row.document.layer, 5) + 2 } else { 0 };
     let name = width(|row| &row.document.name, 8);
     let number = rows.len().to_string().len().max(2);
     let title = if has_layers { "layer" } else { "" };
-    writeln!(out, "{:>number$}  {title:layer$}{:name$}  step, and where", "#", "document")?;
+    writeln!(out, "{:>number$}  {title:layer$}{:name$}  step and location", "#", "document")?;
     for (index, row) in rows.iter().enumerate() {
         let head = format!(
             "{:>number$}  {:layer$}{:name$}  ",
@@ -220,7 +216,7 @@ fn write_rows(
     Ok(())
 }
 
-fn step_text(row: &WayRow) -> String {
+fn step_text(row: &ProvenanceStep) -> String {
     let step = clean(&row.step);
     match row.standing {
         ValuePrecedence::Alone => step.into_owned(),
@@ -229,8 +225,7 @@ fn step_text(row: &WayRow) -> String {
     }
 }
 
-/// Places as `FILE:LINE`; of one file as `FILE:LINE, :LINE`, a line for each
-/// file.
+/// Formats locations as `FILE:LINE`, several of one file as `FILE:LINE, :LINE`; one line per file.
 pub(super) fn places(spans: &[Span], view: &View<'_>) -> String {
     let mut text = String::new();
     let mut last: Option<(&str, usize)> = None;
@@ -243,7 +238,7 @@ pub(super) fn places(spans: &[Span], view: &View<'_>) -> String {
             Some(_) => write!(text, "\n{}:{line}", clean(path)),
             None => write!(text, "{}:{line}", clean(path)),
         }
-        .expect("strings take text");
+        .expect("writing to a string cannot fail");
         last = Some((path, line));
     }
     text
@@ -253,14 +248,14 @@ fn write_leaves(way: &ExplainedValue, view: &View<'_>, out: &mut dyn Write) -> i
     if way.leaves.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nthis is a mapping or list; what is in it was written at")?;
+    writeln!(out, "\nthe value is a mapping or list; its parts are set at")?;
     for leaf in &way.leaves {
         let at = leaf.at.map(|at| places(&[at], view)).unwrap_or_default();
         writeln!(out, "  {}", clean(&leaf.place))?;
         writeln!(out, "      {at}  ({})", clean(&leaf.document.name))?;
     }
     if way.more_leaves {
-        writeln!(out, "  … and more; ask for a place further down")?;
+        writeln!(out, "  … and more; use a more specific path")?;
     }
     Ok(())
 }
@@ -280,12 +275,12 @@ fn write_changes(
     for (head, change) in heads.iter().zip(&way.changes) {
         let first = format!("{head:width$}  ");
         let rest = " ".repeat(4);
-        writeln!(out, "{}", wrap(&change_text(change), style.columns(), &first, &rest))?;
+        writeln!(out, "{}", wrap(&describe_change(change), style.columns(), &first, &rest))?;
     }
     Ok(())
 }
 
-fn change_text(change: &WayChange) -> String {
+fn describe_change(change: &ChangeOption) -> String {
     let set = format!("set it in #{}", change.row);
     let Some(reach) = &change.reach else {
         return match change.sites.len() {
@@ -306,7 +301,7 @@ fn change_text(change: &WayChange) -> String {
     format!("{set} (reaches {outputs}{sites}{shielded})")
 }
 
-/// The names of the first sites, and how many more there are.
+/// Formats the names of the first sites and the number of further ones.
 fn names(sites: &[Arc<str>]) -> String {
     let shown = sites.iter().take(MAX_SITES).map(|site| clean(site)).collect::<Vec<_>>();
     match sites.len().saturating_sub(MAX_SITES) {
@@ -319,18 +314,17 @@ fn site_name(site: Option<&str>) -> String {
     clean(site.unwrap_or("-")).into_owned()
 }
 
-/// Writes the value of each site for people: the sites with one value, one
-/// below the other.
+/// Writes the value of each site for humans; sites with equal values are grouped.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_values(values: &[SiteValue], view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut groups: Vec<(String, Vec<&SiteValue>)> = Vec::new();
     for value in values {
-        let identity = value.way.as_ref().map(identity).unwrap_or_default();
-        match groups.iter_mut().find(|(known, _)| *known == identity) {
+        let key = value.way.as_ref().map(value_key).unwrap_or_default();
+        match groups.iter_mut().find(|(known, _)| *known == key) {
             Some((_, members)) => members.push(value),
-            None => groups.push((identity, vec![value])),
+            None => groups.push((key, vec![value])),
         }
     }
     for (index, (_, members)) in groups.iter().enumerate() {
@@ -349,17 +343,17 @@ pub fn write_values(values: &[SiteValue], view: &View<'_>, out: &mut dyn Write) 
         }
         if members.len() > MAX_SITES {
             let more = counted(members.len() - MAX_SITES, "more site");
-            writeln!(out, "  … {more} (`--format json` has all)")?;
+            writeln!(out, "  … {more} (use `--format json` to list all)")?;
         }
     }
     Ok(())
 }
 
-/// Maximum number of sites with one value that are listed.
+/// Maximum number of sites listed for one value.
 const MAX_SITES: usize = 8;
 
-/// A key that is equal for equal values. Whether secrets are equal is a secret.
-fn identity(way: &ExplainedValue) -> String {
+/// Returns a key that is equal for equal values. It does not reveal whether secrets are equal.
+fn value_key(way: &ExplainedValue) -> String {
     match &way.value {
         Some(value) if !holds_secret(value) => canonical(value),
         Some(value) if !value.secret => to_yaml(value, &emit::EmitOptions::default()),
@@ -371,10 +365,10 @@ fn holds_secret(value: &Node) -> bool {
     value.secret || first_inside(value, |node, _| node.secret).is_some()
 }
 
-/// Writes, for people, how far texts come on the way to a value.
+/// Writes traces of source values for humans.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_why_not(
     texts: &[TextTrace],
     view: &View<'_>,
@@ -387,13 +381,13 @@ pub fn write_why_not(
         }
         let of = format!("{} of {} {}", text.place, text.document.schema, text.document.name);
         writeln!(out, "{}", clean(&of))?;
-        writeln!(out, "written at {}\n", places(&[text.at], view))?;
+        writeln!(out, "set at {}\n", places(&[text.at], view))?;
         write_rows(&text.route, view, style, out)?;
         if text.reaches {
-            writeln!(out, "\nit reaches the value")?;
+            writeln!(out, "\nreaches the value")?;
             continue;
         }
-        writeln!(out, "\nit does not reach the value")?;
+        writeln!(out, "\ndoes not reach the value")?;
         for stop in &text.stops {
             let of = stop.document.name_and_layer();
             let line = format!("{} in {}", stop.step, of);
@@ -404,26 +398,26 @@ pub fn write_why_not(
     Ok(())
 }
 
-/// Writes ways for programs: of one site or of all.
+/// Writes the provenance of a value as JSON, for one site or all.
 ///
 /// # Errors
-/// Those of `out`.
-pub fn write_ways_json(
+/// Fails if writing to `out` fails.
+pub fn write_provenance_json(
     values: &[SiteValue],
     view: &View<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let sites = values.iter().map(|value| SiteValueForm {
         site: value.site.as_deref(),
-        way: value.way.as_ref().map(|way| WayForm::new(way, view)),
+        way: value.way.as_ref().map(|way| ProvenanceForm::new(way, view)),
     });
-    write_json(&WaysReport { version: VERSION, sites: sites.collect() }, out)
+    write_json(&ProvenanceReport { version: VERSION, sites: sites.collect() }, out)
 }
 
-/// Writes, for programs, how far texts come on the way to a value.
+/// Writes traces of source values as JSON.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_why_not_json(
     texts: &[TextTrace],
     view: &View<'_>,
@@ -441,7 +435,7 @@ pub fn write_why_not_json(
 }
 
 #[derive(Serialize)]
-struct WaysReport<'a> {
+struct ProvenanceReport<'a> {
     version: u32,
     sites: Vec<SiteValueForm<'a>>,
 }
@@ -449,11 +443,11 @@ struct WaysReport<'a> {
 #[derive(Serialize)]
 struct SiteValueForm<'a> {
     site: Option<&'a str>,
-    way: Option<WayForm<'a>>,
+    way: Option<ProvenanceForm<'a>>,
 }
 
 #[derive(Serialize)]
-pub(super) struct WayForm<'a> {
+pub(super) struct ProvenanceForm<'a> {
     document: &'a DocKey,
     place: &'a str,
     there: bool,
@@ -520,7 +514,7 @@ struct WhyNotForm<'a> {
     stops: Vec<RowForm<'a>>,
 }
 
-impl<'a> WayForm<'a> {
+impl<'a> ProvenanceForm<'a> {
     pub(super) fn new(way: &'a ExplainedValue, view: &View<'a>) -> Self {
         let form = |node| NodeAsJson { node, order: KeyOrder::Document, show_secrets: false };
         Self {
@@ -546,7 +540,7 @@ impl<'a> PlaceForm<'a> {
 }
 
 impl<'a> RowForm<'a> {
-    fn new(row: &'a WayRow, view: &View<'a>) -> Self {
+    fn new(row: &'a ProvenanceStep, view: &View<'a>) -> Self {
         Self {
             document: &row.document,
             step: &row.step,
@@ -562,7 +556,7 @@ impl<'a> RowForm<'a> {
 }
 
 impl<'a> ChangeForm<'a> {
-    fn new(change: &'a WayChange) -> Self {
+    fn new(change: &'a ChangeOption) -> Self {
         let reach = change.reach.as_ref().map(|reach| ReachForm {
             outputs: reach.outputs,
             sites: reach.sites.iter().map(|site| &**site).collect(),
@@ -574,7 +568,7 @@ impl<'a> ChangeForm<'a> {
 }
 
 impl<'a> LeafForm<'a> {
-    fn new(leaf: &'a LeafWriter, view: &View<'a>) -> Self {
+    fn new(leaf: &'a LeafOrigin, view: &View<'a>) -> Self {
         Self {
             place: &leaf.place,
             document: &leaf.document,

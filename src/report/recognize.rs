@@ -1,7 +1,7 @@
-//! Whether a file is a report that layercake wrote in an earlier run, by its content.
+//! Detection of reports that an earlier run wrote, by content.
 //!
-//! A configuration may be written by anyone who changes the repository, so the reports that it
-//! names replace such files and no others. Formats without a form of their own are never
+//! A configuration can be written by anyone who can change the repository, so a report file named
+//! there only replaces an earlier report. Formats without a recognizable structure are never
 //! recognized.
 
 use serde::Deserialize;
@@ -10,8 +10,8 @@ use super::{Format, ReportFormat};
 use crate::diagnostic::Rule;
 
 impl Format {
-    /// The extensions of files that are surely read as this format and by no shell; none for
-    /// formats that are plain text.
+    /// Returns the file extensions that are associated with this format and are not executable;
+    /// empty for plain text formats.
     pub fn extensions(self) -> &'static [&'static str] {
         match self {
             Format::Full | Format::Concise | Format::Of(ReportFormat::Github) => &[],
@@ -23,7 +23,7 @@ impl Format {
         }
     }
 
-    /// Whether `bytes` are a report in this format. `rules` are those that there are.
+    /// Whether `bytes` are a report in this format. `rules` are all known rules.
     pub fn recognizes(self, bytes: &[u8], rules: &[&'static Rule]) -> bool {
         let Ok(text) = std::str::from_utf8(bytes) else { return false };
         match self {
@@ -72,8 +72,8 @@ fn is_sarif(text: &str) -> bool {
     )
 }
 
-/// GitLab's form has no place for the name of a program: every issue has to be of a rule.
-/// A report without issues is an empty list.
+/// Whether `text` is a GitLab report. GitLab's format does not name the tool, so every issue must
+/// be of a known rule. A report without issues is an empty list.
 fn is_gitlab(text: &str, rules: &[&'static Rule]) -> bool {
     #[derive(Deserialize)]
     struct IssueHead {

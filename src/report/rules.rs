@@ -1,4 +1,4 @@
-//! The rules as a table and for programs, with their levels as configured.
+//! List of rules with their configured levels, as a table and as JSON.
 
 use std::io::{self, Write};
 
@@ -10,19 +10,19 @@ use super::text::TextRole;
 use super::{TerminalStyle, wrap};
 use crate::diagnostic::{Level, Rule, Trait};
 
-/// One rule, as it counts.
+/// A rule with its configured level.
 #[derive(Clone, Debug)]
 pub struct RuleRow {
     /// The rule.
     pub(crate) rule: &'static Rule,
-    /// Its level.
+    /// Configured level.
     pub(crate) level: Level,
     /// The groups that select it.
     pub(crate) groups: Vec<&'static str>,
 }
 
 impl RuleRow {
-    /// The special properties of the rule, in words.
+    /// Returns the names of the special properties of the rule.
     fn marks(&self) -> Vec<&'static str> {
         let mark = |which: &Trait| match which {
             Trait::Strict => Some("strict"),
@@ -40,11 +40,10 @@ impl RuleRow {
     }
 }
 
-/// Writes each rule: its name, its level, what is special about it with the codes it answers to,
-/// and what it finds.
+/// Writes each rule: name, configured level, special properties with other codes, and summary.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(rows: &[RuleRow], style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let marks = |row: &RuleRow| {
         let marks = row.marks().into_iter().chain(row.rule.aliases.iter().copied());
@@ -54,10 +53,10 @@ pub fn write(rows: &[RuleRow], style: &TerminalStyle, out: &mut dyn Write) -> io
     write_lines(&lines.collect::<Vec<_>>(), style, out)
 }
 
-/// Writes each rule: its name, its level where nothing is configured, and what it finds.
+/// Writes each rule: name, default level and summary.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_list(
     rules: &[&'static Rule],
     style: &TerminalStyle,
@@ -67,7 +66,7 @@ pub fn write_list(
     write_lines(&lines.collect::<Vec<_>>(), style, out)
 }
 
-/// Writes a line for each rule; what it finds goes on below where the terminal is too narrow.
+/// Writes a line for each rule; the summary moves to the next line on a narrow terminal.
 fn write_lines(
     lines: &[(&'static Rule, Level, String)],
     style: &TerminalStyle,
@@ -91,13 +90,13 @@ fn write_lines(
     Ok(())
 }
 
-/// Minimum number of columns for what a rule finds beside its name.
+/// Minimum width of the summary in columns, beside the name.
 const MIN_SUMMARY: usize = 36;
 
-/// Writes the rules for programs.
+/// Writes the rules as JSON.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_rules_json(rows: &[RuleRow], out: &mut dyn Write) -> io::Result<()> {
     write_json(&RulesReport { rules: rows.iter().map(RuleForm::of).collect() }, out)
 }

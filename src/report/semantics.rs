@@ -1,30 +1,30 @@
-//! The meaning in which the documents of a report were rendered.
+//! Semantics used to render the documents of a report.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One of the two meanings, and what chose it.
+/// Selected semantics, and the origin of the selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct ChosenSemantics {
-    /// The meaning.
+    /// The semantics.
     pub meaning: ReportedSemantics,
-    /// The reason for the choice.
+    /// Origin of the selection.
     pub chosen_by: ChosenBy,
 }
 
-/// A meaning of Deckhand's documents.
+/// Semantics of Deckhand documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[serde(expecting = "enum Meaning")]
 pub enum ReportedSemantics {
-    /// The meaning of Deckhand's documentation.
+    /// As specified by Deckhand's documentation.
     Documented,
-    /// The meaning of Deckhand's code.
+    /// As implemented by Deckhand's code.
     Deckhand,
 }
 
-/// A reason to choose one of the two meanings.
+/// Origin of the selected semantics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChosenBy {
@@ -32,12 +32,12 @@ pub enum ChosenBy {
     Flag,
     /// `semantics` in `layercake.yaml`.
     Configuration,
-    /// Neither of them.
+    /// The default.
     Default,
 }
 
 impl ReportedSemantics {
-    /// The word of flags, configurations and reports.
+    /// Name in flags, configurations and reports.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             ReportedSemantics::Documented => "documented",
@@ -47,7 +47,7 @@ impl ReportedSemantics {
 }
 
 impl ChosenBy {
-    /// The word of reports.
+    /// Name in reports.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             ChosenBy::Flag => "flag",
@@ -58,7 +58,7 @@ impl ChosenBy {
 }
 
 impl fmt::Display for ChosenSemantics {
-    /// Both in the form in which headers of reports name them.
+    /// Formats both like headers of reports.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "semantics: {} ({})", self.meaning.as_str(), self.chosen_by.as_str())
     }

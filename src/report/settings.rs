@@ -1,4 +1,4 @@
-//! The configuration, setting by setting, and the origin of each value.
+//! Effective configuration with the origin of each value.
 
 use std::io::{self, Write};
 
@@ -11,19 +11,18 @@ use super::printable::clean;
 /// One setting.
 #[derive(Clone, Debug, Serialize)]
 pub struct SettingRow {
-    /// Its key, with dots between the levels.
+    /// Key, with dots between levels.
     pub(crate) key: String,
-    /// Its value; null where nothing is set.
+    /// Value; null if not set.
     pub(crate) value: Json,
-    /// Where the value comes from: `default`, `FILE:LINE`, or a flag.
+    /// Origin of the value: `default`, `FILE:LINE`, or a flag.
     pub(crate) origin: String,
 }
 
-/// Writes one line for each setting: its key, its value as JSON, and where that
-/// comes from.
+/// Writes one line for each setting: key, value as JSON, and origin.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(rows: &[SettingRow], out: &mut dyn Write) -> io::Result<()> {
     for SettingRow { key, value, origin } in rows {
         let value = match value {
@@ -35,10 +34,10 @@ pub fn write(rows: &[SettingRow], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the settings for programs.
+/// Writes the settings as JSON.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_settings_json(rows: &[SettingRow], out: &mut dyn Write) -> io::Result<()> {
     write_json(&SettingsReport { settings: rows }, out)
 }

@@ -1,14 +1,14 @@
-//! Signs that a terminal may lack, and their replacements.
+//! Symbols with ASCII replacements.
 
 use super::TerminalStyle;
 
-/// The signs of a style.
+/// Symbols of a terminal style.
 pub(super) struct Signs {
-    /// Between parts of a line.
+    /// Separator of the parts of a line.
     pub(super) between: &'static str,
-    /// Between one place and the next.
+    /// Arrow from one place to the next.
     pub(super) arrow: &'static str,
-    /// Where text was cut.
+    /// Ellipsis for truncated text.
     pub(super) dots: &'static str,
 }
 

@@ -1,7 +1,7 @@
-//! One value on two sides, for people and for programs: the way it came, the
-//! way it comes now, and the edits that made the difference.
+//! Provenance of a value on two sides, and the edits that made the difference: human-readable and
+//! JSON.
 //!
-//! Of a secret only whether it changed is reported.
+//! Of a secret, only whether it changed is reported.
 
 use std::io::{self, Write};
 
@@ -9,49 +9,49 @@ use serde::Serialize;
 
 use super::model::{VERSION, write_json};
 use super::printable::clean;
-use super::provenance::{ExplainedValue, PlaceForm, WayForm, write_way};
+use super::provenance::{ExplainedValue, PlaceForm, ProvenanceForm, write_provenance};
 use super::story::path_in;
 use super::{TerminalStyle, View, wrap};
 use crate::edit::{Edit, Text};
 use crate::source::DocKey;
 
-/// A value's ways on both sides.
+/// Provenance of a value on both sides.
 #[derive(Clone, Debug)]
-pub struct WaySince {
+pub struct ProvenanceDiff {
     /// The base side.
-    pub(crate) base: WaySide,
+    pub(crate) base: ProvenanceSide,
     /// The head side.
-    pub(crate) head: WaySide,
+    pub(crate) head: ProvenanceSide,
     /// The difference.
     pub(crate) difference: ExplainedDifference,
 }
 
-/// A value's way on one side.
+/// Provenance of a value on one side.
 #[derive(Clone, Debug)]
-pub(crate) struct WaySide {
-    /// Heading of the side, e.g. `now`.
+pub(crate) struct ProvenanceSide {
+    /// Heading of the side, such as `now`.
     pub(crate) heading: String,
-    /// The way; or why there is none, as a sentence without a full stop.
+    /// Provenance, or the reason why there is none as a sentence without a full stop.
     pub(crate) way: Result<ExplainedValue, String>,
 }
 
 /// Difference between two explanations of a value.
 #[derive(Clone, Debug)]
 pub(crate) enum ExplainedDifference {
-    /// Nothing.
+    /// No difference.
     None,
-    /// The value is the same, and came by other steps.
+    /// The value is equal, but its provenance differs.
     OnlyWay,
-    /// The value, because of these edits; none where they are not known.
+    /// The value differs because of these edits; empty if they are unknown.
     Value(Vec<Edit>),
 }
 
-/// Writes the two ways of a value for people, one above the other.
+/// Writes the provenance of a value on both sides for humans.
 ///
 /// # Errors
-/// Those of `out`.
-pub fn write_way_since(
-    since: &WaySince,
+/// Fails if writing to `out` fails.
+pub fn write_provenance_since(
+    since: &ProvenanceDiff,
     view: &View<'_>,
     style: &TerminalStyle,
     out: &mut dyn Write,
@@ -59,7 +59,7 @@ pub fn write_way_since(
     for side in [&since.base, &since.head] {
         writeln!(out, "{}\n", clean(&side.heading))?;
         match &side.way {
-            Ok(way) => write_way(way, view, style, out)?,
+            Ok(way) => write_provenance(way, view, style, out)?,
             Err(reason) => writeln!(out, "{}", clean(reason))?,
         }
         writeln!(out)?;
@@ -67,7 +67,7 @@ pub fn write_way_since(
     match &since.difference {
         ExplainedDifference::None => writeln!(out, "the same on both sides"),
         ExplainedDifference::OnlyWay => {
-            writeln!(out, "the same value on both sides, by another way")
+            writeln!(out, "the same value on both sides, with different provenance")
         }
         ExplainedDifference::Value(edits) => write_edits(edits, view, style, out),
     }
@@ -79,9 +79,9 @@ fn write_edits(
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    const HEAD: &str = "made different by";
+    const HEAD: &str = "changed by";
     match edits {
-        [] => writeln!(out, "{HEAD} nothing that could be found"),
+        [] => writeln!(out, "{HEAD} an unknown cause"),
         [edit] => {
             let (first, rest) = (format!("{HEAD} "), " ".repeat(4));
             writeln!(out, "{}", wrap(&edit_line(edit, view), style.columns(), &first, &rest))
@@ -97,12 +97,12 @@ fn write_edits(
     }
 }
 
-/// Writes the two ways of a value for programs.
+/// Writes the provenance of a value on both sides as JSON.
 ///
 /// # Errors
-/// Those of `out`.
-pub fn write_way_since_json(
-    since: &WaySince,
+/// Fails if writing to `out` fails.
+pub fn write_provenance_since_json(
+    since: &ProvenanceDiff,
     view: &View<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -120,7 +120,7 @@ pub fn write_way_since_json(
     write_json(&report, out)
 }
 
-/// An edit in one line: where it is, and of what.
+/// Formats an edit on one line: location, document and path.
 fn edit_line(edit: &Edit, view: &View<'_>) -> String {
     let place = view.place(edit.at());
     let document = edit.document.name_and_layer();
@@ -145,11 +145,11 @@ struct SinceReport<'a> {
 #[derive(Serialize)]
 struct SideForm<'a> {
     name: &'a str,
-    way: Option<WayForm<'a>>,
+    way: Option<ProvenanceForm<'a>>,
     missing: Option<&'a str>,
 }
 
-/// An edit: the places in which it is on each side.
+/// An edit with its location on each side.
 #[derive(Serialize)]
 pub(super) struct EditForm<'a> {
     document: &'a DocKey,
@@ -159,10 +159,10 @@ pub(super) struct EditForm<'a> {
 }
 
 impl<'a> SideForm<'a> {
-    fn new(side: &'a WaySide, view: &View<'a>) -> Self {
+    fn new(side: &'a ProvenanceSide, view: &View<'a>) -> Self {
         Self {
             name: &side.heading,
-            way: side.way.as_ref().ok().map(|way| WayForm::new(way, view)),
+            way: side.way.as_ref().ok().map(|way| ProvenanceForm::new(way, view)),
             missing: side.way.as_ref().err().map(String::as_str),
         }
     }

@@ -9,20 +9,20 @@ use super::printable::clean;
 use super::story::SiteNames;
 use super::{SiteRow, TerminalStyle, wrap};
 
-/// Maximum number of sites that have a line each; of more, those alike have one.
+/// Maximum number of sites with one line each; of more, sites with equal figures share a line.
 const MAX_SITES: usize = 40;
 
-/// Minimum width of the names of sites.
+/// Minimum width of the site names in columns.
 const MIN_NAMES: usize = 20;
 
-/// A line: the sites, and what it says of each.
+/// Line of the table: site names, and the other cells.
 type SiteTableLine = (String, [String; 4]);
 
-/// Writes one line for each site under a line of headings; names to the left,
-/// figures to the right. Where there are many sites, those with the same figures have one line.
+/// Writes one line for each site below the headings; names left-aligned, figures right-aligned. If
+/// there are many sites, those with equal figures share a line.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(rows: &[SiteRow], style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     if rows.is_empty() {
         return writeln!(out, "no sites");
@@ -45,12 +45,12 @@ pub fn write(rows: &[SiteRow], style: &TerminalStyle, out: &mut dyn Write) -> io
         write_line(names, widest.unwrap_or(0), (cells, widths), out)?;
     }
     if rows.len() > MAX_SITES {
-        writeln!(out, "{} sites; `--format json` lists each", rows.len())?;
+        writeln!(out, "{} sites (use `--format json` to list all)", rows.len())?;
     }
     Ok(())
 }
 
-/// Sites with the same type and figures together.
+/// Groups sites with the same type and figures.
 fn folded(rows: &[SiteRow]) -> Vec<SiteTableLine> {
     let names = rows.iter().map(|row| (row.site.as_deref(), row.site_type.as_deref()));
     let names = SiteNames::of(names);
@@ -60,7 +60,7 @@ fn folded(rows: &[SiteRow]) -> Vec<SiteTableLine> {
         alike.entry(key).or_default().insert(at);
     }
     let line = |sites: BTreeSet<usize>| {
-        let first = sites.first().expect("sites that are alike are some");
+        let first = sites.first().expect("a group has at least one site");
         let (_, cells) = line(&rows[*first]);
         (clean(&names.label(&sites).words()).into_owned(), cells)
     };

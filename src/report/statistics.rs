@@ -1,4 +1,4 @@
-//! Number of findings of each rule.
+//! Number of findings per rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -10,31 +10,31 @@ use super::printable::clean;
 use super::{Signs, TerminalStyle, counted};
 use crate::diagnostic::Severity;
 
-/// The findings of one rule in figures.
+/// Finding counts of one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "struct Row")]
 pub struct RuleCount {
     /// The rule.
     pub(crate) rule: String,
-    /// The severity of the worst of them.
+    /// Highest severity of the findings.
     pub(crate) level: Severity,
-    /// Number of findings that are reported, those of both sides included.
+    /// Number of reported findings, including those on both sides.
     pub(crate) count: usize,
-    /// Number of these that `--fix` removes.
+    /// Number of reported findings that `--fix` removes.
     pub(crate) fixable: usize,
-    /// Number of those that are new; none without a comparison.
+    /// Number of new findings; `None` without a comparison.
     pub(crate) new: Option<usize>,
-    /// Number of those of both sides; none without a comparison.
+    /// Number of findings on both sides; `None` without a comparison.
     pub(crate) unchanged: Option<usize>,
-    /// Number of those that a comment suppresses.
+    /// Number of findings suppressed by a comment.
     pub(crate) ignored: usize,
-    /// Number of those that the baseline suppresses.
+    /// Number of findings suppressed by the baseline.
     pub(crate) accepted: usize,
-    /// Number of sites in which those that are reported are.
+    /// Number of sites with a reported finding.
     pub(crate) sites: usize,
 }
 
-/// The findings of the head side by rule.
+/// Counts the findings of the head side by rule.
 pub(super) fn rows(report: &Report) -> Vec<RuleCount> {
     let is_compared = report.comparison.is_some();
     let mut rows: BTreeMap<&str, (RuleCount, BTreeSet<usize>)> = BTreeMap::new();
@@ -54,7 +54,7 @@ pub(super) fn rows(report: &Report) -> Vec<RuleCount> {
 /// Writes a table, the rule with most findings first.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(report: &Report, style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let between = Signs::of(style).between;
     let mut rows: Vec<&RuleCount> = report.statistics.iter().collect();
@@ -98,7 +98,7 @@ impl RuleCount {
         }
     }
 
-    /// Notes beside its count.
+    /// Returns the notes that follow the count.
     fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
         words.extend(self.new.map(|count| format!("{count} new")));

@@ -1,44 +1,44 @@
-//! Text with what each part of it is, which every format shows in its own way.
+//! Styled text: each piece has a role, which every format renders in its own way.
 
 use std::fmt::Display;
 
 use super::model::FilePlace;
 
-/// Role of a part of a text.
+/// Role of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextRole {
-    /// Words.
+    /// Plain text.
     Plain,
-    /// A number and what it counts, or the start of a line that says what it is.
+    /// A count with its noun, or the start of a line that identifies it.
     Strong,
     /// A name or path of documents, sites or values.
     Name,
     /// A place in a file.
     Place,
-    /// A good state.
+    /// A success.
     Good,
-    /// A fault.
+    /// An error.
     Error,
-    /// A possible fault.
+    /// A warning.
     Warning,
     /// A note.
     Note,
-    /// The least important part.
+    /// Secondary text.
     Dim,
 }
 
 /// Target of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TextLink {
-    /// A line of a file as it is.
+    /// A line of a file on the head side.
     Head(FilePlace),
-    /// A line of a file as it was.
+    /// A line of a file on the base side.
     Base(FilePlace),
-    /// A part of the same report.
+    /// Id of a part of the same report.
     Anchor(String),
 }
 
-/// A part of a text.
+/// A piece of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TextPiece {
     pub(super) text: String,
@@ -46,37 +46,37 @@ pub(super) struct TextPiece {
     pub(super) link: Option<TextLink>,
 }
 
-/// A text of one paragraph. What it quotes is as it was written: each format escapes it.
+/// A paragraph of styled text. Quoted strings are not escaped: each format escapes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct StyledText {
     pub(super) pieces: Vec<TextPiece>,
 }
 
 impl StyledText {
-    /// Words.
+    /// Plain text.
     pub(super) fn plain(words: impl Display) -> Self {
         Self::of(TextRole::Plain, words)
     }
 
-    /// A text of one part.
+    /// Creates a text of one piece.
     pub(super) fn of(role: TextRole, words: impl Display) -> Self {
         Self::default().then(role, words)
     }
 
-    /// A place, by file and line.
+    /// Creates a link to a place.
     pub(super) fn place(place: &FilePlace, is_head: bool) -> Self {
         let text = format!("{}:{}", place.file, place.line);
         let link = if is_head { TextLink::Head } else { TextLink::Base }(place.clone());
         Self { pieces: vec![TextPiece { text, role: TextRole::Place, link: Some(link) }] }
     }
 
-    /// The text with more words behind it.
+    /// Appends plain text.
     #[must_use]
     pub(super) fn and(self, words: impl Display) -> Self {
         self.then(TextRole::Plain, words)
     }
 
-    /// The text with one more part behind it.
+    /// Appends a piece with a role.
     #[must_use]
     pub(super) fn then(mut self, role: TextRole, words: impl Display) -> Self {
         let text = words.to_string();
@@ -86,14 +86,14 @@ impl StyledText {
         self
     }
 
-    /// The text with another behind it.
+    /// Appends another text.
     #[must_use]
     pub(super) fn join(mut self, other: Self) -> Self {
         self.pieces.extend(other.pieces);
         self
     }
 
-    /// The text with a link from all of it to a part of the same report.
+    /// Links the whole text to a part of the same report.
     #[must_use]
     pub(super) fn linked(mut self, anchor: &str) -> Self {
         for piece in &mut self.pieces {
@@ -102,18 +102,18 @@ impl StyledText {
         self
     }
 
-    /// Whether there is nothing in it.
+    /// Whether the text is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// Texts, one behind the other with `between` between them.
+    /// Joins nonempty texts with the separator `between`.
     pub(super) fn list(texts: impl IntoIterator<Item = Self>, between: &str) -> Self {
         let texts = texts.into_iter().filter(|text| !text.is_empty());
         texts.reduce(|all, text| all.and(between).join(text)).unwrap_or_default()
     }
 
-    /// The words alone.
+    /// Returns the text without roles and links.
     pub(super) fn words(&self) -> String {
         self.pieces.iter().map(|piece| &*piece.text).collect()
     }

@@ -1,4 +1,4 @@
-//! Division of a run for people: a table, and the remedy where one thing takes most of it.
+//! Human-readable timing of a run: a table, and advice if one stage dominates.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -9,19 +9,19 @@ use crate::stopwatch::{RuleNames, RuleTime, Stage, StageTime, Times};
 /// Maximum number of rules listed.
 const MAX_RULES: usize = 5;
 
-/// Writes how the time of a run on this number of threads splits.
+/// Writes the timing of a run that used this number of threads.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(times: &Times, threads: usize, out: &mut dyn Write) -> io::Result<()> {
     let all = times.threads();
     let on = counted(threads, "thread");
     writeln!(out, "timing: {} on {on}", time(times.total))?;
-    writeln!(out, "  {:32}{:>9}{:>9}{:>7}  for", "stage", "passed", "threads", "share")?;
+    writeln!(out, "  {:32}{:>9}{:>9}{:>7}  work", "stage", "wall", "threads", "share")?;
     for stage in times.stages.iter().filter(|it| !it.threads.is_zero()) {
         let (passed, spent) = (time(stage.passed), time(stage.threads));
         let row = row(stage.stage.as_str(), &passed, &spent, share(stage.threads, all));
-        writeln!(out, "{}", format!("{row}{}", done_for(stage)).trim_end())?;
+        writeln!(out, "{}", format!("{row}{}", work_done(stage)).trim_end())?;
         if stage.stage == Stage::Rules {
             write_rules(&times.rules, all, out)?;
         }
@@ -33,10 +33,10 @@ pub fn write(times: &Times, threads: usize, out: &mut dyn Write) -> io::Result<(
     }
 }
 
-/// The dearest rules, and the others as one.
+/// Writes the slowest rules, and the sum of the others.
 fn write_rules(rules: &[RuleTime], all: Duration, out: &mut dyn Write) -> io::Result<()> {
-    let (dearest, others) = rules.split_at(rules.len().min(MAX_RULES));
-    for rule in dearest {
+    let (slowest, others) = rules.split_at(rules.len().min(MAX_RULES));
+    for rule in slowest {
         write_rule(&names(rule.rules), rule.threads, all, out)?;
     }
     if !others.is_empty() {
@@ -56,8 +56,8 @@ fn row(name: &str, passed: &str, spent: &str, share: Option<u128>) -> String {
     format!("  {name:32}{passed:>9}{spent:>9}{share:>7}  ")
 }
 
-/// The unit of work of a stage.
-fn done_for(stage: &StageTime) -> String {
+/// Describes the amount of work of a stage.
+fn work_done(stage: &StageTime) -> String {
     match (stage.stage.unit(), usize::try_from(stage.count)) {
         (Some(unit), Ok(count)) if count > 0 => counted(count, unit),
         _ => String::new(),
@@ -82,51 +82,55 @@ fn time(time: Duration) -> String {
     }
 }
 
-/// The share in hundredths, rounded.
+/// Returns a share in percent, rounded.
 fn share(part: Duration, all: Duration) -> Option<u128> {
     let all = all.as_nanos();
     (all > 0).then(|| (part.as_nanos() * 100 + all / 2) / all)
 }
 
-/// The remedy where one thing takes most of a run that is long enough to be noticed.
+/// Returns advice if one stage or rule dominates a noticeably long run.
 fn advice(times: &Times) -> Option<String> {
-    /// Shortest duration that a user notices.
+    /// Minimum duration that a user notices.
     const MIN_NOTICED: Duration = Duration::from_millis(200);
     if times.total < MIN_NOTICED {
         return None;
     }
     let all = times.threads();
-    let dearest_rule = times.rules.first().filter(|rule| rule.threads * 5 > all * 2);
-    if let Some(rule) = dearest_rule {
+    let slowest_rule = times.rules.first().filter(|rule| rule.threads * 5 > all * 2);
+    if let Some(rule) = slowest_rule {
         let name = rule.rules.0;
-        return Some(format!("`lint --ignore {name}` leaves out the rule that takes most of this"));
+        return Some(format!("skip the slowest rule with `lint --ignore {name}`"));
     }
-    let dearest = times.stages.iter().max_by_key(|it| it.threads)?;
-    (dearest.threads * 2 > all).then(|| against(dearest)).flatten().map(str::to_owned)
+    let slowest = times.stages.iter().max_by_key(|it| it.threads)?;
+    (slowest.threads * 2 > all).then(|| stage_advice(slowest)).flatten().map(str::to_owned)
 }
 
-/// The way to make a stage cheaper; none where a user cannot change it.
-fn against(dearest: &StageTime) -> Option<&'static str> {
-    match dearest.stage {
+/// Returns advice to speed up a stage; `None` if a user cannot influence it.
+fn stage_advice(slowest: &StageTime) -> Option<&'static str> {
+    match slowest.stage {
         Stage::Start | Stage::List => {
-            Some("most goes into finding files; `discover.exclude` leaves folders out")
+            Some("most time is spent finding files: exclude folders with `discover.exclude`")
         }
-        Stage::Read => Some("most goes into reading files; a second run finds them in memory"),
+        Stage::Read => {
+            Some("most time is spent reading files: a second run finds them in the page cache")
+        }
         Stage::Parse | Stage::Documents => {
-            Some("most goes into parsing; `discover.exclude` leaves files out that are no part")
+            Some("most time is spent parsing: exclude unrelated files with `discover.exclude`")
         }
         Stage::Relate | Stage::Render | Stage::Validate | Stage::Rules => {
-            Some("`--site GLOB` looks at some of the sites only")
+            Some("check only some of the sites with `--site GLOB`")
         }
-        Stage::Cause if dearest.count == 0 => {
-            Some("most goes into following values back; `--site GLOB` compares some sites only")
+        Stage::Cause if slowest.count == 0 => {
+            Some("most time is spent tracing values: compare fewer sites with `--site GLOB`")
         }
         Stage::Cause => Some(
-            "most goes into rendering with some of the edits: fewer edits at once need less of \
-             that, and so does a run without `--verify-attribution`",
+            "most time is spent rendering with subsets of the edits: compare fewer edits at once, \
+             or omit `--verify-attribution`",
         ),
         Stage::Pair | Stage::Differ | Stage::Route | Stage::Judge => None,
-        Stage::Report => Some("most goes into writing the report; `--output concise` is shorter"),
+        Stage::Report => {
+            Some("most time is spent writing the report: use the shorter `--output concise`")
+        }
         Stage::Free | Stage::Rest => None,
     }
 }

@@ -1,7 +1,7 @@
-//! The texts and places that may be shown.
+//! Visible content and places of source files, with secrets hidden.
 //!
-//! A place shows no more of a secret than its start: a position inside it is reported at its start,
-//! and columns after it are counted as if it were not there, since they would reveal its length.
+//! A place reveals only the start of a secret: a position inside it is reported at its start, and
+//! columns after it are counted as if it were empty, since they would reveal its length.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -11,36 +11,36 @@ use crate::source::{FileId, RepoPath, Source, SourceMap, Span, offset};
 use crate::yaml::emit::HIDDEN;
 use crate::yaml::path::{Item, Location, Piece};
 
-/// The texts of a run, with what of them may be shown.
+/// Source files of a run, with their secret ranges.
 #[derive(Debug)]
 pub struct View<'a> {
     sources: &'a SourceMap,
-    /// By file: sorted, apart from each other, none empty.
+    /// Secret ranges by file: sorted, disjoint and nonempty.
     secrets: BTreeMap<FileId, Vec<Range<u32>>>,
     opaque: BTreeSet<FileId>,
 }
 
-/// Where a span is, for people; all from one, columns in characters.
+/// Visible place of a span: lines and columns from 1, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct VisiblePlace<'a> {
-    /// The file in which it can be changed.
+    /// File that contains it.
     pub(super) path: &'a RepoPath,
-    /// The commit of a further repository that it was read from.
+    /// Commit of the further repository from which it was read.
     pub(super) commit: Option<&'a Arc<str>>,
     pub(super) line: usize,
     pub(super) column: usize,
     pub(super) end_line: usize,
     pub(super) end_column: usize,
-    /// Whether it goes on over a secret that begins where it is said to end.
+    /// Whether the span also covers a secret that begins at its reported end.
     pub(super) covers_secret: bool,
-    /// The place in the decoded text, if the text is encoded there.
+    /// Place in the decoded content, if the file contains it encoded.
     pub(super) decoded: Option<VisibleDecodedPlace<'a>>,
 }
 
-/// Where a span is in a decoded text.
+/// Visible place of a span in decoded content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct VisibleDecodedPlace<'a> {
-    /// Name of the text.
+    /// Name of the decoded content.
     pub(super) name: &'a RepoPath,
     pub(super) line: usize,
     pub(super) column: usize,
@@ -48,20 +48,20 @@ pub(super) struct VisibleDecodedPlace<'a> {
     pub(super) end_column: usize,
 }
 
-/// A line as it may be shown, without its line break.
+/// Visible part of a line, without its line break.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShownLine {
-    /// The text, with `(hidden)` for each secret.
+    /// Content with `(hidden)` for each secret.
     pub(super) text: String,
-    /// Where these are, in characters.
+    /// Ranges of `(hidden)`, in characters.
     pub(super) hidden: Vec<Range<usize>>,
-    /// Whether the line begins inside of a secret.
+    /// Whether the line begins inside a secret.
     pub(super) continues: bool,
 }
 
 impl<'a> View<'a> {
-    /// `sources` without the spans in `secrets`, and without any text of the files `opaque`, which
-    /// may hold secrets that were not found.
+    /// Creates a view of `sources` that hides the spans in `secrets`, and all content of the files
+    /// in `opaque`, which may contain undetected secrets.
     pub fn new(sources: &'a SourceMap, secrets: &[Span], opaque: &[FileId]) -> Self {
         let mut sorted: Vec<Span> =
             secrets.iter().copied().filter(|it| it.start < it.end).collect();
@@ -81,28 +81,28 @@ impl<'a> View<'a> {
         self.sources.get(file)
     }
 
-    /// The place at which the text at `span` was written; see [`SourceMap::written`].
+    /// Returns the span at which the content of `span` was written; see [`SourceMap::written`].
     pub(super) fn written(&self, span: Span) -> Span {
         self.sources.written(span)
     }
 
-    /// Whether no text of the file may be shown.
+    /// Whether no content of the file may be shown.
     pub(super) fn is_opaque(&self, file: FileId) -> bool {
         self.opaque.contains(&file)
     }
 
-    /// The secret that holds the character after byte `at`.
+    /// Returns the secret that contains the character after byte `at`.
     pub(super) fn secret_after(&self, file: FileId, at: u32) -> Option<&Range<u32>> {
         self.first_ending_after(file, at).filter(|secret| secret.start <= at)
     }
 
-    /// The secret that holds the character before byte `at`.
+    /// Returns the secret that contains the character before byte `at`.
     pub(super) fn secret_before(&self, file: FileId, at: u32) -> Option<&Range<u32>> {
         self.first_ending_after(file, at.checked_sub(1)?).filter(|secret| secret.start < at)
     }
 
-    /// The text of a file, with `(hidden)` on each line in the place of what is
-    /// secret there; none where it is not known what that is.
+    /// Returns the content of a file with `(hidden)` for secrets on each line; `None` if the
+    /// secrets are unknown.
     pub(super) fn masked(&self, file: FileId) -> Option<String> {
         if self.is_opaque(file) {
             return None;
@@ -122,9 +122,8 @@ impl<'a> View<'a> {
         Some(masked)
     }
 
-    /// A line (zero-based) as it may be shown; none where there is no such line,
-    /// or where no text of the file may be. Nothing after the last line break is
-    /// no line.
+    /// Returns the visible part of a line (from 0); `None` if the line does not exist or the file is
+    /// opaque. An empty remainder after the last line break is not a line.
     pub(super) fn shown_line(&self, file: FileId, line: usize) -> Option<ShownLine> {
         if self.is_opaque(file) {
             return None;
@@ -148,27 +147,27 @@ impl<'a> View<'a> {
         Some(shown)
     }
 
-    /// Whether a part of a secret is in `span`, or may be.
+    /// Whether `span` contains, or may contain, part of a secret.
     pub(crate) fn touches_secret(&self, span: Span) -> bool {
-        let met = self.first_ending_after(span.file, span.start);
-        self.is_opaque(span.file) || met.is_some_and(|secret| secret.start < span.end)
+        let next = self.first_ending_after(span.file, span.start);
+        self.is_opaque(span.file) || next.is_some_and(|secret| secret.start < span.end)
     }
 
-    /// Whether a part of a secret is in `span`, or before it on its line: the reported columns are
-    /// then not those of the file.
+    /// Whether part of a secret is in `span`, or before it on its line, so that reported columns
+    /// differ from those of the file.
     pub(super) fn shifts(&self, span: Span) -> bool {
         let start = self.source(span.file).lines().line_start(span.start);
         self.touches_secret(Span { start, ..span })
     }
 
-    /// Whether a secret goes on at the beginning of a line (zero-based).
+    /// Whether a secret continues at the start of a line (from 0).
     pub(super) fn continues_secret(&self, file: FileId, line: usize) -> bool {
         let start = self.source(file).lines().start_of(line);
         let secret = start.and_then(|start| Some((start, self.secret_after(file, start)?)));
         secret.is_some_and(|(start, secret)| secret.start < start)
     }
 
-    /// The bytes of a line (zero-based), line break apart.
+    /// Returns the byte range of a line (from 0) without its line break.
     pub(super) fn line(&self, file: FileId, line: usize) -> Range<u32> {
         let source = self.source(file);
         let length = offset(source.text().len());
@@ -180,8 +179,7 @@ impl<'a> View<'a> {
         start..start + offset(text.len())
     }
 
-    /// `location` as far as it may be shown: neither the keys inside a secret nor the places of its
-    /// items.
+    /// Returns the visible part of `location`: without keys and indices inside a secret.
     pub(super) fn shown_location(&self, location: &Location) -> Location {
         let pieces = &location.0;
         let secret = pieces.iter().position(|piece| match piece {
@@ -194,7 +192,8 @@ impl<'a> View<'a> {
         Location(pieces[..secret - items].to_vec())
     }
 
-    /// The same with items of lists by their names, as far as these may be shown.
+    /// Returns the visible part of `location` as a path, with list items by name if these are
+    /// visible.
     pub(super) fn shown_path(&self, location: &Location, items: &[Item]) -> String {
         let is_shown = |item: &&Item| {
             let name = item.name.span;
@@ -204,7 +203,7 @@ impl<'a> View<'a> {
         self.shown_location(location).with_items(&items).to_string()
     }
 
-    /// Where a span is: in a file, also where its text is decoded from one.
+    /// Returns the place of a span in its file, including spans in decoded content.
     pub(super) fn place(&self, span: Span) -> VisiblePlace<'a> {
         let written = self.sources.written(span);
         let [(line, column), (end_line, end_column)] = self.ends(written);
@@ -223,13 +222,12 @@ impl<'a> View<'a> {
         VisiblePlace { path, commit, line, column, end_line, end_column, covers_secret, decoded }
     }
 
-    /// Line and column, both from one, of where a span begins in its own text.
+    /// Returns line and column, both from 1, of the start of a span in its own content.
     pub(super) fn start(&self, span: Span) -> (usize, usize) {
         self.position(span.file, self.moved_start(span))
     }
 
-    /// Line and column of where a span begins and where it ends, in its own
-    /// text.
+    /// Returns line and column of the start and of the end of a span in its own content.
     fn ends(&self, span: Span) -> [(usize, usize); 2] {
         let start = self.moved_start(span);
         [start, self.moved_end(span, start)].map(|at| self.position(span.file, at))
@@ -239,9 +237,9 @@ impl<'a> View<'a> {
         self.secret_before(span.file, span.end).is_some()
     }
 
-    /// The start of `span`, or of the secret that contains it or, on the same line, ends at it. In
-    /// a file that may hold unknown secrets, it is the start of the line: without that, a document
-    /// could not be fixed.
+    /// Returns the start of `span`, or of the secret that contains it or, on the same line, ends at
+    /// it. In an opaque file, returns the start of the line, which is needed to locate and fix the
+    /// document.
     fn moved_start(&self, span: Span) -> u32 {
         let at = span.start;
         let lines = self.source(span.file).lines();
@@ -258,8 +256,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Where `span` ends, or the start of the secret that this is inside of or
-    /// at the end of; never before `start`, where it was found to begin.
+    /// Returns the end of `span`, or the start of the secret that contains it or ends at it; never
+    /// before `start`.
     fn moved_end(&self, span: Span, start: u32) -> u32 {
         let secret = self.secret_before(span.file, span.end);
         secret.map_or(span.end, |secret| secret.start).max(start)
@@ -268,7 +266,7 @@ impl<'a> View<'a> {
     fn position(&self, file: FileId, at: u32) -> (usize, usize) {
         let source = self.source(file);
         let line = source.lines().line_of(at);
-        let start = source.lines().start_of(line).expect("a line that a byte is on");
+        let start = source.lines().start_of(line).expect("every byte is on a line");
         let count = |range: Range<u32>| source.lines().characters(source.text(), range);
         let hidden: usize = self
             .secrets_from(file, start)
@@ -276,7 +274,7 @@ impl<'a> View<'a> {
             .take_while(|secret| secret.start < at)
             .map(|secret| count(secret.start.max(start)..secret.end.min(at)))
             .sum();
-        // Editors do not count a byte order mark either; one in a secret is not counted yet.
+        // Like editors, do not count a byte order mark; one in a secret is already uncounted.
         let has_mark = start == 0 && at > 0 && source.text().starts_with('\u{feff}');
         let mark = usize::from(has_mark && self.secret_after(file, start).is_none());
         (line + 1, count(start..at).saturating_sub(hidden + mark) + 1)
@@ -286,7 +284,7 @@ impl<'a> View<'a> {
         self.secrets.get(&file).map_or(&[], Vec::as_slice)
     }
 
-    /// The secrets that end after byte `at`.
+    /// Returns the secrets that end after byte `at`.
     fn secrets_from(&self, file: FileId, at: u32) -> &[Range<u32>] {
         let secrets = self.secrets_of(file);
         &secrets[secrets.partition_point(|secret| secret.end <= at)..]

@@ -1,5 +1,4 @@
-//! `abstract-replacement`: an abstract document replaces a concrete one, so
-//! that neither is rendered.
+//! `abstract-replacement`: an abstract document replaces a concrete one, so neither is rendered.
 
 use super::{SiteFacts, of_layer};
 use crate::diagnostic::{Diagnostic, Label};
@@ -8,10 +7,10 @@ use crate::graph::DocId;
 super::rule!(
     "abstract-replacement",
     Error,
-    "an abstract document replaces a concrete one, so that neither is rendered"
+    "an abstract document replaces a concrete one, so neither is rendered"
 );
 
-pub(super) fn word(facts: &SiteFacts<'_>, doc: DocId, replaced: DocId) -> Diagnostic {
+pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId, replaced: DocId) -> Diagnostic {
     let (document, other) = (facts.document(doc), facts.document(replaced));
     let title = facts.name(doc);
     let label = Label::new(
@@ -21,7 +20,7 @@ pub(super) fn word(facts: &SiteFacts<'_>, doc: DocId, replaced: DocId) -> Diagno
     let message = format!("abstract `{title}` replaces a concrete document: neither is rendered");
     Diagnostic::new(&RULE, message, label)
         .related(other.name_span, format!("`{title}` {} is replaced", of_layer(&other.key)))
-        .note("Deckhand accepts this, and whoever substitutes from it still gets its values")
+        .note("Deckhand accepts this, and substitutions from it still read its values")
         .help(format!("make `{title}` {} concrete: `abstract: false`", of_layer(&document.key)))
         .document(document.key.clone())
         .document(other.key.clone())

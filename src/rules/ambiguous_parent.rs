@@ -9,18 +9,18 @@ use crate::system::deckhand::Matches;
 super::rule!(
     "ambiguous-parent",
     Error [Refused],
-    "several documents of the nearest layer match a parentSelector",
+    "several documents in the nearest layer match a parentSelector",
     was "P005"
 );
 
-pub(super) fn word(facts: &SiteFacts<'_>, child: DocId, candidates: &Matches) -> Diagnostic {
+pub(super) fn report(facts: &SiteFacts<'_>, child: DocId, candidates: &Matches) -> Diagnostic {
     let document = facts.document(child);
     let label = Label::new(facts.selector(child).span, "more than one document has these labels");
     let title = facts.name(child);
     let message = format!("several documents match the parentSelector of `{title}`");
     let mut diagnostic = Diagnostic::new(&RULE, message, label)
-        .note("Deckhand refuses the whole site; here the first one is taken as the parent")
-        .help("give the parent a label that no other document of its layer has, and select that")
+        .note("Deckhand refuses the whole site; layercake uses the first one as the parent")
+        .help("give the parent a label that is unique in its layer, and select that label")
         .document(document.key.clone());
     for candidate in &candidates.first {
         let key = &facts.document(*candidate).key;
@@ -30,6 +30,6 @@ pub(super) fn word(facts: &SiteFacts<'_>, child: DocId, candidates: &Matches) ->
     }
     match candidates.more {
         0 => diagnostic,
-        more => diagnostic.note(format!("it matches {more} more of that layer")),
+        more => diagnostic.note(format!("it matches {more} more documents in that layer")),
     }
 }

@@ -1,5 +1,4 @@
-//! `ambiguous-property-name`: a word in a property group that names a property
-//! and a group.
+//! `ambiguous-property-name`: a name in a property group refers to both a property and a group.
 
 use super::invalid_property_group::{DefinitionPlace, short, title};
 use crate::diagnostic::{Diagnostic, Label};
@@ -8,14 +7,16 @@ use crate::system::heat::GroupProblem;
 super::rule!(
     "ambiguous-property-name",
     Warning,
-    "a word in a property group that names a property and a group"
+    "name in a property group that refers to both a property and a group"
 );
 
-pub(super) fn word(home: DefinitionPlace<'_>, problem: &GroupProblem, name: &str) -> Diagnostic {
+pub(super) fn report(home: DefinitionPlace<'_>, problem: &GroupProblem, name: &str) -> Diagnostic {
     let name = short(name);
-    let message =
-        format!("{} names `{name}`, which is a property and a group", title(home, problem));
-    Diagnostic::new(&RULE, message, Label::new(problem.span, "the property is taken")).help(
-        format!("write `property_groups.{name}` for the group, or `[{name}]` for the property"),
-    )
+    let message = format!(
+        "{} refers to `{name}`, which is both a property and a group",
+        title(home, problem)
+    );
+    Diagnostic::new(&RULE, message, Label::new(problem.span, "the property is used")).help(format!(
+        "write `property_groups.{name}` for the group, or `[{name}]` for the property"
+    ))
 }

@@ -1,4 +1,5 @@
-//! `backslash-in-pattern-value`: Deckhand reads backslashes of a value put in by a pattern as escapes.
+//! `backslash-in-pattern-value`: Deckhand treats backslashes in a value inserted by a pattern as
+//! escapes.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
@@ -8,21 +9,21 @@ use crate::source::Span;
 super::rule!(
     "backslash-in-pattern-value",
     Warning,
-    "Deckhand reads backslashes of a value put in by a pattern as escapes"
+    "Deckhand treats backslashes in a value inserted by a pattern as escapes"
 );
 
-/// A value that Deckhand refuses is the error of another rule, `invalid-substitution`.
-pub(super) fn word(facts: &SiteFacts<'_>, problem: &Problem, value: Span) -> Diagnostic {
+/// A value that Deckhand refuses is reported by `invalid-substitution`.
+pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem, value: Span) -> Diagnostic {
     let (name, path) = (facts.name(problem.doc), facts.destination_path(problem.doc, problem.at));
     let message =
-        format!("the value that a pattern puts into `{path}` of `{name}` contains a backslash");
-    let label = Label::new(problem.at, "Deckhand puts another text in here");
+        format!("the value that a pattern inserts into `{path}` of `{name}` contains a backslash");
+    let label = Label::new(problem.at, "Deckhand inserts a different string here");
     Diagnostic::new(&RULE, message, label)
         .related(facts.first_line(value), "the value")
         .note(
-            "Deckhand takes the value for a template of Python's `re.sub`, in which a backslash \
-             begins an escape: this one arrives changed",
+            "Deckhand uses the value as a template for Python's `re.sub`, in which a backslash \
+             starts an escape, so the value changes",
         )
         .note(facts.rendered_meaning())
-        .help("substitute the whole value, without `dest.pattern`, or choose a value without backslashes")
+        .help("substitute the whole value, without `dest.pattern`, or use a value without backslashes")
 }

@@ -1,24 +1,24 @@
-//! `boolean-key`: an unquoted key such as `on` is read as true or false.
+//! `boolean-key`: an unquoted key such as `on` is read as a boolean.
 
 use super::plain_scalars::{PlainScalar, ScalarRole};
 use crate::diagnostic::Diagnostic;
 use crate::yaml::emit::scalar_text;
 
 super::rule!(
-    "boolean-key", Warning, "an unquoted key such as `on` is read as true or false";
+    "boolean-key", Warning, "unquoted key such as `on` that is read as a boolean";
     File(super::plain_scalars::check, super::plain_scalars::RULES)
 );
 
-pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
+pub(super) fn report(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
     if scalar.role != ScalarRole::Key || !scalar.is_boolean_word() {
         return None;
     }
     let (text, value) = (scalar.text, scalar_text(scalar.value));
     let message = format!("the key `{text}` is read as `{value}`");
-    let finding = scalar.finding(&RULE, message, "a boolean in YAML 1.1, a text in YAML 1.2");
+    let finding = scalar.finding(&RULE, message, "a boolean in YAML 1.1, a string in YAML 1.2");
     Some(
         finding
-            .note("no path reaches it as text, and no schema knows it by this name")
+            .note("paths and schemas cannot refer to it as a string")
             .help(format!("quote it: `\"{text}\"`")),
     )
 }

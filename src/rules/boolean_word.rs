@@ -1,4 +1,4 @@
-//! `boolean-word`: an unquoted value such as `yes` is read as true or false.
+//! `boolean-word`: an unquoted value such as `yes` is read as a boolean.
 
 use super::plain_scalars::{PlainScalar, ScalarRole};
 use crate::diagnostic::Diagnostic;
@@ -7,15 +7,15 @@ use crate::yaml::emit::scalar_text;
 super::rule!(
     "boolean-word",
     Warning[Strict],
-    "an unquoted value such as `yes` is read as true or false"
+    "unquoted value such as `yes` that is read as a boolean"
 );
 
-pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
+pub(super) fn report(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
     if scalar.role != ScalarRole::Value || !scalar.is_boolean_word() {
         return None;
     }
     let (text, value) = (scalar.text, scalar_text(scalar.value));
     let message = format!("`{text}` is read as `{value}`");
-    let finding = scalar.finding(&RULE, message, "a boolean in YAML 1.1, a text in YAML 1.2");
-    Some(finding.help(format!("write `{value}`, or quote it if a text is meant")))
+    let finding = scalar.finding(&RULE, message, "a boolean in YAML 1.1, a string in YAML 1.2");
+    Some(finding.help(format!("write `{value}`, or quote it if it is a string")))
 }

@@ -6,7 +6,7 @@ use crate::graph::DocId;
 
 super::rule!("control-parent", Warning, "a parentSelector matches a control document");
 
-pub(super) fn word(facts: &SiteFacts<'_>, child: DocId, parent: DocId) -> Diagnostic {
+pub(super) fn report(facts: &SiteFacts<'_>, child: DocId, parent: DocId) -> Diagnostic {
     let (title, control) = (facts.name(child), facts.name(parent));
     let label =
         Label::new(facts.selector(child).span, format!("matches `{control}`, a control document"));
@@ -15,19 +15,18 @@ pub(super) fn word(facts: &SiteFacts<'_>, child: DocId, parent: DocId) -> Diagno
     let diagnostic = Diagnostic::new(&RULE, message, label)
         .related(facts.label(parent, child), format!("the label of `{control}`"))
         .note(
-            "Deckhand's documentation keeps control documents out of layering, \
-             but its code takes them as parents",
+            "Deckhand's documentation excludes control documents from layering, but its code uses \
+             them as parents",
         )
         .help(format!(
-            "remove the label from `{control}`; \
-             if it is meant to be a parent, its `metadata.schema` must be `metadata/Document/v1`"
+            "remove the label from `{control}`; if it is meant to be a parent, its \
+             `metadata.schema` must be `metadata/Document/v1`"
         ))
         .document(facts.document(child).key.clone())
         .document(facts.document(parent).key.clone());
     match facts.site.parent(child) {
         Some(_) => diagnostic,
-        None => {
-            diagnostic.note("nothing else matches: it has no parent, and its actions are skipped")
-        }
+        None => diagnostic
+            .note("nothing else matches, so it has no parent, and its actions are skipped"),
     }
 }

@@ -1,12 +1,14 @@
-//! Deckhand's result for a site that is rendered as its documentation promises. Where the two
-//! meanings differ, the documents concerned are rendered in Deckhand's meaning as well: a refusal
-//! there is an error in both, and a user must choose one of two results.
+//! Deckhand's result for a site that is rendered as documented.
+//!
+//! Where the documentation and the code differ, the affected documents are also rendered as the
+//! code does: a refusal there is an error under both semantics, and the user must choose between
+//! two results.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{
     REFUSED, SiteFacts, guard_finding, guard_site_check, is_internal, is_refused_template,
-    schema_violation, undecided_semantics, word_relation, word_rendering,
+    report_relation, report_rendering, schema_violation, undecided_semantics,
 };
 use crate::diagnostic::{Diagnostic, Severity, Trait};
 use crate::graph::{DocId, Graph, MissingSource};
@@ -18,14 +20,14 @@ use crate::system::cloud_init::Sets;
 use crate::system::deckhand::document::DocumentFaultKind;
 use crate::system::deckhand::{DeckhandOptions, Site, SiteProblem};
 
-/// A text at which the two meanings part, in its document.
+/// Span at which the two semantics differ, and its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MeaningSplit {
     pub(super) doc: DocId,
     pub(super) at: Span,
 }
 
-/// Adds what only Deckhand's meaning shows of a site that is rendered as documented.
+/// Adds the findings that only Deckhand's semantics show for a site rendered as documented.
 pub(super) fn add(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     if facts.graph.semantics == Semantics::Deckhand {
         return;
@@ -80,26 +82,28 @@ fn compare(
         .collect();
     if facts.settings.is_undecided && facts.settings.want(&[&undecided_semantics::RULE]) {
         let rendered = partings.iter().filter(|parting| !refused.contains(&parting.at));
-        found.extend(undecided_semantics::word(facts, deckhand, rendered.copied()));
+        found.extend(undecided_semantics::report(facts, deckhand, rendered.copied()));
     }
     let unknown =
         refusals.into_iter().filter(|it| !places.contains(&(it.rule.name, it.primary.span)));
     found.extend(unknown.map(|finding| as_documented(facts, finding)));
 }
 
-/// The findings by which Deckhand refuses the site, in its own meaning.
+/// Findings for which Deckhand refuses the site, under its own semantics.
 fn refusals(facts: &SiteFacts<'_>, deckhand: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let problems = deckhand.rendered.problems.iter();
     let problems = problems.filter(|problem| {
         deckhand.sets.member(problem.doc).is_none() && !is_refused_template(&problem.kind)
     });
     let mut found: Vec<Diagnostic> = problems
-        .map(|problem| guard_finding("rendering", problem.at, || word_rendering(deckhand, problem)))
+        .map(|problem| {
+            guard_finding("rendering", problem.at, || report_rendering(deckhand, problem))
+        })
         .collect();
-    // Relations are others only where the site was related anew.
+    // Relations differ only if they were recomputed.
     if !std::ptr::eq(facts.site, deckhand.site) {
         let relations = deckhand.site.problems.iter().filter(|problem| is_of_parents(problem));
-        found.extend(relations.map(|problem| word_relation(deckhand, problem)));
+        found.extend(relations.map(|problem| report_relation(deckhand, problem)));
     }
     if deckhand.settings.want(&[&schema_violation::RULE]) {
         schema_violation::check(deckhand, &mut found);
@@ -111,8 +115,8 @@ fn refusals(facts: &SiteFacts<'_>, deckhand: &SiteFacts<'_>) -> Vec<Diagnostic> 
     found
 }
 
-/// A refusal as a finding of a site that is rendered as documented: what it says of the step
-/// that failed is true of Deckhand alone.
+/// Turns a refusal into a finding for a site rendered as documented. Notes about the step that
+/// failed hold only for Deckhand and are removed.
 fn as_documented(facts: &SiteFacts<'_>, mut finding: Diagnostic) -> Diagnostic {
     if is_internal(&finding) {
         return finding;
@@ -126,7 +130,7 @@ fn says_refused(finding: &Diagnostic) -> bool {
     finding.notes.iter().any(|note| note.contains(REFUSED))
 }
 
-/// The texts at which the two meanings part.
+/// Spans at which the two semantics differ.
 fn partings(facts: &SiteFacts<'_>) -> BTreeSet<MeaningSplit> {
     let rendered = facts.rendered.problems.iter();
     let rendered = rendered.filter(|problem| parts_meanings(&problem.kind, facts.graph));
@@ -145,7 +149,8 @@ fn partings(facts: &SiteFacts<'_>) -> BTreeSet<MeaningSplit> {
     rendered.chain(read).chain(related).collect()
 }
 
-/// Whether Deckhand may render something else, or refuse, where this is met as documented.
+/// Whether Deckhand may render a different result, or refuse, where this problem occurs as
+/// documented.
 fn parts_meanings(kind: &ProblemKind, graph: &Graph) -> bool {
     use ProblemKind as Kind;
     match kind {
@@ -168,7 +173,7 @@ fn parts_meanings(kind: &ProblemKind, graph: &Graph) -> bool {
         | Kind::EmptyRoot
         | Kind::PatternTargetType { .. }
         | Kind::UnmatchedPattern { .. }
-        | Kind::NotLaid { .. }
+        | Kind::NotMerged { .. }
         | Kind::Laid { .. }
         | Kind::PatternFailure(_)
         | Kind::OverLimit(_)
@@ -176,12 +181,12 @@ fn parts_meanings(kind: &ProblemKind, graph: &Graph) -> bool {
     }
 }
 
-/// Whether the two meanings give a document another parent.
+/// Whether a document has a different parent under each of the two semantics.
 fn has_control_parent(facts: &SiteFacts<'_>) -> bool {
     facts.site.problems.iter().any(|problem| matches!(problem, SiteProblem::ControlParent { .. }))
 }
 
-/// The site as Deckhand relates its documents.
+/// The site with relations computed as Deckhand does.
 fn related_anew<'a>(facts: &SiteFacts<'a>) -> (Site<'a>, Graph, Rendered) {
     let options = DeckhandOptions {
         semantics: Semantics::Deckhand,
@@ -195,7 +200,7 @@ fn related_anew<'a>(facts: &SiteFacts<'a>) -> (Site<'a>, Graph, Rendered) {
     (site, graph, rendered)
 }
 
-/// Whether a problem is about which document is the parent of which.
+/// Whether a problem concerns the parent of a document.
 fn is_of_parents(problem: &SiteProblem) -> bool {
     match problem {
         SiteProblem::AmbiguousParent { .. }

@@ -1,4 +1,4 @@
-//! `declared-secret-missing`: secrets that a catalog declares and the site does not have.
+//! `declared-secret-missing`: secrets that a catalog declares are missing from the site.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -10,7 +10,7 @@ use crate::system::deckhand::SiteProblem;
 use crate::system::deckhand::catalog::Declared;
 
 super::rule!(
-    "declared-secret-missing", Note, "secrets that a catalog declares and the site does not have";
+    "declared-secret-missing", Note, "secrets that a catalog declares are missing from the site";
     Site(check)
 );
 
@@ -41,16 +41,16 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         }
     }
     for (catalog, share) in catalogs {
-        // Where the site keeps none of a catalog's secrets, and documents read some, all are made
-        // at deploy time, and that is reported already.
+        // A catalog with none of its secrets in the repository, some of them read by documents, is
+        // generated at deploy time: `generated-source-missing` reports that.
         let is_news = share.has_some || !share.has_reported;
         if !share.missing.is_empty() && is_news {
-            found.push(word(facts, catalog, &share.missing));
+            found.push(report(facts, catalog, &share.missing));
         }
     }
 }
 
-/// The secrets of one catalog that a site has and lacks.
+/// Present and missing secrets of one catalog.
 #[derive(Default)]
 struct CatalogSecrets<'a> {
     has_some: bool,
@@ -58,7 +58,7 @@ struct CatalogSecrets<'a> {
     missing: Vec<&'a Declared>,
 }
 
-/// The sources that `generated-source-missing` reports.
+/// Sources that `generated-source-missing` reports.
 fn reported_sources<'a>(facts: &'a SiteFacts<'_>) -> BTreeSet<(Span, &'a str)> {
     let generated = facts.site.problems.iter().flat_map(|problem| match problem {
         SiteProblem::GeneratedSources { missing } => &missing[..],
@@ -69,7 +69,7 @@ fn reported_sources<'a>(facts: &'a SiteFacts<'_>) -> BTreeSet<(Span, &'a str)> {
     generated.map(|it| (it.declared, schema(it.doc, it.substitution))).collect()
 }
 
-fn word(facts: &SiteFacts<'_>, catalog: DocId, missing: &[&Declared]) -> Diagnostic {
+fn report(facts: &SiteFacts<'_>, catalog: DocId, missing: &[&Declared]) -> Diagnostic {
     let document = facts.document(catalog);
     let (first, others) = missing.split_first().expect("a catalog is here for what is missing");
     let title = facts.name(catalog);
@@ -79,8 +79,10 @@ fn word(facts: &SiteFacts<'_>, catalog: DocId, missing: &[&Declared]) -> Diagnos
     };
     let label = Label::new(first.at, format!("{} is declared here", named(first)));
     let diagnostic = Diagnostic::new(&RULE, message, label)
-        .note("Pegleg or Promenade makes them when the site is deployed; no document reads them")
-        .help("generate them, or take what is not needed out of the catalog")
+        .note(
+            "Pegleg or Promenade generates them when the site is deployed; no document reads them",
+        )
+        .help("generate them, or remove unneeded entries from the catalog")
         .document(document.key.clone());
     if others.is_empty() {
         return diagnostic;
@@ -92,7 +94,7 @@ fn word(facts: &SiteFacts<'_>, catalog: DocId, missing: &[&Declared]) -> Diagnos
     diagnostic.note(format!("the others: {}", names.join(", ")))
 }
 
-/// A secret's name and kind: a certificate and its key have one name.
+/// Name and kind of a secret; a certificate and its key share a name.
 fn named(declared: &Declared) -> String {
     let kind = declared.schema.split('/').nth(1).unwrap_or(declared.schema);
     format!("`{}` ({kind})", declared.name)

@@ -1,36 +1,37 @@
-//! `dependency-cycle`: documents need each other in a circle.
+//! `dependency-cycle`: circular dependency between documents.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Edge};
 
-super::rule!("dependency-cycle", Error [Refused], "documents need each other in a circle", was "P005");
+super::rule!("dependency-cycle", Error [Refused], "circular dependency between documents", was "P005");
 
 /// Maximum number of further documents named in a headline.
 const MAX_NAMED: usize = 3;
 /// Maximum number of steps shown of a cycle.
 const MAX_STEPS: usize = 10;
 
-pub(super) fn word(facts: &SiteFacts<'_>, cycle: &[Edge]) -> Diagnostic {
+pub(super) fn report(facts: &SiteFacts<'_>, cycle: &[Edge]) -> Diagnostic {
     let (first, others) = cycle.split_first().expect("a cycle has a member");
     let first_name = named(facts, cycle, first.doc);
     let message = match others.len() {
-        0 => format!("{first_name} needs itself"),
+        0 => format!("{first_name} depends on itself"),
         1..=MAX_NAMED => {
             let names: Vec<String> =
                 others.iter().map(|edge| named(facts, cycle, edge.doc)).collect();
-            format!("{first_name} needs itself through {}", names.join(", "))
+            format!("{first_name} depends on itself through {}", names.join(", "))
         }
-        more => format!("{first_name} needs itself through {more} other documents"),
+        more => format!("{first_name} depends on itself through {more} other documents"),
     };
     let label = Label::new(first.need.at, step(facts, cycle, first));
     let diagnostic = Diagnostic::new(&RULE, message, label)
         .note(
-            "nothing can be made first: Deckhand refuses the whole site; these, and those that \
-             need them, are not rendered here",
+            "Deckhand refuses the whole site; layercake does not render these documents or any \
+             that depend on them",
         )
         .help(
-            "take one of these needs away, e.g. substitute from where the value is first written",
+            "remove one of these dependencies, e.g. substitute from where the value is first \
+            written",
         );
     let diagnostic = others.iter().take(MAX_STEPS).fold(diagnostic, |diagnostic, edge| {
         diagnostic.related(edge.need.at, step(facts, cycle, edge))
@@ -44,7 +45,7 @@ pub(super) fn word(facts: &SiteFacts<'_>, cycle: &[Edge]) -> Diagnostic {
     })
 }
 
-/// One need of the cycle in words.
+/// Describes one dependency of the cycle.
 fn step(facts: &SiteFacts<'_>, cycle: &[Edge], edge: &Edge) -> String {
     let base = facts.graph.recipe(edge.doc).base;
     let inherits = base.is_some_and(|base| base.selector == edge.need.at);
@@ -53,7 +54,7 @@ fn step(facts: &SiteFacts<'_>, cycle: &[Edge], edge: &Edge) -> String {
     format!("{needing} {verb} {needed}")
 }
 
-/// A document's name, with its layer where the cycle has another of the name.
+/// Name of a document, with its layer if another document in the cycle has the same name.
 fn named(facts: &SiteFacts<'_>, cycle: &[Edge], doc: DocId) -> String {
     let key = &facts.document(doc).key;
     let same = |edge: &&Edge| facts.name(edge.doc) == &*key.name;

@@ -1,4 +1,4 @@
-//! `different-delete`: Deckhand deletes another place than the one at the path.
+//! `different-delete`: Deckhand deletes a different value than the one at the path.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
@@ -9,27 +9,27 @@ use crate::yaml::path::Location;
 super::rule!(
     "different-delete",
     Warning,
-    "Deckhand deletes another place than the one at the path"
+    "Deckhand deletes a different value than the one at the path"
 );
 
-pub(super) fn word(
+pub(super) fn report(
     facts: &SiteFacts<'_>,
     problem: &Problem,
     difference: &Difference,
 ) -> Diagnostic {
     match difference {
         Difference::Delete { at_path, first_equal } => {
-            word_other(facts, problem, at_path, first_equal)
+            report_other(facts, problem, at_path, first_equal)
         }
-        Difference::DeleteOne { matches } => word_one(facts, problem, *matches),
+        Difference::DeleteOne { matches } => report_one(facts, problem, *matches),
         Difference::IndexMerge | Difference::RootMerge | Difference::ListWrite => {
-            unreachable!("these are put into words by rules of their own")
+            unreachable!("other rules report these")
         }
     }
 }
 
-/// Finding where another place with an equal value comes before the one at the path.
-fn word_other(
+/// Finding for an equal value at another place that comes before the one at the path.
+fn report_other(
     facts: &SiteFacts<'_>,
     problem: &Problem,
     at_path: &Location,
@@ -38,40 +38,38 @@ fn word_other(
     let name = facts.name(problem.doc);
     let base = facts.graph.recipe(problem.doc).base.map(|base| base.doc);
     let data = base.and_then(|base| facts.rendered.data(base));
-    // The value may be the document's own, laid over the parent's before.
+    // The value may come from the document itself, merged over the parent's by an earlier action.
     let hidden = facts.document(problem.doc).data.secret;
     let place = data.filter(|_| !hidden).and_then(|data| facts.shown_place(data, first_equal));
     let place = place.map_or("another place".to_owned(), |place| format!("`{place}`"));
     let message = format!("a `delete` of `{name}` makes Deckhand remove {place} instead");
-    let label = Label::new(problem.at, "does not remove what stands at this path");
+    let label = Label::new(problem.at, "does not remove the value at this path");
     let mut diagnostic = Diagnostic::new(&RULE, message, label)
-        .note(
-            "Deckhand removes the first value that equals the one at the path, wherever it stands",
-        )
+        .note("Deckhand removes the first value that equals the one at the path, wherever it is")
         .note(facts.rendered_meaning())
         .help(
-            "delete the mapping around it and write what is to stay of it, or make the two values \
+            "delete the enclosing mapping and write the parts to keep, or make the two values \
              differ",
         );
-    // Earlier actions may have changed what the parent has there.
+    // Earlier actions may have changed the parent's value at this place.
     let found = data.and_then(|data| Some((at_path.get(data)?, first_equal.get(data)?)));
     if let Some((wanted, removed)) = found
         && wanted.value.equals_in_python(&removed.value)
     {
         diagnostic = diagnostic
-            .related(facts.first_line(wanted.span), "the path leads to this")
-            .related(facts.first_line(removed.span), "Deckhand removes this, which is equal");
+            .related(facts.first_line(wanted.span), "the value at the path")
+            .related(facts.first_line(removed.span), "the equal value that Deckhand removes");
     }
     diagnostic
 }
 
-/// The path matches several places.
-fn word_one(facts: &SiteFacts<'_>, problem: &Problem, matches: usize) -> Diagnostic {
+/// Finding for a path that matches several places.
+fn report_one(facts: &SiteFacts<'_>, problem: &Problem, matches: usize) -> Diagnostic {
     let name = facts.name(problem.doc);
     let message = format!("a `delete` of `{name}` makes Deckhand remove one of {matches} places");
     let label = Label::new(problem.at, format!("matches {matches} places"));
     Diagnostic::new(&RULE, message, label)
-        .note("Deckhand removes the first match alone")
+        .note("Deckhand removes only the first match")
         .note(facts.rendered_meaning())
-        .help("write a `delete` for each of the places, or for the collection that holds them")
+        .help("write a `delete` for each of the places, or for the enclosing collection")
 }

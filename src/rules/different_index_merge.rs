@@ -1,4 +1,4 @@
-//! `different-index-merge`: a merge at a list index, which Deckhand does not do as documented.
+//! `different-index-merge`: merge at a list index, which Deckhand does differently than documented.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
@@ -7,16 +7,16 @@ use crate::render::Problem;
 super::rule!(
     "different-index-merge",
     Warning,
-    "a merge at a list index, which Deckhand does not do as documented"
+    "merge at a list index, which Deckhand does differently than documented"
 );
 
-pub(super) fn word(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
+pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     let message = format!("`{}` merges at an index of a list", facts.name(problem.doc));
     let label = Label::new(problem.at, "ends in an index");
     Diagnostic::new(&RULE, message, label)
         .note(
-            "Deckhand's documentation promises the parent's list extended by the child's elements; \
-             Deckhand merges the two elements at this index",
+            "Deckhand's documentation says that the child's elements are appended to the parent's \
+             list; Deckhand merges the two elements at this index",
         )
         .note(facts.rendered_meaning())
         .help("use `replace` at the list itself and write the whole list")

@@ -1,4 +1,4 @@
-//! `different-list-write`: Deckhand takes a list apart when it is written at an index.
+//! `different-list-write`: Deckhand writes single elements where a list is written at an index.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
@@ -8,10 +8,14 @@ use crate::render::Problem;
 super::rule!(
     "different-list-write",
     Warning,
-    "Deckhand takes a list apart when it is written at an index"
+    "list written at a list index, where Deckhand writes single elements"
 );
 
-pub(super) fn word(facts: &SiteFacts<'_>, problem: &Problem, method: Option<Method>) -> Diagnostic {
+pub(super) fn report(
+    facts: &SiteFacts<'_>,
+    problem: &Problem,
+    method: Option<Method>,
+) -> Diagnostic {
     let name = facts.name(problem.doc);
     let message = match method {
         Some(method) => {
@@ -24,10 +28,7 @@ pub(super) fn word(facts: &SiteFacts<'_>, problem: &Problem, method: Option<Meth
     };
     let label = Label::new(problem.at, "Deckhand writes single elements of the list here");
     Diagnostic::new(&RULE, message, label)
-        .note(
-            "Deckhand takes the next element from the front of the list for every index that it \
-             writes to",
-        )
+        .note("Deckhand removes the first element of the list for every index that it writes to")
         .note(facts.rendered_meaning())
         .help("write the whole outer list, at its own path")
 }

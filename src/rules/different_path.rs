@@ -1,4 +1,4 @@
-//! `different-path`: an action's path that Deckhand does not read as documented.
+//! `different-path`: action path that Deckhand reads differently than documented.
 
 use super::{FileFacts, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
@@ -9,10 +9,10 @@ use crate::source::Span;
 super::rule!(
     "different-path",
     Warning,
-    "an action's path that Deckhand does not read as documented"
+    "action path that Deckhand reads differently than documented"
 );
 
-pub(super) fn word(
+pub(super) fn report(
     facts: &FileFacts<'_>,
     at: Span,
     method: Method,
@@ -23,26 +23,28 @@ pub(super) fn word(
     match deckhand {
         Some(other) => {
             let message =
-                format!("a `{method}` of `{name}` at `{path}` goes to `{other}` in Deckhand");
+                format!("a `{method}` of `{name}` at `{path}` applies to `{other}` in Deckhand");
             Diagnostic::new(&RULE, message, Label::new(at, format!("Deckhand reads `{other}`")))
-                .note("Deckhand cuts `.data` off the front of an action's path, inside a name too")
+                .note("Deckhand strips a leading `.data` from an action's path, even within a name")
                 .help(format!("write `.data{}`", path.strip_prefix('$').unwrap_or(path)))
         }
         None => {
             let message = format!("a `{method}` of `{name}` at `{path}` does nothing in Deckhand");
             Diagnostic::new(&RULE, message, Label::new(at, "Deckhand finds nothing at this path"))
-                .note(format!("Deckhand makes `.{path}` of it, which is the root for `merge` only"))
+                .note(format!(
+                    "Deckhand turns it into `.{path}`, which is the root for `merge` only"
+                ))
                 .help("write `.` for the root")
         }
     }
 }
 
-/// A merge at `$` of anything but two mappings.
-pub(super) fn word_merge(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
+/// Finding for a merge at `$` unless both values are mappings.
+pub(super) fn report_merge(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     let name = facts.name(problem.doc);
     let message = format!("a `merge` of `{name}` at `$` keeps the parent's data in Deckhand");
     Diagnostic::new(&RULE, message, Label::new(problem.at, "Deckhand writes nothing at this path"))
-        .note("Deckhand merges two mappings at `$`; any other data of the child is lost there")
+        .note("Deckhand merges two mappings at `$`; any other child data is lost")
         .note(facts.rendered_meaning())
         .help("write `.` for the root")
 }

@@ -1,4 +1,4 @@
-//! `different-pattern-text`: a value that is no string, put in by a pattern as Python writes it.
+//! `different-pattern-text`: a non-string value inserted by a pattern in Python's notation.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
@@ -8,19 +8,19 @@ use crate::source::Span;
 super::rule!(
     "different-pattern-text",
     Warning,
-    "a value that is no string, put in by a pattern as Python writes it"
+    "non-string value inserted by a pattern in Python's notation"
 );
 
-pub(super) fn word(
+pub(super) fn report(
     facts: &SiteFacts<'_>,
     problem: &Problem,
     value: Span,
     texts: Option<&PatternTexts>,
 ) -> Diagnostic {
     let (name, path) = (facts.name(problem.doc), facts.destination_path(problem.doc, problem.at));
-    // Of a secret only its missing type is reported.
-    let found = texts.map_or("a value that is no string", |texts| texts.found);
-    let message = format!("a pattern puts {found} into the string `{path}` of `{name}`");
+    // For a secret, report only that it is not a string.
+    let found = texts.map_or("a value that is not a string", |texts| texts.found);
+    let message = format!("a pattern inserts {found} into the string `{path}` of `{name}`");
     Diagnostic::new(&RULE, message, Label::new(problem.at, label(texts)))
         .related(facts.first_line(value), format!("the value is {}", kind(texts)))
         .note(facts.rendered_meaning())
@@ -29,24 +29,24 @@ pub(super) fn word(
 
 fn label(texts: Option<&PatternTexts>) -> String {
     match texts.map(|texts| (&*texts.deckhand, &texts.documented)) {
-        // Of all values these alone are none of anybody's business.
+        // Only these values reveal nothing confidential.
         Some((deckhand @ ("True" | "False" | "None"), documented)) => {
-            format!("Deckhand puts in `{deckhand}`, not `{documented}`")
+            format!("Deckhand inserts `{deckhand}`, not `{documented}`")
         }
-        _ => "Deckhand puts in Python's form of the value".into(),
+        _ => "Deckhand inserts the value in Python's notation".into(),
     }
 }
 
 fn kind(texts: Option<&PatternTexts>) -> &'static str {
-    texts.map_or("no string", |texts| texts.found)
+    texts.map_or("not a string", |texts| texts.found)
 }
 
 fn help(texts: Option<&PatternTexts>) -> &'static str {
     match texts.map(|texts| texts.found) {
         Some("a mapping" | "a list" | "a set" | "a list of pairs") => {
-            "substitute the whole value, without `dest.pattern`, or let `src.path` lead to a string"
+            "substitute the whole value, without `dest.pattern`, or point `src.path` at a string"
         }
-        Some(_) => "put quotes round the value in the source document, so that it is a string",
-        None => "let `src.path` lead to a string, or put quotes round the value",
+        Some(_) => "quote the value in the source document to make it a string",
+        None => "point `src.path` at a string, or quote the value",
     }
 }

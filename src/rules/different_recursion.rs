@@ -1,4 +1,4 @@
-//! `different-recursion`: a recursive pattern that Deckhand does not apply as documented.
+//! `different-recursion`: recursive pattern that Deckhand applies differently than documented.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
@@ -8,22 +8,19 @@ use crate::source::Span;
 super::rule!(
     "different-recursion",
     Warning,
-    "a recursive pattern that Deckhand does not apply as documented"
+    "recursive pattern that Deckhand applies differently than documented"
 );
 
-pub(super) fn word(facts: &SiteFacts<'_>, problem: &Problem, text: Span) -> Diagnostic {
+pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem, text: Span) -> Diagnostic {
     let (name, path) = (facts.name(problem.doc), facts.destination_path(problem.doc, problem.at));
-    let message =
-        format!("Deckhand passes over strings in `{path}` of `{name}` that a pattern matches");
-    let label = Label::new(problem.at, "matches strings that do not contain its own text");
+    let message = format!("Deckhand skips strings in `{path}` of `{name}` that a pattern matches");
+    let label = Label::new(problem.at, "matches strings that do not contain the pattern literally");
     Diagnostic::new(&RULE, message, label)
-        .related(facts.first_line(text), "matches, and Deckhand leaves it alone")
+        .related(facts.first_line(text), "matches, but Deckhand does not change it")
         .note(
-            "with `recurse`, Deckhand changes only strings that contain the pattern letter by \
-             letter, as if it were no regular expression",
+            "with `recurse`, Deckhand changes only strings that contain the pattern literally, as \
+             if it were not a regular expression",
         )
         .note(facts.rendered_meaning())
-        .help(
-            "write the text itself as the pattern, or name each string by a destination of its own",
-        )
+        .help("use the literal string as the pattern, or add a destination for each string")
 }

@@ -1,4 +1,4 @@
-//! `duplicate-document`: two documents with one schema, layer and name.
+//! `duplicate-document`: two documents with the same schema, layer and name.
 
 use super::{REFUSED, SiteFacts, of_layer};
 use crate::diagnostic::{Diagnostic, Label};
@@ -7,20 +7,19 @@ use crate::graph::DocId;
 super::rule!(
     "duplicate-document",
     Error [Refused],
-    "two documents with one schema, layer and name",
+    "two documents with the same schema, layer and name",
     was "P005"
 );
 
-pub(super) fn word(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
+pub(super) fn report(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
     let (earlier, document) = (facts.document(first), facts.document(again));
     let key = &document.key;
     let title = facts.name(again);
-    let label =
-        Label::new(document.name_span, "there is one of this schema, layer and name already");
-    let message = format!("a second `{}` `{title}` {}", key.schema, of_layer(key));
+    let label = Label::new(document.name_span, "another document has this schema, layer and name");
+    let message = format!("duplicate `{}` `{title}` {}", key.schema, of_layer(key));
     Diagnostic::new(&RULE, message, label)
-        .related(earlier.name_span, "the first one")
+        .related(earlier.name_span, "first defined here")
         .note(REFUSED)
-        .help("remove one of them, or give it another name")
+        .help("remove one of them, or rename it")
         .document(key.clone())
 }

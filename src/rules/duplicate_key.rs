@@ -1,19 +1,19 @@
-//! `duplicate-key`: a mapping has one key twice; the last value counts.
+//! `duplicate-key`: duplicate key in a mapping; the last value is used.
 
 use super::{FileContents, FileFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("duplicate-key", Warning, "a mapping has one key twice; the last value counts");
+super::rule!("duplicate-key", Warning, "duplicate key in a mapping; the last value is used");
 
-pub(super) fn word(facts: &FileFacts<'_>, at: Span, first: Span) -> Diagnostic {
-    let label = Label::new(at, "takes the place of the first");
-    let message = format!("key `{}` stands twice in one mapping", facts.quote(at));
+pub(super) fn report(facts: &FileFacts<'_>, at: Span, first: Span) -> Diagnostic {
+    let label = Label::new(at, "overrides the first value");
+    let message = format!("duplicate key `{}` in a mapping", facts.quote(at));
     let diagnostic = Diagnostic::new(&RULE, message, label)
-        .related(first, "this one is dropped")
+        .related(first, "this value is dropped")
         .note(match facts.holds {
-            FileContents::Documents => "Deckhand's YAML reader takes the last one in silence",
-            FileContents::Parts => "cloud-init's YAML reader takes the last one in silence",
+            FileContents::Documents => "Deckhand's YAML reader silently uses the last value",
+            FileContents::Parts => "cloud-init's YAML reader silently uses the last value",
         })
         .help("remove one of them")
         .about(if facts.is_secret(at) { String::new() } else { facts.quote(at) });

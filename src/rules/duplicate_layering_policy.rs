@@ -6,15 +6,15 @@ use crate::graph::DocId;
 
 super::rule!("duplicate-layering-policy", Error, "a site has two LayeringPolicy documents");
 
-pub(super) fn word(facts: &SiteFacts<'_>, used: DocId, extra: DocId) -> Diagnostic {
+pub(super) fn report(facts: &SiteFacts<'_>, used: DocId, extra: DocId) -> Diagnostic {
     let (policy, document) = (facts.document(used), facts.document(extra));
-    let label = Label::new(document.name_span, "this one is ignored");
-    let message = format!("LayeringPolicy `{}` stands beside another one", facts.name(extra));
+    let label = Label::new(document.name_span, "this policy is ignored");
+    let message = format!("more than one LayeringPolicy: `{}`", facts.name(extra));
     Diagnostic::new(&RULE, message, label)
-        .related(policy.name_span, "this one is used, because its file comes first")
+        .related(policy.name_span, "this policy is used, because its file comes first")
         .note(
-            "Deckhand uses the one it is handed first, \
-             and Pegleg hands documents over in no fixed order",
+            "Deckhand uses the first one it receives, and Pegleg passes documents in no fixed \
+             order",
         )
         .help("keep one of them")
         .document(document.key.clone())

@@ -1,12 +1,12 @@
-//! `duplicate-output`: a site renders two documents with one schema and name.
+//! `duplicate-output`: a site renders two documents with the same schema and name.
 
 use super::{REFUSED, SiteFacts, of_layer};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 
-super::rule!("duplicate-output", Error [Refused], "a site renders two documents with one schema and name", was "P005");
+super::rule!("duplicate-output", Error [Refused], "a site renders two documents with the same schema and name", was "P005");
 
-pub(super) fn word(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
+pub(super) fn report(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
     let (earlier, document) = (facts.document(first), facts.document(again));
     let title = facts.name(again);
     let label = Label::new(document.name_span, format!("one of them, {}", of_layer(&document.key)));
@@ -19,10 +19,10 @@ pub(super) fn word(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnos
     match parent.filter(|parent| facts.site.parent(first) == Some(*parent)) {
         Some(parent) => diagnostic
             .related(facts.document(parent).name_span, "both replace this document")
-            .note("Deckhand returns both, and their order decides which one others substitute from")
-            .help("let one of them replace it, and remove the other or give it another name"),
+            .note("Deckhand returns both, and their order decides which one substitutions read")
+            .help("keep one replacement, and remove or rename the other"),
         None => diagnostic
             .note(REFUSED)
-            .help("give one of them another name, or let the lower one replace the higher one"),
+            .help("rename one of them, or make the lower one replace the higher one"),
     }
 }

@@ -1,4 +1,4 @@
-//! `duplicate-schema`: two DataSchema documents for the same documents.
+//! `duplicate-schema`: two DataSchema documents with the same name.
 
 use std::collections::HashMap;
 
@@ -11,18 +11,18 @@ use crate::system::deckhand::schema::is_data_schema;
 super::rule!(
     "duplicate-schema",
     Error [Refused],
-    "two DataSchema documents with one name",
+    "two DataSchema documents with the same name",
     was "P004", "P005";
     Site(check)
 );
 
-/// Duplicates in one layer are found when documents are related; these are the others.
+/// Duplicates in one layer are found when documents are related; this finds the others.
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let mut firsts: HashMap<&str, DocId> = HashMap::new();
     for (again, document) in facts.site.iter().filter(|(_, it)| is_data_schema(it)) {
         let first = *firsts.entry(&document.key.name).or_insert(again);
         if first != again && !is_reported(facts, first, again) {
-            found.push(word(facts, first, again));
+            found.push(report(facts, first, again));
         }
     }
 }
@@ -43,16 +43,16 @@ fn is_reported(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> bool {
         })
 }
 
-pub(super) fn word(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
+pub(super) fn report(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
     let (earlier, document) = (facts.document(first), facts.document(again));
     let title = facts.name(again);
-    let label = Label::new(document.name_span, "there is a schema of this name already");
-    let finding = Diagnostic::new(&RULE, format!("a second DataSchema `{title}`"), label)
-        .related(earlier.name_span, "the first one");
+    let label = Label::new(document.name_span, "another DataSchema has this name");
+    let finding = Diagnostic::new(&RULE, format!("duplicate DataSchema `{title}`"), label)
+        .related(earlier.name_span, "first defined here");
     let finding = if earlier.key == document.key {
         finding.note("Deckhand refuses the whole site")
     } else {
-        finding.note("the first one is used, and the other one validates nothing")
+        finding.note("the first one is used; the other one validates nothing")
     };
     finding.help("remove one of them").document(document.key.clone())
 }

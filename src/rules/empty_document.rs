@@ -1,18 +1,18 @@
-//! `empty-document`: a YAML document without content.
+//! `empty-document`: YAML document without content.
 
 use super::REFUSED;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("empty-document", Error[Refused], "a YAML document without content");
+super::rule!("empty-document", Error[Refused], "YAML document without content");
 
-pub(super) fn word(at: Span, more: usize) -> Diagnostic {
-    let label = Label::new(at, "nothing but comments comes after this");
-    let finding = Diagnostic::new(&RULE, "a YAML document without content", label)
-        .note(format!("{REFUSED}, and `pegleg site render` ends in a traceback"))
-        .help("remove one of the `---` lines round it");
+pub(super) fn report(at: Span, more: usize) -> Diagnostic {
+    let label = Label::new(at, "only comments follow");
+    let finding = Diagnostic::new(&RULE, "YAML document without content", label)
+        .note(format!("{REFUSED}, and `pegleg site render` fails with a traceback"))
+        .help("remove one of the `---` lines around it");
     match more {
         0 => finding,
-        _ => finding.note(format!("its file has {more} more such documents")),
+        _ => finding.note(format!("the file has {more} more documents without content")),
     }
 }

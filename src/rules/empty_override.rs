@@ -1,4 +1,4 @@
-//! `empty-override`: a key without a value takes the place of what is inherited.
+//! `empty-override`: a key without a value overrides an inherited value.
 
 use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
@@ -10,44 +10,44 @@ use crate::yaml::path::{Location, Piece, children};
 use crate::yaml::{Mapping, Node};
 
 super::rule!(
-    "empty-override", Warning, "a key without a value takes the place of what is inherited";
+    "empty-override", Warning, "a key without a value overrides an inherited value";
     Documents(check)
 );
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
         let recipe = facts.graph.recipe(doc);
-        // Next to no document has such a key; what the others' actions did is not asked.
+        // Almost no document has such a key: check the document's own data first.
         if recipe.starts_as_base() && has_empty(&recipe.data) {
             let lost = lost(facts, doc);
-            found.extend(lost.iter().map(|it| (doc, word(facts, doc, it))));
+            found.extend(lost.iter().map(|it| (doc, report(facts, doc, it))));
         }
     }
 }
 
-/// Whether a mapping, or one in it, has a key without a value. Lists are not looked
-/// into: each takes the place of the inherited one as a whole.
+/// Whether a mapping, or a mapping inside it, has a key without a value. Lists are skipped: a list
+/// replaces the inherited one as a whole.
 fn has_empty(node: &Node) -> bool {
     let mut values = node.as_mapping().into_iter().flat_map(Mapping::values);
     values.any(|value| is_absent(value) || has_empty(value))
 }
 
-/// Whether nothing is written there: the author of `null` or `~` means it.
+/// Whether no value is written; an explicit `null` or `~` is intended.
 fn is_absent(value: &Node) -> bool {
     value.is_null() && value.span.start == value.span.end
 }
 
-/// A key without a value, and what it takes the place of.
+/// A key without a value, and the inherited value that it overrides.
 struct EmptyOverride {
     place: Location,
     key: Span,
-    /// Where the value would be.
+    /// Position where the value would be.
     at: Span,
     inherited: Span,
 }
 
-/// The keys without a value that a merge lays over a mapping or list with something
-/// in it, and that nothing fills later.
+/// Keys without a value that a merge lays over a non-empty mapping or list, and that no later step
+/// fills.
 fn lost(facts: &SiteFacts<'_>, doc: DocId) -> Vec<EmptyOverride> {
     let recipe = facts.graph.recipe(doc);
     let mut lost = Vec::new();
@@ -88,19 +88,19 @@ fn add_lost(own: &Node, inherited: &Node, here: &mut Location, found: &mut Vec<E
     }
 }
 
-/// Whether it is a mapping or list with entries. Of a secret that is not reported.
+/// Whether the value is a non-empty mapping or list; never for a secret.
 fn is_full(node: &Node) -> bool {
     !node.secret && children(node).next().is_some()
 }
 
-fn word(facts: &SiteFacts<'_>, doc: DocId, lost: &EmptyOverride) -> Diagnostic {
+fn report(facts: &SiteFacts<'_>, doc: DocId, lost: &EmptyOverride) -> Diagnostic {
     let (name, place) = (facts.name(doc), lost.place.to_string());
-    let message = format!("`{place}` of `{name}` has no value, so what it inherits there is gone");
+    let message = format!("`{place}` of `{name}` has no value, which discards the inherited value");
     let label = Label::new(lost.key, "a key without a value is null");
     Diagnostic::new(&RULE, message, label)
-        .related(facts.first_line(lost.inherited), "inherited from here, and lost")
-        .note("null takes the place of all that was there, as every value that is no mapping does")
-        .help("write the value or remove the key; `null` says that nothing is meant")
+        .related(facts.first_line(lost.inherited), "the inherited value, which is lost")
+        .note("null replaces the inherited value, as every value that is not a mapping does")
+        .help("write the value or remove the key; write `null` if this is intended")
         .about(place)
         .document(facts.document(doc).key.clone())
 }

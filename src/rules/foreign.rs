@@ -1,5 +1,5 @@
-//! Files of another form in layer folders: objects of Kubernetes, and templates. There may be
-//! hundreds of them, of which one finding says what they are.
+//! Files in layer folders that hold something other than Deckhand documents: Kubernetes objects or
+//! templates. There may be hundreds, so they are folded into one finding.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +7,19 @@ use super::{FileFacts, invalid_yaml, missing_document_start, not_a_document};
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Span};
 
-/// Another form that a file may have.
+/// Kind of foreign file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ForeignForm {
-    /// Objects of Kubernetes, or of Kustomize.
+    /// Kubernetes or Kustomize objects.
     Kubernetes,
-    /// A template of Jinja or of Go.
+    /// Jinja or Go template.
     Template,
 }
 
 impl ForeignForm {
     const ALL: [Self; 2] = [Self::Kubernetes, Self::Template];
 
-    /// The form of the YAML document that begins at a place.
+    /// Form of the YAML document that begins at `at`.
     pub(super) fn of_document(facts: &FileFacts<'_>, at: Span) -> Option<Self> {
         if facts.is_secret(at) {
             return None;
@@ -31,7 +31,7 @@ impl ForeignForm {
         (has("apiVersion:") && has("kind:")).then_some(Self::Kubernetes)
     }
 
-    /// The form of a file that is not YAML at a place.
+    /// Form of a file that is not valid YAML at `at`.
     pub(super) fn of_line(facts: &FileFacts<'_>, at: Span) -> Option<Self> {
         if facts.is_secret(at) {
             return None;
@@ -51,8 +51,8 @@ impl ForeignForm {
     }
 }
 
-/// The findings of the files of a side, with one for all files of each other form, if these
-/// are more than a few.
+/// Findings for the files of one side, with one finding per foreign form if it has more than a few
+/// files.
 pub(crate) fn folded(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     ForeignForm::ALL.into_iter().fold(found, folded_of)
 }
@@ -69,7 +69,7 @@ fn folded_of(found: Vec<Diagnostic>, form: ForeignForm) -> Vec<Diagnostic> {
         return found;
     }
     let (of_form, mut others): (Vec<_>, Vec<_>) = found.into_iter().partition(is_of_form);
-    // A file that is no part of a site needs no `---`.
+    // A file that belongs to no site needs no `---`.
     others.retain(|finding| {
         finding.rule.name != missing_document_start::RULE.name
             || !files.contains(&finding.primary.span.file)
@@ -77,7 +77,7 @@ fn folded_of(found: Vec<Diagnostic>, form: ForeignForm) -> Vec<Diagnostic> {
     let sites: BTreeSet<_> = of_form.iter().flat_map(|finding| finding.sites.clone()).collect();
     let count = Diagnostic::total(&of_form);
     let message =
-        format!("{} files hold {}, and no Deckhand documents", files.len(), form.subject());
+        format!("{} files contain {}, not Deckhand documents", files.len(), form.subject());
     others.extend(of_form.into_iter().next().map(|first| Diagnostic {
         message,
         help: Some(

@@ -1,4 +1,4 @@
-//! `generated-source-missing`: substitution sources that the site's catalogs say are made at deploy time.
+//! `generated-source-missing`: substitution sources that are generated at deploy time.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::system::deckhand::document::SubstitutionSource;
 super::rule!(
     "generated-source-missing",
     Note[Absence],
-    "substitution sources that the site's catalogs say are made at deploy time"
+    "substitution sources that a catalog says are generated at deploy time"
 );
 
 /// Maximum number of sources named in the note.
 const MAX_NAMED: usize = 8;
 
-pub(super) fn word(facts: &SiteFacts<'_>, missing: &[GeneratedSource]) -> Diagnostic {
-    // By where it is declared: the catalog's order, the same in every run.
+pub(super) fn report(facts: &SiteFacts<'_>, missing: &[GeneratedSource]) -> Diagnostic {
+    // Ordered by declaration: the catalog's order, the same in every run.
     let sources: BTreeMap<_, &GeneratedSource> = missing
         .iter()
         .rev()
@@ -29,13 +29,13 @@ pub(super) fn word(facts: &SiteFacts<'_>, missing: &[GeneratedSource]) -> Diagno
     let first = sources.values().next().expect("at least one source is missing");
     let name = &source(facts, first).name;
     let message = match sources.len() {
-        1 => format!("the substitution source `{}` is made at deploy time", name.value),
-        count => format!("{count} substitution sources are made at deploy time"),
+        1 => format!("the substitution source `{}` is generated at deploy time", name.value),
+        count => format!("{count} substitution sources are generated at deploy time"),
     };
     let label = Label::new(first.declared, format!("{} is declared here", named(facts, first)));
     let diagnostic = Diagnostic::new(&RULE, message, label)
         .related(name.span, format!("`{}` substitutes from it", facts.name(first.doc)))
-        .note("what these substitutions would write is not in the rendered documents");
+        .note("the rendered documents lack the values of these substitutions");
     let diagnostic = match listed(facts, sources.values().skip(1)) {
         Some(others) => diagnostic.note(format!("the others: {others}")),
         None => diagnostic,
@@ -52,14 +52,14 @@ fn source<'a>(facts: &'a SiteFacts<'_>, missing: &GeneratedSource) -> &'a Substi
     &facts.document(missing.doc).sources[missing.substitution]
 }
 
-/// A source's name and kind: a certificate and its key have one name.
+/// Name and kind of a source; a certificate and its key share a name.
 fn named(facts: &SiteFacts<'_>, missing: &GeneratedSource) -> String {
     let SubstitutionSource { schema, name, .. } = source(facts, missing);
     let kind = schema.value.split('/').nth(1).unwrap_or(&schema.value);
     format!("`{}` ({kind})", name.value)
 }
 
-/// The sources in one line.
+/// Formats the sources in one line.
 fn listed<'a>(
     facts: &SiteFacts<'_>,
     sources: impl Iterator<Item = &'a &'a GeneratedSource>,

@@ -1,4 +1,4 @@
-//! `ignored-revision`: a site definition's `revision`, beside folders of other revisions.
+//! `ignored-revision`: `revision` in a site definition, beside folders of other revisions.
 
 use std::sync::Arc;
 
@@ -8,28 +8,28 @@ use crate::source::{RepoPath, Spanned};
 super::rule!(
     "ignored-revision",
     Warning,
-    "a `revision` in a site definition, which no longer selects folders"
+    "`revision` in a site definition, which no longer selects folders"
 );
 
-/// Maximum number of folders that are named.
+/// Maximum number of folders listed.
 const MAX_FOLDERS: usize = 4;
 
-pub(super) fn word(revision: &Spanned<Arc<str>>, others: &[RepoPath]) -> Diagnostic {
+pub(super) fn report(revision: &Spanned<Arc<str>>, others: &[RepoPath]) -> Diagnostic {
     let name = &revision.value;
     let mut folders: Vec<String> =
         others.iter().take(MAX_FOLDERS).map(|folder| format!("`{folder}/`")).collect();
     if others.len() > MAX_FOLDERS {
         folders.push(format!("{} more", others.len() - MAX_FOLDERS));
     }
-    let label = Label::new(revision.span, "no folder is selected by this");
+    let label = Label::new(revision.span, "selects no folder");
     Diagnostic::new(&RULE, format!("`revision: {name}` does not select folders"), label)
         .note(format!(
-            "until 2018 Pegleg read of each layer only the folders `common` and `{name}`; since \
-             then it reads all of them, as layercake does"
+            "until 2018 Pegleg read only the folders `common` and `{name}` of each layer; now it \
+             reads all of them, as layercake does"
         ))
-        .note(format!("the site is made of folders of other revisions too: {}", folders.join(", ")))
+        .note(format!("the site also includes folders of other revisions: {}", folders.join(", ")))
         .help(
-            "keep the folders of one revision, and the others in commits or branches of their own; \
-             then remove `revision`",
+            "keep the folders of one revision, and move the others to commits or branches of their \
+             own; then remove `revision`",
         )
 }

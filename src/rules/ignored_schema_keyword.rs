@@ -1,4 +1,4 @@
-//! `ignored-schema-keyword`: a keyword in a DataSchema that has no effect at its place.
+//! `ignored-schema-keyword`: DataSchema keyword that has no effect at its position.
 
 use super::FileFacts;
 use super::invalid_schema::{each_problem, finding};
@@ -9,35 +9,35 @@ use crate::system::deckhand::document::Document;
 super::rule!(
     "ignored-schema-keyword",
     Warning,
-    "a keyword in a DataSchema that has no effect where it stands";
+    "DataSchema keyword that has no effect at its position";
     File(check)
 );
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
-    each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
+    each_problem(facts, &mut |document, problem| found.extend(report(document, problem)));
 }
 
-fn word(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
+fn report(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
     let mut help = None;
     let (keyword, label, note) = match &problem.fault {
         SchemaFault::ForeignKeyword { keyword, draft } => (
             keyword,
             format!("a keyword of Draft {draft}"),
-            "Deckhand validates with Draft 4, whatever `$schema` says".to_owned(),
+            "Deckhand validates with Draft 4, regardless of `$schema`".to_owned(),
         ),
         SchemaFault::BesideReference { keyword } => (
             keyword,
-            "it stands beside `$ref`".to_owned(),
-            "in Draft 4 nothing beside `$ref` is looked at; `allOf` can hold both".to_owned(),
+            "it is beside `$ref`".to_owned(),
+            "Draft 4 ignores all keywords beside `$ref`; use `allOf` to combine them".to_owned(),
         ),
         SchemaFault::NeverApplies { keyword, about, allowed } => {
             help = better_place(keyword, about, allowed);
             (
                 keyword,
-                format!("it is about values of type `{about}`"),
+                format!("it applies to values of type `{about}`"),
                 match &allowed[..] {
                     [only] => format!("the `type` beside it is `{only}`"),
-                    _ => "the `type` beside it allows no such value".to_owned(),
+                    _ => "the `type` beside it does not allow such values".to_owned(),
                 },
             )
         }
@@ -60,16 +60,15 @@ fn word(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
     })
 }
 
-/// The place that was likely meant for a keyword for values of the type `about`, where only values
-/// of other types are allowed.
+/// Suggests where to put a keyword for values of type `about` if only other types are allowed.
 fn better_place(keyword: &str, about: &str, allowed: &[String]) -> Option<String> {
     let allows = |kind: &str| allowed.iter().any(|name| name == kind);
     match (keyword, about) {
         ("items", _) if allows("object") => {
-            Some("for what a mapping holds, write `additionalProperties`".to_owned())
+            Some("use `additionalProperties` for the values of a mapping".to_owned())
         }
         (_, "object") if allows("array") => {
-            Some(format!("if it is about each item of the list, put `{keyword}` below `items`"))
+            Some(format!("if it applies to each item of the list, put `{keyword}` below `items`"))
         }
         _ => None,
     }

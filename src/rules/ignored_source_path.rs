@@ -1,4 +1,4 @@
-//! `ignored-source-path`: a path into a source document whose data is no mapping.
+//! `ignored-source-path`: path into a source document whose data is not a mapping.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
@@ -8,10 +8,10 @@ use crate::render::Problem;
 super::rule!(
     "ignored-source-path",
     Error,
-    "a path into a source document whose data is no mapping"
+    "path into a source document whose data is not a mapping"
 );
 
-pub(super) fn word(
+pub(super) fn report(
     facts: &SiteFacts<'_>,
     problem: &Problem,
     source: DocId,
@@ -19,10 +19,10 @@ pub(super) fn word(
 ) -> Diagnostic {
     let (name, source_name) = (facts.name(problem.doc), facts.name(source));
     let data = facts.rendered.data(source);
-    let kind = data.map_or("no mapping", |data| data.value.kind());
+    let kind = data.map_or("not a mapping", |data| data.value.kind());
     let message = format!("`{name}` reads `{path}` of `{source_name}`, whose data is {kind}");
     Diagnostic::new(&RULE, message, Label::new(problem.at, "this path is ignored"))
         .related(facts.document(source).name_span, format!("its data is {kind}"))
-        .note("only mappings have paths inside: Deckhand uses the whole data")
+        .note("only mappings can be indexed by a path; Deckhand uses the whole data")
         .help("write `path: .`")
 }

@@ -1,4 +1,4 @@
-//! `ineffective-action`: an action without which the document would be the same.
+//! `ineffective-action`: layering action that has no effect.
 
 use std::collections::BTreeSet;
 
@@ -14,40 +14,39 @@ use crate::yaml::path::Path;
 super::rule!(
     "ineffective-action",
     Note [Fixable, Everywhere],
-    "an action without which the document would be the same";
+    "layering action that has no effect";
     Documents(check)
 );
 
-/// Each action is tried by making the document without it. A document with more
-/// of them than anybody writes by hand is not looked at.
+/// Maximum number of actions that are tried. Each is tried by rendering the document without it; no
+/// document written by hand has more.
 const MAX_TRIED_ACTIONS: usize = 100;
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
         let actions = actions(facts, doc);
-        // The only action is what makes the document inherit at all.
+        // A document's only action is what makes it inherit.
         if actions.len() < 2 || actions.len() > MAX_TRIED_ACTIONS {
             continue;
         }
-        // To see what each of them does, the document is made again.
+        // Finding the effect of each action means rendering the document again.
         let can_be_idle = |step: &usize| making_idle(facts, doc, *step, &BTreeSet::new()).is_some();
         if !actions.iter().any(can_be_idle) {
             continue;
         }
         let ineffective = ineffective(facts, doc, &actions);
-        found.extend(ineffective.iter().map(|step| (doc, word(facts, doc, *step, &ineffective))));
+        found.extend(ineffective.iter().map(|step| (doc, report(facts, doc, *step, &ineffective))));
     }
 }
 
-/// The steps that are actions.
+/// Indexes of the steps that are actions.
 fn actions(facts: &SiteFacts<'_>, doc: DocId) -> Vec<usize> {
     let steps = facts.graph.recipe(doc).steps.iter();
     let actions = steps.filter(|step| matches!(step.op, Op::Merge { .. }));
     actions.map(|step| step.index).collect()
 }
 
-/// The actions that can all be left out together. Of two that do the same it is
-/// the later one.
+/// Actions that can all be removed together; of two equivalent actions, the later one.
 fn ineffective(facts: &SiteFacts<'_>, doc: DocId, actions: &[usize]) -> BTreeSet<usize> {
     let mut left_out = BTreeSet::new();
     let Some(data) = facts.rendered.data(doc) else { return left_out };
@@ -70,8 +69,8 @@ fn ineffective(facts: &SiteFacts<'_>, doc: DocId, actions: &[usize]) -> BTreeSet
     left_out
 }
 
-/// The other step because of which `step` does nothing, whatever is inherited:
-/// an equal result alone may be a chance, and end with the parent's next edit.
+/// The other step that makes `step` redundant for any inherited value. An equal result alone may be a
+/// coincidence that ends with the parent's next edit.
 fn making_idle(
     facts: &SiteFacts<'_>,
     doc: DocId,
@@ -90,13 +89,13 @@ fn making_idle(
                     other.index > step
                         && substitution.writing.to.iter().any(|to| covers(facts, doc, step, to))
                 }
-                Op::Lay(_) => false,
+                Op::Combine(_) => false,
             }
     });
     idle.map(|other| other.index)
 }
 
-/// Whether an action overwrites what `step` does, or does it too.
+/// Whether an action overwrites the effect of `step` or repeats it.
 fn does_the_same(
     facts: &SiteFacts<'_>,
     doc: DocId,
@@ -116,7 +115,7 @@ fn does_the_same(
         (Method::Delete, Method::Replace) => other > step,
         (Method::Delete, Method::Merge) => false,
         (Method::Merge | Method::Replace, Method::Replace) | (Method::Merge, Method::Merge) => true,
-        // A merge keeps what else a mapping holds below.
+        // A merge keeps the other keys of the mapping below.
         (Method::Replace, Method::Merge) => !lays_mapping(facts, doc, own_path, own_method),
     }
 }
@@ -132,7 +131,7 @@ fn lays_mapping(
     own.is_some_and(|found| found.node.as_mapping().is_some())
 }
 
-/// Whether a whole value is substituted where the action writes, or around it.
+/// Whether a whole value is substituted at the action's path or around it.
 fn covers(facts: &SiteFacts<'_>, doc: DocId, step: usize, to: &Destination) -> bool {
     let (method, path) = action(facts, doc, step);
     let own = path.value.effective(method, facts.graph.semantics).and_then(Path::segments);
@@ -143,11 +142,16 @@ fn covers(facts: &SiteFacts<'_>, doc: DocId, step: usize, to: &Destination) -> b
 fn action<'a>(facts: &SiteFacts<'a>, doc: DocId, step: usize) -> (Method, &'a Spanned<ActionPath>) {
     match facts.graph.recipe(doc).step(step).op {
         Op::Merge { method, path } => (method, path),
-        Op::Substitute(_) | Op::Lay(_) => unreachable!("only actions are tried"),
+        Op::Substitute(_) | Op::Combine(_) => unreachable!("only actions are tried"),
     }
 }
 
-fn word(facts: &SiteFacts<'_>, doc: DocId, step: usize, left_out: &BTreeSet<usize>) -> Diagnostic {
+fn report(
+    facts: &SiteFacts<'_>,
+    doc: DocId,
+    step: usize,
+    left_out: &BTreeSet<usize>,
+) -> Diagnostic {
     let name = facts.name(doc);
     let recipe = facts.graph.recipe(doc);
     let at = recipe.step(step).at;
@@ -155,10 +159,10 @@ fn word(facts: &SiteFacts<'_>, doc: DocId, step: usize, left_out: &BTreeSet<usiz
     let path = facts.sources.slice(path.span).trim_matches(['"', '\'']);
     let did = format!("{} `{path}`", method.as_str());
     let message = format!("the action of `{name}` to {did} has no effect");
-    let label = Label::new(facts.first_line(at), "without it the document is the same");
+    let label = Label::new(facts.first_line(at), "the document is the same without it");
     let mut diagnostic = Diagnostic::new(&RULE, message, label).about(did);
     if let Some(other) = making_idle(facts, doc, step, left_out) {
-        let what = if other > step { "overwrites what it does" } else { "has done it already" };
+        let what = if other > step { "overwrites its effect" } else { "already has this effect" };
         diagnostic = diagnostic.related(facts.first_line(recipe.step(other).at), what);
     }
     let lines = lines_of_item(facts.sources.get(at.file).text(), at);
@@ -167,9 +171,7 @@ fn word(facts: &SiteFacts<'_>, doc: DocId, step: usize, left_out: &BTreeSet<usiz
         diagnostic = diagnostic.fix("remove the action", vec![edit]);
     }
     diagnostic
-        .note(
-            "actions are applied in the order in which they stand, each to what the last one left",
-        )
-        .help("remove it, or mend its path or its place among the actions")
+        .note("actions are applied in order, each to the result of the previous one")
+        .help("remove it, or correct its path or its position in the list")
         .document(facts.document(doc).key.clone())
 }

@@ -1,4 +1,4 @@
-//! `ineffective-override`: a document overrides a value with what it inherits.
+//! `ineffective-override`: a document overrides a value with the value it inherits.
 
 use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
@@ -11,7 +11,7 @@ use crate::yaml::{Mapping, Node};
 super::rule!(
     "ineffective-override",
     Note [Strict, Everywhere],
-    "a document overrides a value with what it inherits";
+    "a document overrides a value with the value it inherits";
     Documents(check)
 );
 
@@ -24,18 +24,18 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
         for effect in effects(facts.graph, facts.rendered, doc) {
             add_repeated(facts, doc, &effect, &mut repeated);
         }
-        found.extend(repeated.iter().map(|it| (doc, word(facts, doc, it))));
+        found.extend(repeated.iter().map(|it| (doc, report(facts, doc, it))));
     }
 }
 
-/// A place of a document's own data, and the equal value that it inherits.
+/// A place in a document's own data, and the equal inherited value.
 struct RepeatedValue {
     place: Location,
     own: Node,
     inherited: Node,
 }
 
-/// Adds the topmost places at which an action lays what is there already.
+/// Adds the topmost places at which an action writes a value that is already there.
 fn add_repeated(
     facts: &SiteFacts<'_>,
     doc: DocId,
@@ -50,7 +50,7 @@ fn add_repeated(
         Method::Replace => true,
         Method::Delete => return,
     };
-    // What is put behind a list's other items is no override.
+    // Items appended to a list are not overrides.
     if effect.written.is_empty()
         || extended_list(path, facts.graph.semantics).is_some() && !is_whole
     {
@@ -62,7 +62,7 @@ fn add_repeated(
     };
     let mut comparison = OverrideComparison { is_whole, here: own.location, found };
     if comparison.is_repeated(&own.node, &below.node) {
-        // The data of a document that only substitutes.
+        // An empty mapping is the data of a document that only substitutes.
         let is_form = own.node.as_mapping().is_some_and(Mapping::is_empty);
         if !is_form {
             comparison.add(&own.node, &below.node);
@@ -70,9 +70,9 @@ fn add_repeated(
     }
 }
 
-/// A walk through what is laid and what it is laid on.
+/// Walk over an own value and the inherited value below it.
 struct OverrideComparison<'a> {
-    /// Whether the value takes the other's place as a whole.
+    /// Whether the own value replaces the inherited one as a whole.
     is_whole: bool,
     here: Location,
     found: &'a mut Vec<RepeatedValue>,
@@ -84,10 +84,9 @@ impl OverrideComparison<'_> {
         self.found.push(RepeatedValue { place, own, inherited });
     }
 
-    /// Whether all of `own` repeats what is there. If only parts of it do, they
-    /// are added.
+    /// Whether all of `own` repeats the inherited value. If only parts do, adds those.
     fn is_repeated(&mut self, own: &Node, inherited: &Node) -> bool {
-        // What an earlier action of the document laid is not inherited.
+        // Values written by an earlier action of the same document are not inherited.
         if own.secret || inherited.secret || is_of_same_texts(own, inherited) {
             return false;
         }
@@ -119,19 +118,19 @@ impl OverrideComparison<'_> {
     }
 }
 
-fn word(facts: &SiteFacts<'_>, doc: DocId, repeated: &RepeatedValue) -> Diagnostic {
+fn report(facts: &SiteFacts<'_>, doc: DocId, repeated: &RepeatedValue) -> Diagnostic {
     let (name, place) = (facts.name(doc), repeated.place.to_string());
     let message = if repeated.place.is_root() {
-        format!("all that `{name}` overrides is what it inherits")
+        format!("all values that `{name}` overrides equal the inherited ones")
     } else {
-        format!("`{name}` overrides `{place}` with what it inherits")
+        format!("`{name}` overrides `{place}` with the value it inherits")
     };
-    let label = Label::new(facts.first_line(repeated.own.span), "equal to what is inherited");
+    let label = Label::new(facts.first_line(repeated.own.span), "equal to the inherited value");
     let from = facts.first_line(repeated.inherited.span);
     Diagnostic::new(&RULE, message, label)
         .related(from, "inherited from here")
-        .note("once the parent changes, this document keeps the old value")
-        .help("remove the override, unless it is meant to stay when the parent changes")
+        .note("if the parent changes, this document keeps the old value")
+        .help("remove the override, unless the value must not follow the parent")
         .about(place)
         .document(facts.document(doc).key.clone())
 }

@@ -1,4 +1,4 @@
-//! `ineffective-substitution`: a substitution writes a value that is there already.
+//! `ineffective-substitution`: a substitution writes the value that is already there.
 
 use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
@@ -10,7 +10,7 @@ use crate::yaml::path::Location;
 super::rule!(
     "ineffective-substitution",
     Note [Strict, Everywhere],
-    "a substitution writes what stands there already";
+    "a substitution writes the value that is already there";
     Documents(check)
 );
 
@@ -24,19 +24,19 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
         for effect in effects(facts.graph, facts.rendered, doc) {
             let step = facts.graph.recipe(doc).step(effect.step);
             let Op::Substitute(substitution) = step.op else { continue };
-            // Two substitutions into one place are another rule's.
+            // `repeated-destination` reports two substitutions into one place.
             if let Some(there) = there_before(&effect)
                 && !is_written_before(&effect, &written)
             {
-                found.push((doc, word(facts, doc, &effect, &substitution, there)));
+                found.push((doc, report(facts, doc, &effect, &substitution, there)));
             }
             written.extend(effect.written);
         }
     }
 }
 
-/// The former value at the first of the places written, if all of them had the value that they have
-/// now. None for secrets.
+/// Previous value at the first of the places written, if none of them changed. Returns `None` for
+/// secrets.
 fn there_before(effect: &Effect) -> Option<&Node> {
     let mut there = effect.written.iter().map(|place| {
         let (before, after) = (place.get(&effect.before)?, place.get(&effect.after)?);
@@ -51,7 +51,7 @@ fn is_written_before(effect: &Effect, earlier: &[Location]) -> bool {
     earlier.iter().any(|place| effect.written.iter().any(|here| here.starts_with(place)))
 }
 
-fn word(
+fn report(
     facts: &SiteFacts<'_>,
     doc: DocId,
     effect: &Effect,
@@ -62,12 +62,12 @@ fn word(
     let path = &substitution.writing.to[index].path;
     let (name, text) = (facts.name(doc), path.value.text());
     let source = facts.name(substitution.source);
-    let message = format!("`{name}` substitutes into `{text}` what stands there already");
+    let message = format!("`{name}` substitutes into `{text}` the value that is already there");
     let label = Label::new(path.span, format!("`{source}` has the same value"));
     Diagnostic::new(&RULE, message, label)
-        .related(facts.first_line(there.span), "the value that stands there")
-        .note("who reads the value that is replaced cannot tell that it has no say")
-        .help("leave the value out that is replaced, or write a placeholder; or remove the substitution")
+        .related(facts.first_line(there.span), "the existing value")
+        .note("a reader of the replaced value cannot see that it has no effect")
+        .help("remove the replaced value or use a placeholder, or remove the substitution")
         .about(text)
         .document(facts.document(doc).key.clone())
 }

@@ -1,4 +1,4 @@
-//! `internal-error`: layercake itself failed.
+//! `internal-error`: internal error in layercake.
 
 use super::{FailedStep, SiteFacts, title};
 use crate::diagnostic::{Diagnostic, Label};
@@ -6,37 +6,37 @@ use crate::graph::DocId;
 use crate::render::Outcome;
 use crate::source::{FileId, Span};
 
-super::rule!("internal-error", Error[Always], "layercake itself failed");
+super::rule!("internal-error", Error[Always], "internal error in layercake");
 
 /// Maximum number of further documents listed.
 const MAX_RELATED_DOCUMENTS: usize = 10;
 
-pub(super) fn word(file: FileId, undone: FailedStep) -> Diagnostic {
-    let message = match undone {
-        FailedStep::Checking => "layercake itself failed, and this site is not checked",
-        FailedStep::Taking => "layercake itself failed, and does not show what it was asked for",
-        FailedStep::Comparing => "layercake itself failed, and this site is not compared",
-        FailedStep::Trying => "layercake itself failed, and may not tell all causes of changes",
+pub(super) fn report(file: FileId, step: FailedStep) -> Diagnostic {
+    let message = match step {
+        FailedStep::Checking => "internal error: this site was not checked",
+        FailedStep::TakingData => "internal error: the requested output is missing",
+        FailedStep::Comparing => "internal error: this site was not compared",
+        FailedStep::FindingCauses => "internal error: causes of changes may be missing",
     };
-    let label = "the documents with which it failed begin with this file";
+    let label = "the first file of the affected documents";
     finding(message, Label::new(Span::point(file, 0), label))
 }
 
-pub(super) fn word_file(at: Span) -> Diagnostic {
-    let label = Label::new(at, "not all of this file is read");
-    finding("layercake itself failed while it read a file", label)
+pub(super) fn report_file(at: Span) -> Diagnostic {
+    let label = Label::new(at, "this file was not read completely");
+    finding("internal error while reading a file", label)
 }
 
-pub(super) fn word_words(at: Span) -> Diagnostic {
-    let label = Label::new(at, "something is wrong here, or seems to be");
-    finding("layercake itself failed while it put a finding into words", label)
+pub(super) fn report_words(at: Span) -> Diagnostic {
+    let label = Label::new(at, "a problem was found here");
+    finding("internal error while formatting a finding", label)
 }
 
-/// A document that was not rendered.
-pub(super) fn word_document(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
+/// Finding for a document that was not rendered.
+pub(super) fn report_document(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let key = |doc: DocId| &facts.graph.recipe(doc).key;
-    let label = Label::new(first_line(facts, doc), "this document is not rendered");
-    let message = format!("layercake itself failed while it rendered `{}`", title(key(doc)));
+    let label = Label::new(first_line(facts, doc), "this document was not rendered");
+    let message = format!("internal error while rendering `{}`", title(key(doc)));
     let needing: Vec<DocId> = facts.graph.iter().map(|(other, _)| other).collect();
     let needing = needing.into_iter().filter(|other| match facts.rendered.outcome(*other) {
         Outcome::Blocked(blocker) => blocker == doc && *other != doc,
@@ -45,27 +45,30 @@ pub(super) fn word_document(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let needing: Vec<DocId> = needing.collect();
     let failed = finding(&message, label).document(key(doc).clone());
     let shown = needing.iter().take(MAX_RELATED_DOCUMENTS).fold(failed, |finding, other| {
-        let says = format!("`{}` needs it, and is not rendered either", title(key(*other)));
+        let says = format!("`{}` depends on it, and was not rendered either", title(key(*other)));
         finding.related(first_line(facts, *other), says).document(key(*other).clone())
     });
     match needing.len().saturating_sub(MAX_RELATED_DOCUMENTS) {
         0 => shown,
-        more => shown.note(format!("{more} more documents need it, and are not rendered either")),
+        more => {
+            shown.note(format!("{more} more documents depend on it, and were not rendered either"))
+        }
     }
 }
 
-/// A rule that failed at a file, or at the site that the file begins.
-pub(super) fn word_rule(file: FileId, rules: &str) -> Diagnostic {
-    let label = Label::new(Span::point(file, 0), "it looked at this file, or at a site with it");
-    finding(&format!("layercake itself failed while it looked for {rules}"), label)
+/// Finding for a rule that failed on a file, or on the site that begins with the file.
+pub(super) fn report_rule(file: FileId, rules: &str) -> Diagnostic {
+    let label =
+        Label::new(Span::point(file, 0), "the rule was checking this file, or a site with it");
+    finding(&format!("internal error while checking {rules}"), label)
 }
 
-/// A rule that failed at these documents.
-pub(super) fn word_rule_at(facts: &SiteFacts<'_>, docs: &[DocId], rules: &str) -> Diagnostic {
+/// Finding for a rule that failed on these documents.
+pub(super) fn report_rule_at(facts: &SiteFacts<'_>, docs: &[DocId], rules: &str) -> Diagnostic {
     let (first, others) = docs.split_first().expect("it failed at a document");
-    let label = Label::new(first_line(facts, *first), "not looked for in this document");
+    let label = Label::new(first_line(facts, *first), "not checked in this document");
     let message = format!(
-        "layercake itself failed while it looked for {rules} in `{}`{}",
+        "internal error while checking {rules} in `{}`{}",
         facts.name(*first),
         match others.len() {
             0 => String::new(),
@@ -84,9 +87,9 @@ fn first_line(facts: &SiteFacts<'_>, doc: DocId) -> Span {
 
 fn finding(message: &str, label: Label) -> Diagnostic {
     Diagnostic::new(&RULE, message, label)
-        .note("this is a fault of layercake; nothing here says that the documents are wrong")
+        .note("this is a bug in layercake, not an error in the documents")
         .help(
-            "please report it, with the place that standard error tells and the smallest files \
-             you can",
+            "report it, with the source location printed on standard error and the smallest files \
+             that reproduce it",
         )
 }

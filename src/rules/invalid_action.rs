@@ -1,4 +1,4 @@
-//! `invalid-action`: a layering action that cannot be applied.
+//! `invalid-action`: layering action that cannot be applied.
 
 use super::{FileFacts, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
@@ -7,16 +7,16 @@ use crate::render::Problem;
 use crate::source::Span;
 use crate::yaml::path::WalkError;
 
-super::rule!("invalid-action", Error [Refused], "a layering action that cannot be applied", was "P005");
+super::rule!("invalid-action", Error [Refused], "layering action that cannot be applied", was "P005");
 
-pub(super) fn word_method(
+pub(super) fn report_method(
     facts: &FileFacts<'_>,
     at: Span,
     method: &str,
     near: Option<&str>,
 ) -> Diagnostic {
     let message = format!("an action of `{}` has the unknown method `{method}`", facts.name_at(at));
-    let label = Label::new(at, "neither `merge`, `replace` nor `delete`");
+    let label = Label::new(at, "expected `merge`, `replace` or `delete`");
     let diagnostic = Diagnostic::new(&RULE, message, label)
         .note("the action is skipped; Deckhand refuses the whole site");
     match near {
@@ -25,17 +25,17 @@ pub(super) fn word_method(
     }
 }
 
-pub(super) fn word_walk(
+pub(super) fn report_walk(
     facts: &SiteFacts<'_>,
     problem: &Problem,
     method: Method,
     error: &WalkError,
 ) -> Diagnostic {
     let (name, method) = (facts.name(problem.doc), method.as_str());
-    let message = format!("a `{method}` action of `{name}` cannot follow its path");
+    let message = format!("a `{method}` action of `{name}` has a path that cannot be resolved");
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(problem.at, error.to_string()))
         .note("the action is skipped; Deckhand refuses the whole site")
-        .help("let the path lead through what is there, in the document and in its parent");
+        .help("use a path that exists in the document and in its parent");
     let base = facts.graph.recipe(problem.doc).base;
     base.into_iter().fold(diagnostic, |diagnostic, base| {
         diagnostic.related(facts.document(base.doc).name_span, "the parent")

@@ -1,16 +1,16 @@
-//! `invalid-document`: a document that Deckhand's schemas refuse.
+//! `invalid-document`: document that Deckhand's schemas reject.
 
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("invalid-document", Error [Refused], "a document that Deckhand's schemas refuse", was "P005");
+super::rule!("invalid-document", Error [Refused], "document that Deckhand's schemas reject", was "P005");
 
-pub(super) fn word_missing(at: Span, title: &str, field: &str) -> Diagnostic {
+pub(super) fn report_missing(at: Span, title: &str, field: &str) -> Diagnostic {
     let label = format!("`{}` is missing here", last_part(field));
     finding(at, format!("`{title}` has no `{field}`"), label).help(how_to_add(field))
 }
 
-pub(super) fn word_type(
+pub(super) fn report_type(
     at: Span,
     title: &str,
     field: &str,
@@ -29,50 +29,50 @@ pub(super) fn word_type(
     diagnostic
 }
 
-pub(super) fn word_value(at: Span, title: &str, field: &str, expected: &str) -> Diagnostic {
+pub(super) fn report_value(at: Span, title: &str, field: &str, expected: &str) -> Diagnostic {
     let message = format!("`{field}` of `{title}` must be {expected}");
-    finding(at, message, format!("not {expected}"))
+    finding(at, message, format!("expected {expected}"))
 }
 
-pub(super) fn word_unknown(at: Span, title: &str, field: &str, near: Option<&str>) -> Diagnostic {
+pub(super) fn report_unknown(at: Span, title: &str, field: &str, near: Option<&str>) -> Diagnostic {
     let message = format!("`{title}` has an unknown field `{field}`");
-    finding(at, message, "Deckhand allows no such field here".into()).help(match near {
+    finding(at, message, "Deckhand does not allow this field here".into()).help(match near {
         Some(near) => format!("did you mean `{near}`?"),
         None if field.starts_with("data.") => "remove it".into(),
         None => "remove it, or move it below `data`".into(),
     })
 }
 
-pub(super) fn word_unpaired(at: Span, title: &str, has: &str, lacks: &str) -> Diagnostic {
+pub(super) fn report_unpaired(at: Span, title: &str, has: &str, lacks: &str) -> Diagnostic {
     let message = format!("`{title}` has `{has}` without `{lacks}`");
     finding(at, message, format!("`{lacks}` is missing beside it")).help(how_to_pair(lacks))
 }
 
 fn finding(at: Span, message: String, label: String) -> Diagnostic {
     Diagnostic::new(&RULE, message, Label::new(at, label))
-        .note("Deckhand refuses the whole site, and tells of the first such document only")
+        .note("Deckhand refuses the whole site, and reports only the first such document")
 }
 
-/// The key itself.
+/// Last component of a field's path.
 fn last_part(field: &str) -> &str {
     field.rsplit('.').next().unwrap_or(field)
 }
 
-/// The text to write for a field that Deckhand requires.
+/// Help for adding a required field.
 fn how_to_add(field: &str) -> String {
     match last_part(field) {
         "storagePolicy" => "add `storagePolicy: cleartext`, or `encrypted` for a secret".into(),
         "layeringDefinition" => "add `layeringDefinition: {abstract: false, layer: LAYER}`".into(),
         "schema" if field == "metadata.schema" => "add `schema: metadata/Document/v1`".into(),
-        "layer" => "add `layer`, one of those in the LayeringPolicy's `layerOrder`".into(),
+        "layer" => "add `layer`, one of the layers in the LayeringPolicy's `layerOrder`".into(),
         other => format!("add `{other}`"),
     }
 }
 
-/// The text to write beside the other half of a pair, or the text to remove.
+/// Help for completing or removing half of a pair of fields.
 fn how_to_pair(lacks: &str) -> &'static str {
     match lacks {
         "actions" => "add `actions`, such as `[{method: merge, path: .}]`, or remove the selector",
-        _ => "add a `parentSelector` that finds the parent, or remove the actions",
+        _ => "add a `parentSelector` that selects the parent, or remove the actions",
     }
 }

@@ -1,29 +1,29 @@
-//! `invalid-path`: a path that does not parse.
+//! `invalid-path`: path that cannot be parsed.
 
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 use crate::yaml::path::{PathError, PathErrorKind};
 
-super::rule!("invalid-path", Error [Refused], "a path that does not parse", was "P005");
+super::rule!("invalid-path", Error [Refused], "path that cannot be parsed", was "P005");
 
-pub(super) fn word(at: Span, title: &str, field: &str, error: &PathError) -> Diagnostic {
-    let message = format!("`{field}` of `{title}` is no path: {error}");
+pub(super) fn report(at: Span, title: &str, field: &str, error: &PathError) -> Diagnostic {
+    let message = format!("`{field}` of `{title}` is not a valid path: {error}");
     Diagnostic::new(&RULE, message, Label::new(at, error.to_string()))
-        .note("what it is for is skipped; Deckhand refuses the whole site")
+        .note("the action or substitution is skipped; Deckhand refuses the whole site")
         .help(help(&error.kind))
 }
 
 fn help(kind: &PathErrorKind) -> &'static str {
     match kind {
         PathErrorKind::UnexpectedCharacter(_) | PathErrorKind::UnexpectedToken(_) => {
-            "a key with other characters than letters, digits, `_` and `-` needs quotes: \
+            "quote a key that has characters other than letters, digits, `_` and `-`: \
              `.values.'a/b'.c`"
         }
         PathErrorKind::UnexpectedEnd => {
-            "go on with a key, or remove what is at the end; the root is `.`"
+            "add a key, or remove the trailing characters; the root is `.`"
         }
         PathErrorKind::UnclosedQuote(_) => "close the quote",
-        PathErrorKind::UnknownOperator(_) => "only `this` and `parent` may stand in backquotes",
+        PathErrorKind::UnknownOperator(_) => "only `this` and `parent` are allowed in backquotes",
         PathErrorKind::TooLong | PathErrorKind::TooDeep => "use a shorter path",
     }
 }

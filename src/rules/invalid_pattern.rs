@@ -1,12 +1,12 @@
-//! `invalid-pattern`: a pattern that is no regular expression.
+//! `invalid-pattern`: pattern that is not a valid regular expression.
 
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 use crate::system::deckhand::document::PatternUse;
 
-super::rule!("invalid-pattern", Error [Refused], "a pattern that is no regular expression", was "P005");
+super::rule!("invalid-pattern", Error [Refused], "pattern that is not a valid regular expression", was "P005");
 
-pub(super) fn word(
+pub(super) fn report(
     at: Span,
     title: &str,
     field: &str,
@@ -15,26 +15,25 @@ pub(super) fn word(
 ) -> Diagnostic {
     let (fault, note, help) = match failure {
         PatternUse::Always => (
-            "is no regular expression",
+            "is not a valid regular expression",
             "the substitution is skipped; Deckhand refuses the whole site",
             ESCAPE,
         ),
         PatternUse::WhereFound => (
-            "is no regular expression",
-            "the substitution is skipped; Deckhand refuses the whole site where a string below the \
-             destination holds this text, and skips it elsewhere",
+            "is not a valid regular expression",
+            "the substitution is skipped; Deckhand refuses the whole site if a string below the \
+             destination contains the pattern literally, and skips it otherwise",
             ESCAPE,
         ),
         PatternUse::Unsupported => (
             "cannot be used",
-            "the substitution is skipped; Deckhand's code applies it, so that what is rendered here \
+            "the substitution is skipped; Deckhand's code applies it, so the result rendered here \
              may differ",
-            "write the pattern in another way, such as a character itself instead of its name",
+            "rewrite the pattern, e.g. use a character instead of its name",
         ),
     };
     let headline = format!("`{field}` of `{title}` {fault}: {message}");
     Diagnostic::new(&RULE, headline, Label::new(at, message)).note(note).help(help)
 }
 
-const ESCAPE: &str =
-    "write it as Python does, with a backslash before a character that stands for itself: `\\(`";
+const ESCAPE: &str = "use Python's syntax, and escape literal special characters: `\\(`";

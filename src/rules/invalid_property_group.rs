@@ -1,5 +1,4 @@
-//! `invalid-property-group`: a property group that is none, in a DataSchema or
-//! in the configuration.
+//! `invalid-property-group`: an invalid property group in a DataSchema or in the configuration.
 
 use super::{FileFacts, SiteFacts, ambiguous_property_name, lossy_version, repeated_operand};
 use crate::diagnostic::{Diagnostic, Label, Rule};
@@ -8,16 +7,16 @@ use crate::system::deckhand::schema::is_data_schema;
 use crate::system::heat::{GroupFault, GroupOperator, GroupProblem, Groups};
 
 super::rule!(
-    "invalid-property-group", Error, "a property group that cannot be understood";
+    "invalid-property-group", Error, "invalid property group";
     File(check, RULES);
     Site(check_configured, RULES)
 );
 
-/// The rules that are about definitions of groups.
+/// Rules about definitions of groups.
 pub(super) const RULES: &[&Rule] =
     &[&RULE, &ambiguous_property_name::RULE, &lossy_version::RULE, &repeated_operand::RULE];
 
-/// The place of a definition.
+/// Location of a definition.
 #[derive(Clone, Copy)]
 pub(super) enum DefinitionPlace<'a> {
     /// In a DataSchema document.
@@ -27,7 +26,7 @@ pub(super) enum DefinitionPlace<'a> {
 }
 
 impl DefinitionPlace<'_> {
-    /// The name of its groups.
+    /// Owner of the groups, for messages.
     pub(super) fn of(&self) -> String {
         match self {
             DefinitionPlace::Schema(document) => format!("of DataSchema `{}`", document.key.name),
@@ -38,33 +37,33 @@ impl DefinitionPlace<'_> {
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     let schemas = facts.documents.iter().filter(|document| is_data_schema(document));
-    // Deckhand drops one without content; of a secret one nothing can be determined.
+    // Deckhand ignores one without content; the content of a secret one must not be reported.
     for document in schemas.filter(|it| !it.data.value.is_falsy() && !it.data.secret) {
         let groups = facts.schemas.groups(&document.data, facts.sources);
-        // A keyword that a version ignores is reported with all of its kind.
+        // `lossy-version` reports version keywords of schemas with all other scalars.
         let is_reported_here =
             |problem: &&GroupProblem| !matches!(problem.fault, GroupFault::LossyVersion { .. });
         let problems = groups.problems.iter().filter(is_reported_here);
-        found.extend(problems.map(|problem| word(DefinitionPlace::Schema(document), problem)));
+        found.extend(problems.map(|problem| report(DefinitionPlace::Schema(document), problem)));
     }
 }
 
-/// Findings about the groups of the configuration, as they are understood in this site.
+/// Reports problems of the configured groups as resolved in this site.
 fn check_configured(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     for (beside, groups) in facts.schemas.groups_beside(facts.site, facts.sources) {
         let home = DefinitionPlace::Configuration(&beside.schema);
-        found.extend(groups.problems.iter().map(|problem| word(home, problem)));
+        found.extend(groups.problems.iter().map(|problem| report(home, problem)));
     }
 }
 
-fn word(home: DefinitionPlace<'_>, problem: &GroupProblem) -> Diagnostic {
+fn report(home: DefinitionPlace<'_>, problem: &GroupProblem) -> Diagnostic {
     let finding = match &problem.fault {
-        GroupFault::AmbiguousName { name } => ambiguous_property_name::word(home, problem, name),
+        GroupFault::AmbiguousName { name } => ambiguous_property_name::report(home, problem, name),
         GroupFault::DuplicateOperand { operand, first } => {
-            repeated_operand::word(home, problem, operand, *first)
+            repeated_operand::report(home, problem, operand, *first)
         }
         GroupFault::LossyVersion { text, read } => {
-            lossy_version::word_configured(problem, text, read)
+            lossy_version::report_configured(problem, text, read)
         }
         GroupFault::NotAList
         | GroupFault::BadEntry { .. }
@@ -84,7 +83,7 @@ fn word(home: DefinitionPlace<'_>, problem: &GroupProblem) -> Diagnostic {
         | GroupFault::PathThroughTuple { .. }
         | GroupFault::Cycle { .. }
         | GroupFault::Unreached
-        | GroupFault::TooLarge => word_fault(home, problem),
+        | GroupFault::TooLarge => report_fault(home, problem),
     };
     let place = problem.block.to_string();
     let group = problem.group.as_deref().unwrap_or_default();
@@ -95,7 +94,7 @@ fn word(home: DefinitionPlace<'_>, problem: &GroupProblem) -> Diagnostic {
     }
 }
 
-/// The group that a problem is about.
+/// Names the group that a problem concerns.
 pub(super) fn title(home: DefinitionPlace<'_>, problem: &GroupProblem) -> String {
     match &problem.group {
         Some(group) => format!("property group `{}` {}", short(group), home.of()),
@@ -103,18 +102,20 @@ pub(super) fn title(home: DefinitionPlace<'_>, problem: &GroupProblem) -> String
     }
 }
 
-fn word_fault(home: DefinitionPlace<'_>, problem: &GroupProblem) -> Diagnostic {
+fn report_fault(home: DefinitionPlace<'_>, problem: &GroupProblem) -> Diagnostic {
     let (what, label) = headline(&problem.fault);
     let message = format!("{} {what}", title(home, problem));
     let mut finding = Diagnostic::new(&RULE, message, Label::new(problem.span, label));
     if let GroupFault::DuplicateName { first } = &problem.fault {
-        finding = finding.related(*first, "the name stands here first; this group counts");
+        finding = finding.related(*first, "first defined here; this group is used");
     }
     let effect = match (&problem.fault, &problem.group) {
         (GroupFault::DuplicateName { .. }, _) => "the second group is not checked",
-        (GroupFault::TooLarge, None) => "what stands before this is checked, and nothing after it",
-        (_, None) => "nothing is checked by it",
-        (_, Some(_)) => "the group is not checked, and neither is any that refers to it",
+        (GroupFault::TooLarge, None) => {
+            "the groups before this one are checked, the ones after it are not"
+        }
+        (_, None) => "it checks nothing",
+        (_, Some(_)) => "the group and all groups that refer to it are not checked",
     };
     let finding = finding.note(effect);
     match help(&problem.fault) {
@@ -123,7 +124,7 @@ fn word_fault(home: DefinitionPlace<'_>, problem: &GroupProblem) -> Diagnostic {
     }
 }
 
-/// The fault, to follow the name of the group, and the label of its place.
+/// Message after the name of the group, and label of the fault.
 fn headline(fault: &GroupFault) -> (String, String) {
     let plain = |what: &str, label: &str| (what.to_owned(), label.to_owned());
     match fault {
@@ -133,79 +134,77 @@ fn headline(fault: &GroupFault) -> (String, String) {
         GroupFault::BadEntry { expected } => {
             ("is not written as a group".to_owned(), format!("this must be {expected}"))
         }
-        GroupFault::ReservedName => {
-            plain("has a name that means something else", "no group can be called so")
-        }
+        GroupFault::ReservedName => plain("has a reserved name", "not a valid group name"),
         GroupFault::DuplicateName { .. } => {
-            plain("has the name of another group", "the name again")
+            plain("has the name of another group", "duplicate name")
         }
         GroupFault::UnknownKey { key, .. } => {
-            (format!("has the unknown key `{}`", short(key)), "groups have no such key".to_owned())
+            (format!("has the unknown key `{}`", short(key)), "unknown key".to_owned())
         }
-        GroupFault::BadOperator { found: Some(word), .. } => (
-            format!("has the unknown operator `{}`", short(word)),
-            "this is no operator".to_owned(),
-        ),
+        GroupFault::BadOperator { found: Some(word), .. } => {
+            (format!("has the unknown operator `{}`", short(word)), "unknown operator".to_owned())
+        }
         GroupFault::BadOperator { found: None, .. } => {
-            plain("has no operator", "nothing says what is to hold of its properties")
+            plain("has no operator", "an operator is required")
         }
         GroupFault::BadProperties => {
-            plain("has no list of properties", "there must be a list of operands")
+            plain("has no list of properties", "expected a list of operands")
         }
-        GroupFault::EmptyGroup => plain("is empty", "a group of nothing says nothing"),
+        GroupFault::EmptyGroup => plain("is empty", "expected at least one operand"),
         GroupFault::BadOperand { reason } => {
-            ("has an operand that is none".to_owned(), (*reason).to_owned())
+            ("has an invalid operand".to_owned(), (*reason).to_owned())
         }
-        GroupFault::Arity => {
-            plain("depends on nothing", "`depends_on` needs at least two operands")
-        }
+        GroupFault::Arity => plain(
+            "has `depends_on` with a single operand",
+            "`depends_on` needs at least two operands",
+        ),
         GroupFault::BadVersion { expected } => {
-            ("has unusable versions".to_owned(), format!("this must be {expected}"))
+            ("has invalid versions".to_owned(), format!("this must be {expected}"))
         }
         GroupFault::UnknownName { name, .. } => (
-            format!("names `{}`, which is neither a property nor a group", short(name)),
-            "there is nothing of this name here".to_owned(),
+            format!("refers to `{}`, which is neither a property nor a group", short(name)),
+            "not found".to_owned(),
         ),
         GroupFault::UnknownProperty { path, part, .. } => (
-            format!("names the unknown property `{}`", short(path)),
+            format!("refers to the unknown property `{}`", short(path)),
             format!("the schema declares no `{}` there", short(part)),
         ),
         GroupFault::UnknownGroup { name, .. } => (
             format!("refers to the unknown group `{}`", short(name)),
-            "there is no such group in this block".to_owned(),
+            "no such group in this block".to_owned(),
         ),
         GroupFault::PathThroughScalar { path, part } => (
-            format!("has the path `{}` through a value that holds nothing", short(path)),
-            format!("there can be no `{}` in it", short(part)),
+            format!("has the path `{}` through a scalar value", short(path)),
+            format!("a scalar cannot have a `{}`", short(part)),
         ),
         GroupFault::PathThroughTuple { path } => (
             format!("has the path `{}` through a list with a schema for each item", short(path)),
-            "which item is meant cannot be told".to_owned(),
+            "the path does not say which item".to_owned(),
         ),
         GroupFault::Cycle { names } => {
             let names: Vec<String> =
                 names.iter().map(|name| format!("`{}`", short(name))).collect();
-            (format!("rests on itself: {}", shortened(&names)), "the circle begins here".to_owned())
+            (format!("refers to itself: {}", shortened(&names)), "the cycle begins here".to_owned())
         }
         GroupFault::Unreached => plain(
-            "stands where it is about data in some cases only",
-            "it is not looked at below `anyOf`, `oneOf`, `not`, `dependencies` or a list `items`",
+            "is where it applies to some data only",
+            "not checked below `anyOf`, `oneOf`, `not`, `dependencies` or a list `items`",
         ),
         GroupFault::TooLarge => (
             "is too large".to_owned(),
             format!(
-                "a block has {} groups at most, and they lie {} deep in each other",
+                "at most {} groups per block, nested at most {} deep",
                 Groups::MAX_GROUPS,
                 Groups::MAX_DEPTH
             ),
         ),
         GroupFault::AmbiguousName { .. }
         | GroupFault::DuplicateOperand { .. }
-        | GroupFault::LossyVersion { .. } => unreachable!("other rules tell of these"),
+        | GroupFault::LossyVersion { .. } => unreachable!("other rules report these"),
     }
 }
 
-/// A name or path for a message, which is to be one line that can be read.
+/// Shortens a name or path to fit in a one-line message.
 pub(super) fn short(text: &str) -> String {
     const MAX_CHARACTERS: usize = 120;
     match text.char_indices().nth(MAX_CHARACTERS) {
@@ -236,9 +235,9 @@ fn help(fault: &GroupFault) -> Option<String> {
                 .to_owned(),
         ),
         GroupFault::ReservedName => {
-            Some("operators and `property_groups` are no names, and a name has no dot".to_owned())
+            Some("do not use an operator, `property_groups` or a dot in the name".to_owned())
         }
-        GroupFault::DuplicateName { .. } => Some("give one of them another name".to_owned()),
+        GroupFault::DuplicateName { .. } => Some("rename one of them".to_owned()),
         GroupFault::UnknownKey { near: None, .. } => Some(
             "a group has `properties`, `operator`, `assert`, `description`, `client_plugin`, and \
              `client_plugin_supported` or `client_plugin_supported_since`"
@@ -250,13 +249,14 @@ fn help(fault: &GroupFault) -> Option<String> {
             Some(format!("the operators are {}", words.join(", ")))
         }
         GroupFault::BadProperties | GroupFault::EmptyGroup => {
-            Some("list the properties that the group is about".to_owned())
+            Some("list the properties that the group constrains".to_owned())
         }
         GroupFault::BadOperand { .. } => {
             Some("an operand is `a.b`, `[a, b]`, the name of a group, or a group itself".to_owned())
         }
         GroupFault::Arity => Some(
-            "put what depends first, and what it depends on after it; `and` of one is mandatory"
+            "put the dependent property first, followed by what it depends on; use `and` for a \
+            mandatory property"
                 .to_owned(),
         ),
         GroupFault::BadVersion { .. } => {
@@ -264,17 +264,17 @@ fn help(fault: &GroupFault) -> Option<String> {
         }
         GroupFault::UnknownName { near: None, .. }
         | GroupFault::UnknownProperty { near: None, .. } => {
-            Some("declare the property in the schema, or mend the name".to_owned())
+            Some("declare the property in the schema, or correct the name".to_owned())
         }
         GroupFault::UnknownGroup { near: None, .. } => {
-            Some("a group is looked for in its own block only".to_owned())
+            Some("a group can only refer to groups in its own block".to_owned())
         }
         GroupFault::PathThroughTuple { .. } => {
             Some("write the group into the item's schema".to_owned())
         }
-        GroupFault::Cycle { .. } => Some("take one of the references out".to_owned()),
+        GroupFault::Cycle { .. } => Some("remove one of the references".to_owned()),
         GroupFault::Unreached => {
-            Some("write it beside the keyword, where it is always about the data".to_owned())
+            Some("move it beside that keyword, where it always applies".to_owned())
         }
         GroupFault::PathThroughScalar { .. }
         | GroupFault::TooLarge

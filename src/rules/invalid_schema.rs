@@ -1,4 +1,4 @@
-//! `invalid-schema`: a DataSchema that is no schema of Draft 4.
+//! `invalid-schema`: DataSchema that is not a valid Draft 4 schema.
 
 use super::FileFacts;
 use crate::diagnostic::{Diagnostic, Label};
@@ -7,12 +7,12 @@ use crate::system::deckhand::document::Document;
 use crate::system::deckhand::schema::is_in_use;
 
 super::rule!(
-    "invalid-schema", Error[Refused], "a DataSchema that is no schema of Draft 4";
+    "invalid-schema", Error[Refused], "DataSchema that is not a valid Draft 4 schema";
     File(check)
 );
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
-    each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
+    each_problem(facts, &mut |document, problem| found.extend(report(document, problem)));
 }
 
 /// Reports each problem of the DataSchema documents of a file.
@@ -20,9 +20,9 @@ pub(super) fn each_problem(
     facts: &FileFacts<'_>,
     report: &mut dyn FnMut(&Document, &SchemaProblem),
 ) {
-    // Deckhand drops one without content, and one whose name is no document's schema.
+    // Deckhand ignores schemas without content, and names that no document's schema can have.
     let schemas = facts.documents.iter().filter(|document| is_in_use(document));
-    // Of a secret one nothing can be reported.
+    // The content of a secret schema must not be reported.
     for document in schemas.filter(|document| !document.data.secret) {
         for problem in &facts.schemas.compiled(&document.data).problems {
             report(document, problem);
@@ -30,7 +30,7 @@ pub(super) fn each_problem(
     }
 }
 
-/// The finding of a fault in a schema.
+/// Finding for a fault in a schema.
 pub(super) fn finding(
     rule: &'static crate::diagnostic::Rule,
     document: &Document,
@@ -43,22 +43,22 @@ pub(super) fn finding(
         .document(document.key.clone())
 }
 
-fn word(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
+fn report(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
     let name = &document.key.name;
     let (message, label) = match &problem.fault {
         SchemaFault::InvalidPattern { pattern, reason } => {
-            (format!("DataSchema `{name}` has the unusable pattern `{pattern}`"), reason.clone())
+            (format!("DataSchema `{name}` has the invalid pattern `{pattern}`"), reason.clone())
         }
         SchemaFault::WrongValue { keyword, expected } if keyword.is_empty() => {
-            (format!("DataSchema `{name}` is no schema"), format!("this must be {expected}"))
+            (format!("DataSchema `{name}` is not a schema"), format!("this must be {expected}"))
         }
         SchemaFault::WrongValue { keyword, expected } => (
-            format!("DataSchema `{name}` has an unusable `{keyword}`"),
+            format!("DataSchema `{name}` has an invalid `{keyword}`"),
             format!("this must be {expected}"),
         ),
         SchemaFault::Unpaired { keyword, needs } => (
             format!("DataSchema `{name}` has `{keyword}` without `{needs}`"),
-            format!("`{needs}` says the limit that this is about"),
+            format!("`{needs}` sets the limit that this modifies"),
         ),
         SchemaFault::TooLarge => {
             let message = format!("DataSchema `{name}` is too large to be used");
@@ -72,8 +72,8 @@ fn word(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
             (format!("a part of DataSchema `{name}` cannot be used"), reason.clone())
         }
         SchemaFault::EndlessReference => (
-            format!("a `$ref` in DataSchema `{name}` leads back to itself"),
-            "this reference never ends".to_owned(),
+            format!("a `$ref` in DataSchema `{name}` refers to itself"),
+            "circular reference".to_owned(),
         ),
         SchemaFault::UnknownKeyword { .. }
         | SchemaFault::MisplacedProperty { .. }
@@ -84,15 +84,15 @@ fn word(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
         | SchemaFault::RemoteReference { .. } => return None,
     };
     if problem.fault == SchemaFault::TooLarge {
-        let note = "layercake validates no document by it";
+        let note = "layercake does not use it for validation";
         return Some(finding(&RULE, document, problem, message, label).note(note));
     }
-    let note = "Deckhand refuses the whole site where it has a document of this schema; layercake \
-                validates these without this part";
+    let note = "Deckhand refuses the whole site if it has a document of this schema; layercake \
+                validates these documents without this part";
     let finding = finding(&RULE, document, problem, message, label).note(note);
     Some(match &problem.fault {
         SchemaFault::WrongValue { keyword, .. } if keyword == "required" => {
-            finding.help("beside `properties`, list those of them that must be there")
+            finding.help("write `required` beside `properties`, as a list of required names")
         }
         _ => finding,
     })

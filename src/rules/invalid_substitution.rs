@@ -1,4 +1,4 @@
-//! `invalid-substitution`: a substitution that cannot be applied.
+//! `invalid-substitution`: substitution that cannot be applied.
 
 use super::{FileFacts, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
@@ -8,37 +8,37 @@ use crate::render::{Problem, ProblemKind};
 use crate::source::Span;
 use crate::yaml::path::WalkError;
 
-super::rule!("invalid-substitution", Error [Refused], "a substitution that cannot be applied", was "P005");
+super::rule!("invalid-substitution", Error [Refused], "substitution that cannot be applied", was "P005");
 
 const SKIPPED: &str = "the substitution is skipped; Deckhand refuses the whole site";
 const DESTINATION_SKIPPED: &str = "this destination is skipped; Deckhand refuses the whole site";
 
-pub(super) fn word_depth(facts: &FileFacts<'_>, at: Span) -> Diagnostic {
+pub(super) fn report_depth(facts: &FileFacts<'_>, at: Span) -> Diagnostic {
     let message =
         format!("a substitution of `{}` has `recurse` without `depth`", facts.name_at(at));
     Diagnostic::new(&RULE, message, Label::new(at, "`depth` is missing"))
         .note("this destination is skipped; Deckhand refuses the whole site")
-        .help("write `recurse: {depth: -1}`; a positive number limits how deep to look")
+        .help("write `recurse: {depth: -1}`; a positive number limits the depth")
 }
 
-pub(super) fn word(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
+pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     use ProblemKind as Kind;
     match &problem.kind {
-        Kind::SourcePath { source, error } => word_source_path(facts, problem, *source, error),
-        Kind::SourceNotText { value, found } => word_source_kind(facts, problem, *value, found),
-        Kind::MissingGroup { group } => word_group(facts, problem, *group),
-        Kind::DestinationPath(error) => word_destination(facts, problem, error),
-        Kind::EmptyRoot => word_empty_root(facts, problem),
+        Kind::SourcePath { source, error } => report_source_path(facts, problem, *source, error),
+        Kind::SourceNotText { value, found } => report_source_kind(facts, problem, *value, found),
+        Kind::MissingGroup { group } => report_group(facts, problem, *group),
+        Kind::DestinationPath(error) => report_destination(facts, problem, error),
+        Kind::EmptyRoot => report_empty_root(facts, problem),
         Kind::PatternTargetType { target, found, container } => {
-            let diagnostic = word_target(facts, problem, *target, found);
+            let diagnostic = report_target(facts, problem, *target, found);
             diagnostic.help(if *container {
-                "add `recurse: {depth: -1}` to look in all strings below the path, or let the path \
-                 lead to one"
+                "add `recurse: {depth: -1}` to search all strings below the path, or point the \
+                 path at a string"
             } else {
-                "let the path lead to a string, or leave `dest.pattern` out to write the whole value"
+                "point the path at a string, or remove `dest.pattern` to write the whole value"
             })
         }
-        Kind::PatternFailure(PatternFailure::Template(_)) => word_template(facts, problem),
+        Kind::PatternFailure(PatternFailure::Template(_)) => report_template(facts, problem),
         Kind::PatternFailure(_)
         | Kind::Cycle(_)
         | Kind::MissingActionPath { .. }
@@ -49,53 +49,53 @@ pub(super) fn word(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
         | Kind::UnmatchedSourcePattern { .. }
         | Kind::MissingPatternTarget { .. }
         | Kind::UnmatchedPattern { .. }
-        | Kind::NotLaid { .. }
+        | Kind::NotMerged { .. }
         | Kind::Laid { .. }
         | Kind::DifferentListWrite
         | Kind::DifferentRecursion { .. }
         | Kind::BackslashInPatternValue { .. }
         | Kind::DifferentPatternText { .. }
         | Kind::OverLimit(_)
-        | Kind::Failed => unreachable!("these are put into words by rules of their own"),
+        | Kind::Failed => unreachable!("other rules report these"),
     }
 }
 
-fn word_source_path(
+fn report_source_path(
     facts: &SiteFacts<'_>,
     problem: &Problem,
     source: DocId,
     error: &WalkError,
 ) -> Diagnostic {
     let (name, source_name) = (facts.name(problem.doc), facts.name(source));
-    let message = format!("`{name}` cannot follow its source path into `{source_name}`");
+    let message = format!("`{name}` has a source path that cannot be resolved in `{source_name}`");
     Diagnostic::new(&RULE, message, Label::new(problem.at, error.to_string()))
         .related(facts.document(source).name_span, "the source document")
         .note("the substitution is skipped; Deckhand refuses the whole site")
-        .help("let the path lead to what is in the source document")
+        .help("use a path that exists in the source document")
 }
 
-fn word_source_kind(
+fn report_source_kind(
     facts: &SiteFacts<'_>,
     problem: &Problem,
     value: Span,
     found: &str,
 ) -> Diagnostic {
     let message = format!("`src.pattern` of `{}` is applied to {found}", facts.name(problem.doc));
-    Diagnostic::new(&RULE, message, Label::new(problem.at, "a pattern selects parts of strings"))
+    Diagnostic::new(&RULE, message, Label::new(problem.at, "patterns apply to strings only"))
         .related(facts.first_line(value), format!("the source value is {found}"))
         .note(SKIPPED)
-        .help("let `src.path` lead to a string, or leave `src.pattern` out")
+        .help("point `src.path` at a string, or remove `src.pattern`")
 }
 
-fn word_group(facts: &SiteFacts<'_>, problem: &Problem, group: i64) -> Diagnostic {
+fn report_group(facts: &SiteFacts<'_>, problem: &Problem, group: i64) -> Diagnostic {
     let name = facts.name(problem.doc);
     let message = format!("`src.pattern` of `{name}` has no group {group}");
     Diagnostic::new(&RULE, message, Label::new(problem.at, "the pattern has no such group"))
         .note(SKIPPED)
-        .help("groups are the pairs of parentheses, counted from 1; 0 is all that the pattern matches")
+        .help("groups are pairs of parentheses, numbered from 1; 0 is the whole match")
 }
 
-fn word_destination(facts: &SiteFacts<'_>, problem: &Problem, error: &WalkError) -> Diagnostic {
+fn report_destination(facts: &SiteFacts<'_>, problem: &Problem, error: &WalkError) -> Diagnostic {
     let (name, path) = (facts.name(problem.doc), facts.destination_path(problem.doc, problem.at));
     let message = format!("a substitution cannot write to `{path}` of `{name}`");
     Diagnostic::new(&RULE, message, Label::new(problem.at, error.to_string()))
@@ -103,18 +103,18 @@ fn word_destination(facts: &SiteFacts<'_>, problem: &Problem, error: &WalkError)
         .help(help_for(error))
 }
 
-/// The way to fix a destination path.
+/// Help for fixing a destination path.
 fn help_for(error: &WalkError) -> &'static str {
     match error {
         WalkError::NotRooted => "begin the path with `.`",
         WalkError::CreateThrough { .. } => {
-            "let the path lead through mappings: keys can be created in mappings alone"
+            "use a path through mappings: keys can be created in mappings only"
         }
-        WalkError::NotCreatable => "put the place into `data`, or write the path in plain names",
+        WalkError::NotCreatable => "add the place to `data`, or use plain names in the path",
         WalkError::UnsupportedOperator(_)
         | WalkError::EndlessDescent
         | WalkError::NoParent
-        | WalkError::TooManyVisits { .. } => "write the path in plain names and indexes",
+        | WalkError::TooManyVisits { .. } => "use plain names and indexes in the path",
         WalkError::BeforeStart { .. }
         | WalkError::IndexIntoMapping { .. }
         | WalkError::IndexInto { .. }
@@ -123,32 +123,37 @@ fn help_for(error: &WalkError) -> &'static str {
         | WalkError::WriteInto { .. }
         | WalkError::OutOfElements
         | WalkError::IndexTooLarge { .. }
-        | WalkError::TooManyMatches => "let the path lead to what is there, or can be created",
+        | WalkError::TooManyMatches => "use a path that exists or can be created",
     }
 }
 
-fn word_empty_root(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
+fn report_empty_root(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     let message = format!(
         "a substitution writes an empty value to the root of `{}`",
         facts.name(problem.doc)
     );
     Diagnostic::new(&RULE, message, Label::new(problem.at, "the whole data would be empty"))
         .note(DESTINATION_SKIPPED)
-        .help("let `dest.path` lead to a key, or `src.path` to a value that is not empty")
+        .help("point `dest.path` at a key, or `src.path` at a value that is not empty")
 }
 
-fn word_target(facts: &SiteFacts<'_>, problem: &Problem, target: Span, found: &str) -> Diagnostic {
+fn report_target(
+    facts: &SiteFacts<'_>,
+    problem: &Problem,
+    target: Span,
+    found: &str,
+) -> Diagnostic {
     let (name, path) = (facts.name(problem.doc), facts.destination_path(problem.doc, problem.at));
     let message = format!("the pattern for `{path}` of `{name}` is applied to {found}");
-    Diagnostic::new(&RULE, message, Label::new(problem.at, "a pattern changes parts of strings"))
-        .related(facts.first_line(target), format!("{found} stands at the path"))
+    Diagnostic::new(&RULE, message, Label::new(problem.at, "patterns apply to strings only"))
+        .related(facts.first_line(target), format!("the path leads to {found}"))
         .note(DESTINATION_SKIPPED)
 }
 
-fn word_template(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
+fn report_template(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     let (name, path) = (facts.name(problem.doc), facts.destination_path(problem.doc, problem.at));
-    let message = format!("a pattern cannot put its value into `{path}` of `{name}`");
-    let label = Label::new(problem.at, "Python's `re.sub` refuses the value as a template");
+    let message = format!("a pattern cannot insert its value into `{path}` of `{name}`");
+    let label = Label::new(problem.at, "Python's `re.sub` rejects the value as a template");
     let values = facts.rendered.problems_of(problem.doc).iter().filter_map(|other| {
         match (&other.kind, other.at == problem.at) {
             (ProblemKind::BackslashInPatternValue { value, .. }, true) => Some(*value),
@@ -159,6 +164,6 @@ fn word_template(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
         finding.related(facts.first_line(value), "the value has a backslash")
     });
     finding.note(DESTINATION_SKIPPED).help(
-        "substitute the whole value, without `dest.pattern`, or choose a value without backslashes",
+        "substitute the whole value, without `dest.pattern`, or use a value without backslashes",
     )
 }

@@ -1,4 +1,4 @@
-//! `invalid-yaml`: a file that is not YAML.
+//! `invalid-yaml`: file that is not valid YAML.
 
 use super::foreign::ForeignForm;
 use super::{FileContents, FileFacts};
@@ -6,12 +6,11 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{Span, offset};
 use crate::yaml::{PythonRefusal, YamlProblem, YamlProblemKind};
 
-super::rule!("invalid-yaml", Error [Refused, Unreadable], "a file that is not YAML", was "P007");
+super::rule!("invalid-yaml", Error [Refused, Unreadable], "file that is not valid YAML", was "P007");
 
-/// The first conflict of a merge that git left in the file: from its first marker to the end of
-/// its last.
+/// First merge conflict that git left in the file, from its first marker to the end of its last.
 pub(super) fn conflict(facts: &FileFacts<'_>) -> Option<Span> {
-    // YAML in which markers are text has them indented.
+    // Valid YAML that contains the markers as text has them indented.
     if facts.problems.is_empty() {
         return None;
     }
@@ -28,14 +27,18 @@ fn line_that_begins(text: &str, from: usize, marker: &str) -> Option<usize> {
     found.find(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n')
 }
 
-pub(super) fn word_conflict(facts: &FileFacts<'_>, conflict: Span) -> Diagnostic {
+pub(super) fn report_conflict(facts: &FileFacts<'_>, conflict: Span) -> Diagnostic {
     let marker = Span { end: conflict.start + 7, ..conflict };
-    Diagnostic::new(&RULE, "not YAML: a merge conflict", Label::new(marker, "the first marker"))
-        .note(facts.unread_yaml())
-        .help("decide which of both sides stays, and take the lines `<<<<<<<`, `=======` and `>>>>>>>` out")
+    Diagnostic::new(
+        &RULE,
+        "invalid YAML: merge conflict",
+        Label::new(marker, "first conflict marker"),
+    )
+    .note(facts.unread_yaml())
+    .help("resolve the conflict and remove the lines `<<<<<<<`, `=======` and `>>>>>>>`")
 }
 
-/// Whether a problem of the file comes of this conflict.
+/// Whether a problem of the file is a consequence of this conflict.
 pub(super) fn is_of_conflict(problem: &YamlProblem, conflict: Span) -> bool {
     match problem.kind {
         YamlProblemKind::Syntax(_)
@@ -54,21 +57,21 @@ pub(super) fn is_of_conflict(problem: &YamlProblem, conflict: Span) -> bool {
     }
 }
 
-pub(super) fn word(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
+pub(super) fn report(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
     match ForeignForm::of_line(facts, problem.span) {
         Some(form) if is_of_reader(&problem.kind) => Diagnostic::new(
             &RULE,
-            format!("not YAML, but one of the {}", form.subject()),
-            Label::new(problem.span, "the reader stops here"),
+            format!("invalid YAML: the file contains {}", form.subject()),
+            Label::new(problem.span, "the parser stops here"),
         )
         .note(facts.unread_yaml())
-        .help("put what the template makes into the layer folders; or quote it if it is text")
+        .help("put the rendered template into the layer folders, or quote this if it is a string")
         .about(form.subject()),
-        _ => word_problem(facts, problem),
+        _ => report_problem(facts, problem),
     }
 }
 
-/// Whether the reader of YAML could not go on.
+/// Whether the problem made the YAML parser stop.
 fn is_of_reader(kind: &YamlProblemKind) -> bool {
     matches!(
         kind,
@@ -78,78 +81,76 @@ fn is_of_reader(kind: &YamlProblemKind) -> bool {
     )
 }
 
-fn word_problem(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
+fn report_problem(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
     let at = problem.span;
     let found = |message: &str, label: &str| {
         Diagnostic::new(&RULE, message, Label::new(at, label)).note(facts.unread_yaml())
     };
-    let text = "put it in quotes if it is meant as text";
+    let text = "quote it if it is a string";
     match &problem.kind {
-        // Readers print columns, and the tokens that they expect depend on the text.
+        // Parser messages contain columns and expected tokens, which depend on the text.
         YamlProblemKind::Syntax(_) | YamlProblemKind::RefusedByLibyaml(_)
             if facts.is_secret(at) =>
         {
-            found("not YAML", "the reader stops here, or near it").help(text)
+            found("invalid YAML", "the parser stops here, or nearby").help(text)
         }
         YamlProblemKind::Syntax(reason) => {
-            found(&format!("not YAML: {reason}"), "the reader stops here")
+            found(&format!("invalid YAML: {reason}"), "the parser stops here")
         }
-        YamlProblemKind::RefusedByLibyaml(reason) => {
-            found(&format!("not YAML to libyaml: {reason}"), "libyaml stops here").note(match facts
-                .holds
-            {
-                FileContents::Documents => {
-                    "YAML 1.2 may allow it, but Pegleg and Deckhand read with libyaml"
-                }
-                FileContents::Parts => {
-                    "YAML 1.2 may allow it, but cloud-init reads YAML 1.1, as libyaml does"
-                }
-            })
-        }
+        YamlProblemKind::RefusedByLibyaml(reason) => found(
+            &format!("invalid YAML for libyaml: {reason}"),
+            "libyaml stops here",
+        )
+        .note(match facts.holds {
+            FileContents::Documents => "YAML 1.2 may allow it, but Pegleg and Deckhand use libyaml",
+            FileContents::Parts => {
+                "YAML 1.2 may allow it, but cloud-init reads YAML 1.1, as libyaml does"
+            }
+        }),
         YamlProblemKind::RefusedByPython(refusal) => {
             let (what, help) = match refusal {
                 PythonRefusal::Tab => (
-                    "a tab outside of quotes",
-                    "write spaces, or put the text in quotes if the tab belongs to it",
+                    "tab outside of quotes",
+                    "use spaces, or quote the string if the tab is part of it",
                 ),
                 PythonRefusal::QuestionMark => {
-                    ("`?` ends a text without quotes inside of [] and {}", "put the text in quotes")
+                    ("`?` ends an unquoted string inside of [] and {}", "quote the string")
                 }
             };
-            found(&format!("not YAML to PyYAML: {what}"), "PyYAML stops here")
-                .note("YAML allows it, but cloud-init reads with PyYAML's own reader")
+            found(&format!("invalid YAML for PyYAML: {what}"), "PyYAML stops here")
+                .note("YAML allows it, but cloud-init uses PyYAML's own parser")
                 .help(help)
         }
         YamlProblemKind::UnhashableKey => {
-            found("a key that is a list or a mapping", "this cannot be a key").help(text)
+            found("list or mapping used as a key", "not allowed as a key").help(text)
         }
         YamlProblemKind::InvalidMerge => found(
-            "`<<` over something that is no mapping",
-            "neither a mapping nor a list of mappings",
+            "`<<` with a value that is not a mapping",
+            "expected a mapping or a list of mappings",
         )
         .help("give `<<` a mapping, such as an alias of one"),
         YamlProblemKind::UndefinedAlias(_) => {
             let name = facts.quote(at);
-            found(&format!("no anchor for the alias `{name}`"), "no such anchor stands before this")
-                .help("write the anchor first, in the same YAML document; or put it in quotes")
+            found(&format!("undefined alias `{name}`"), "no anchor of this name comes before it")
+                .help("define the anchor earlier in the same YAML document, or quote this")
                 .about(name)
         }
         YamlProblemKind::DuplicateAnchor { first } => {
             let name = facts.quote(at);
-            found(&format!("anchor `{name}` stands twice in one YAML document"), "the second time")
-                .related(*first, "the first time")
-                .help("give one of them another name")
+            found(&format!("duplicate anchor `{name}` in a YAML document"), "defined again here")
+                .related(*first, "first defined here")
+                .help("rename one of them")
                 .about(name)
         }
         YamlProblemKind::RecursiveAlias => {
-            found("an alias inside the collection that it stands for", "this never ends")
-                .help("write out what is meant")
+            found("alias inside the collection that it refers to", "recursive alias")
+                .help("write the value out")
         }
         YamlProblemKind::DuplicateKey { .. }
         | YamlProblemKind::Surrogate
         | YamlProblemKind::UnknownTag(_)
         | YamlProblemKind::InvalidScalar(_)
         | YamlProblemKind::OverLimit(_)
-        | YamlProblemKind::Internal => unreachable!("another rule puts this into words"),
+        | YamlProblemKind::Internal => unreachable!("other rules report these"),
     }
 }

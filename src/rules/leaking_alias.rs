@@ -1,4 +1,4 @@
-//! `leaking-alias`: in Deckhand, writing into an aliased value changes all its places.
+//! `leaking-alias`: in Deckhand, writing into an aliased value changes all its aliases.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::yaml::path::{Location, child, first_inside};
 use crate::yaml::{Node, SharedCollection};
 
 super::rule!(
-    "leaking-alias", Warning, "in Deckhand, writing into an aliased value changes all its places";
+    "leaking-alias", Warning, "in Deckhand, writing into an aliased value changes all its aliases";
     Documents(check)
 );
 
@@ -29,13 +29,13 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
             if let Some(leak) = leak(data, write, aliases)
                 && reported.insert(write.at)
             {
-                found.push((doc, word(facts, doc, data, write, &leak)));
+                found.push((doc, report(facts, doc, data, write, &leak)));
             }
         }
     }
 }
 
-/// A write into a collection that the document has in another place too.
+/// Write into a collection that also appears elsewhere in the document.
 struct AliasLeak {
     shared: SharedCollection,
     /// The other place that Deckhand changes.
@@ -59,8 +59,8 @@ fn leak(data: &Node, write: &Write, aliases: &Aliases) -> Option<AliasLeak> {
     None
 }
 
-/// The first place but `here` that has the collection written at `span`. Only a write that may leak
-/// pays for the walk.
+/// First place other than `here` that has the collection written at `span`. Searched only for
+/// writes that may leak.
 fn elsewhere(data: &Node, span: Span, here: &Location) -> Option<Location> {
     let is_it =
         |node: &Node, place: &Location| node.span == span && node.is_collection() && place != here;
@@ -68,7 +68,7 @@ fn elsewhere(data: &Node, span: Span, here: &Location) -> Option<Location> {
     if is_it(data, &root) { Some(root) } else { first_inside(data, is_it) }
 }
 
-fn word(
+fn report(
     facts: &SiteFacts<'_>,
     doc: DocId,
     data: &Node,
@@ -83,8 +83,8 @@ fn word(
         .related(facts.first_line(leak.shared.collection), "the value")
         .related(leak.shared.alias, "its alias")
         .note(
-            "Deckhand's loader makes one object of a value and its aliases, and what is written \
-             into one place stands in all; layercake renders copies",
+            "Deckhand's loader makes a value and its aliases one object, so a write to one place \
+             changes all of them; layercake renders copies",
         )
         .help("write the value out instead of the alias")
         .document(document.key.clone())

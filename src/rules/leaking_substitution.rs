@@ -1,4 +1,4 @@
-//! `leaking-substitution`: in Deckhand, a substitution changes the document its value came from.
+//! `leaking-substitution`: in Deckhand, a substitution modifies the source of an earlier one.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -16,19 +16,19 @@ use crate::yaml::path::Piece;
 super::rule!(
     "leaking-substitution",
     Warning[UnsafelyFixable],
-    "in Deckhand, a substitution changes the document its value came from";
+    "in Deckhand, a substitution modifies the source document of an earlier one";
     Documents(check)
 );
 
-/// Number of collections in a document beyond which it is faster to find the owner of each place
-/// than to compare a written value with all of them.
+/// Maximum number of collections for which a written value is compared with each; beyond that,
+/// looking up the owner of each place is faster.
 const MAX_COMPARED_COLLECTIONS: usize = 64;
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
         let writes = facts.rendered.writes(doc);
-        // Before the first of them all is the document's own, and what the last
-        // leaves behind nothing changes any more.
+        // Writes before the first source value change only the document itself, and nothing changes
+        // what the last write leaves.
         let first = writes.iter().position(|write| is_of_source(facts, doc, write));
         let Some(first) = first.filter(|first| first + 1 < writes.len()) else { continue };
         if may_leak(facts, doc, &writes[first..]) {
@@ -37,12 +37,11 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
     }
 }
 
-/// Whether a write may change what an earlier one put there of its source: the
-/// collection that it changes lies deeper than the one level that is copied.
-/// Mostly none does.
+/// Whether a write may change a value that an earlier one copied from its source: the changed
+/// collection is below the one level that Deckhand copies. This is rare.
 fn may_leak(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write]) -> bool {
-    // What was put of sources, and what was created inside of that: places, each
-    // with whether it is the source's.
+    // Places written from sources or created inside of those, each with whether the source shares
+    // it.
     let mut put: Vec<(&[Piece], bool)> = Vec::new();
     writes.iter().any(|write| {
         let target = target(write);
@@ -63,14 +62,13 @@ fn may_leak(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write]) -> bool {
     })
 }
 
-/// The topmost place that a write creates or overwrites.
+/// Topmost place that a write creates or overwrites.
 fn target(write: &Write) -> &[Piece] {
     let pieces = &write.location.0[..];
     write.created.map_or(pieces, |created| &pieces[..created])
 }
 
-/// Whether a write puts a list or a mapping somewhere that is then the source's
-/// too.
+/// Whether a write stores a list or mapping that the source then shares.
 fn is_of_source(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> bool {
     write.is_collection && facts.substitution(doc, write).is_some_and(|it| !it.writing.deepcopy)
 }
@@ -91,20 +89,20 @@ fn check_document(
             let fix = facts
                 .substitution(doc, leak.earlier)
                 .and_then(|earlier| deep_copy(facts, facts.document(doc), &earlier));
-            found.push((doc, word(facts, doc, &leak, write, fix)));
+            found.push((doc, report(facts, doc, &leak, write, fix)));
         }
         owners.record(facts, &substitution, write);
     }
 }
 
-/// An earlier write whose value is still part of the source document.
+/// Earlier write whose value is still part of the source document.
 struct SubstitutionLeak<'a> {
     earlier: &'a Write,
     source: DocId,
 }
 
-/// Owners of the objects of a document in Deckhand, by place. A place has the owner that was last
-/// recorded for it or for a place around it.
+/// Owners of a document's objects in Deckhand, by place. The owner of a place is the one last
+/// recorded there or at an enclosing place.
 #[derive(Default)]
 struct Owners<'a> {
     places: HashMap<Cow<'a, [Piece]>, (usize, Owner<'a>), foldhash::fast::RandomState>,
@@ -112,16 +110,16 @@ struct Owners<'a> {
 }
 
 enum Owner<'a> {
-    /// The document itself, all the way down.
+    /// The document itself, at all levels.
     Document,
-    /// A source: of what is at the place too, or only of what is inside it,
-    /// because the outermost level was copied.
+    /// A source: of the value at the place and everything inside or, if the outermost level was
+    /// copied, only of what is inside.
     Source { earlier: &'a Write, source: DocId, outermost: bool },
 }
 
 impl<'a> Owners<'a> {
-    /// The foreign collection that a write changes: the one that holds the topmost place it creates
-    /// or overwrites.
+    /// The foreign collection that a write changes: the one that contains the topmost place it
+    /// creates or overwrites.
     fn leak(&self, write: &Write) -> Option<SubstitutionLeak<'a>> {
         let (_, changed) = target(write).split_last()?;
         let around = (0..=changed.len()).filter_map(|end| {
@@ -138,7 +136,7 @@ impl<'a> Owners<'a> {
         }
     }
 
-    /// Takes down whose the objects are that a write has put somewhere.
+    /// Records the owner of the objects that a write stored.
     fn record(&mut self, facts: &SiteFacts<'_>, substitution: &Substitution<'_>, write: &'a Write) {
         if write.created.is_some() {
             self.put(Cow::Borrowed(target(write)), Owner::Document);
@@ -155,8 +153,8 @@ impl<'a> Owners<'a> {
             && let Some(value) = facts.source_value(substitution)
             && let Some(entries) = value.as_mapping()
         {
-            // A mapping put into the root is copied entry by entry, and each of
-            // its own collections is still the source's.
+            // A mapping written to the root is copied entry by entry, and the source still shares
+            // each collection in it.
             for (key, _) in entries.iter().filter(|(_, entry)| entry.is_collection()) {
                 let place = Cow::Owned(vec![Piece::Key(key.clone())]);
                 self.put(place, Owner::Source { earlier: write, source, outermost: true });
@@ -172,7 +170,7 @@ impl<'a> Owners<'a> {
     }
 }
 
-fn word(
+fn report(
     facts: &SiteFacts<'_>,
     doc: DocId,
     leak: &SubstitutionLeak<'_>,
@@ -182,20 +180,23 @@ fn word(
     let (document, source) = (facts.document(doc), facts.document(leak.source));
     let (name, source_name) = (&document.key.name, &source.key.name);
     let message = format!("in Deckhand, a substitution into `{name}` changes `{source_name}` too");
-    let label = format!("writes into what came from `{source_name}`");
+    let label = format!("writes into a value from `{source_name}`");
     let finding = Diagnostic::new(&RULE, message, Label::new(write.at, label))
-        .related(leak.earlier.at, format!("a value of `{source_name}` is put here"))
-        .related(source.name_span, "this document is changed, for all that substitute from it")
+        .related(leak.earlier.at, format!("a value of `{source_name}` is written here"))
+        .related(
+            source.name_span,
+            "Deckhand changes this document, for all that substitute from it",
+        )
         .note(
-            "Deckhand copies a substituted value one level deep: what lies deeper stays one object \
-             with the source; layercake renders a copy",
+            "Deckhand copies a substituted value one level deep and shares the deeper levels with \
+             the source; layercake renders a copy",
         )
         .document(document.key.clone())
         .document(source.key.clone());
-    let flags = if fix.is_some() { " (`lint --fix --unsafe-fixes` does it)" } else { "" };
+    let flags = if fix.is_some() { " (`lint --fix --unsafe-fixes` adds it)" } else { "" };
     let finding = finding.help(format!(
         "with Deckhand 0531c10 or later, add `deepcopy: true` to `src` of the earlier \
-         substitution{flags}; with an older one, which refuses this key, substitute smaller parts"
+         substitution{flags}; older versions refuse this key: substitute smaller parts"
     ));
     match fix {
         Some(edit) => finding.unsafe_fix("add `deepcopy: true` to the source", vec![edit]),
@@ -203,8 +204,8 @@ fn word(
     }
 }
 
-/// The edit by which a substitution copies all of its value; none where other substitutions may
-/// share the text of its source.
+/// Edit that makes a substitution deep-copy its value; `None` if other substitutions may share the
+/// text of its source.
 fn deep_copy(
     facts: &SiteFacts<'_>,
     document: &Document,

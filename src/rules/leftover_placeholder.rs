@@ -1,4 +1,4 @@
-//! `leftover-placeholder`: a rendered text holds what a pattern replaces elsewhere.
+//! `leftover-placeholder`: a rendered string contains a placeholder that is replaced elsewhere.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::yaml::path::{Location, first_inside};
 use crate::yaml::{Node, Origin, Value, is_in_capitals, words_in_capitals};
 
 super::rule!(
-    "leftover-placeholder", Note, "a rendered text holds what a pattern replaces elsewhere";
+    "leftover-placeholder", Note, "a rendered string contains a placeholder that is replaced elsewhere";
     Schema(check)
 );
 
@@ -22,11 +22,11 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Diagnostic>) {
     }
     for doc in docs.iter().copied().filter(|doc| facts.graph.recipe(*doc).emit) {
         let Some(data) = facts.rendered.data(doc) else { continue };
-        // Most documents hold none: places are kept only where one does.
+        // Most documents contain none: places are tracked only if one does.
         if !is_in(&replaced, data) {
             continue;
         }
-        // Every text is looked at: the search ends nowhere.
+        // Visits every node: the predicate never returns true.
         first_inside(data, |node, place| {
             let mut met = Vec::new();
             for word in words(node) {
@@ -38,7 +38,7 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Diagnostic>) {
                     && !is_to_be_replaced(facts, doc, data, place, word)
                 {
                     let left = LeftoverPlaceholder { doc, node, place, word, pattern: *pattern };
-                    found.push(self::word(facts, &left));
+                    found.push(self::report(facts, &left));
                 }
             }
             false
@@ -46,7 +46,7 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The words that patterns of documents replace, and where one does.
+/// Words that document patterns replace, with the location of one such pattern.
 type ReplacedWords<'a> = HashMap<&'a str, Span, foldhash::fast::RandomState>;
 
 fn replaced_words<'a>(graph: &'a Graph, docs: &[DocId]) -> ReplacedWords<'a> {
@@ -65,8 +65,8 @@ fn replaced_words<'a>(graph: &'a Graph, docs: &[DocId]) -> ReplacedWords<'a> {
     replaced
 }
 
-/// Whether a text of `node` has one of the words that are `replaced` elsewhere. Hardly any text has
-/// a word in capitals.
+/// Whether a string in `node` contains one of the words that are `replaced` elsewhere. Almost no
+/// string has a word in capitals.
 fn is_in(replaced: &ReplacedWords<'_>, node: &Node) -> bool {
     match &node.value {
         Value::String(_) => words(node).any(|word| replaced.contains_key(word)),
@@ -92,16 +92,15 @@ fn is_in(replaced: &ReplacedWords<'_>, node: &Node) -> bool {
     }
 }
 
-/// The placeholder that a pattern replaces, if it is one that is not written by chance: in
-/// capitals.
+/// Placeholder that a pattern replaces, if it is in capitals and so unlikely to be a coincidence.
 fn placeholder(pattern: &str) -> Option<&str> {
     let inner = pattern.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let word = inner.unwrap_or(pattern);
     is_in_capitals(word).then_some(word)
 }
 
-/// Whether the document itself has a pattern for the word at this place: that it is still there has
-/// another reason, which is reported already.
+/// Whether the document has a pattern for the word at this place. That the word is still there has
+/// another cause, which is already reported.
 fn is_to_be_replaced(
     facts: &SiteFacts<'_>,
     doc: DocId,
@@ -121,17 +120,17 @@ fn is_to_be_replaced(
     recipes.any(|recipe| {
         recipe.steps.iter().any(|step| match &step.op {
             Op::Substitute(substitution) => substitution.writing.to.iter().any(replaces),
-            Op::Merge { .. } | Op::Lay(_) => false,
+            Op::Merge { .. } | Op::Combine(_) => false,
         })
     })
 }
 
-/// The words in capitals of a text, if it may be shown.
+/// Words in capitals of a string that may be shown.
 fn words(node: &Node) -> impl Iterator<Item = &str> {
     words_in_capitals(node.as_str().filter(|_| !node.secret).unwrap_or_default())
 }
 
-/// A placeholder that is left.
+/// Remaining placeholder.
 struct LeftoverPlaceholder<'a> {
     doc: DocId,
     node: &'a Node,
@@ -141,15 +140,15 @@ struct LeftoverPlaceholder<'a> {
     pattern: Span,
 }
 
-fn word(facts: &SiteFacts<'_>, left: &LeftoverPlaceholder<'_>) -> Diagnostic {
+fn report(facts: &SiteFacts<'_>, left: &LeftoverPlaceholder<'_>) -> Diagnostic {
     let LeftoverPlaceholder { doc, word, pattern, .. } = *left;
     let text = at(facts, left.node, word);
     let (primary, label) = match brought(facts, doc, left.place) {
-        Some(at) => (at, "the text is put in here, and nothing replaces it"),
+        Some(at) => (at, "the string is substituted here, and nothing replaces the placeholder"),
         None => (text, "nothing replaces it"),
     };
     let place = left.place.to_string();
-    // The document to fix: others may have inherited the text from it.
+    // Name the document to fix: others may have inherited the string from it.
     let name = facts.name(facts.site.document_at(primary).unwrap_or(doc));
     let message = format!("the placeholder `{word}` is left in `{place}` of `{name}`");
     let mut diagnostic = Diagnostic::new(&RULE, message, Label::new(primary, label));
@@ -158,13 +157,12 @@ fn word(facts: &SiteFacts<'_>, left: &LeftoverPlaceholder<'_>) -> Diagnostic {
     }
     diagnostic
         .related(pattern, "this pattern replaces it elsewhere")
-        .help("substitute it here too, or write what it stands for")
+        .help("substitute it here too, or write the value itself")
         .about(format!("{place} {word}"))
         .document(facts.document(doc).key.clone())
 }
 
-/// The destination by which the text came into the document, or into the one
-/// that it is laid on.
+/// Destination that brought the string into the document or into one of its ancestors.
 fn brought(facts: &SiteFacts<'_>, doc: DocId, place: &Location) -> Option<Span> {
     let mut next = Some(doc);
     while let Some(doc) = next {
@@ -172,8 +170,8 @@ fn brought(facts: &SiteFacts<'_>, doc: DocId, place: &Location) -> Option<Span> 
         let mut around = writes.filter(|write| place.starts_with(&write.location));
         match around.next().map(|write| (write.kind, write.at)) {
             Some((WriteKind::Whole | WriteKind::Part, at)) => return Some(at),
-            // The text may be the document's own, or what it was laid over.
-            Some((WriteKind::Layered | WriteKind::Laid, _)) | None => {}
+            // The string may be the document's own, or come from its base.
+            Some((WriteKind::Layered | WriteKind::Merged, _)) | None => {}
         }
         let recipe = facts.graph.recipe(doc);
         next = recipe.base.filter(|_| recipe.starts_as_base()).map(|base| base.doc);
@@ -181,8 +179,7 @@ fn brought(facts: &SiteFacts<'_>, doc: DocId, place: &Location) -> Option<Span> 
     None
 }
 
-/// The place of the word in the text that was written; where a step changed that text, its first
-/// line.
+/// Location of the word in the written string, or the string's first line if a step changed it.
 fn at(facts: &SiteFacts<'_>, node: &Node, word: &str) -> Span {
     let found = match node.origin {
         Origin::Written => facts.sources.slice(node.span).find(word),

@@ -1,4 +1,4 @@
-//! `lossy-version`: an unquoted version that loses digits as a number.
+//! `lossy-version`: unquoted version that loses digits as a number.
 
 use super::plain_scalars::PlainScalar;
 use crate::diagnostic::{Diagnostic, Label};
@@ -6,9 +6,9 @@ use crate::system::heat::GroupProblem;
 use crate::yaml::Value;
 use crate::yaml::emit::scalar_text;
 
-super::rule!("lossy-version", Warning, "an unquoted version that loses digits as a number");
+super::rule!("lossy-version", Warning, "unquoted version that loses digits as a number");
 
-pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
+pub(super) fn report(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
     let Value::Float(_) = scalar.value else { return None };
     let read = scalar_text(scalar.value);
     let is_decimal = scalar.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -20,11 +20,10 @@ pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
     Some(finding.help(format!("quote it: `\"{}\"`", scalar.text)))
 }
 
-const LABEL: &str = "not the text that stands here";
+const LABEL: &str = "not the text as written";
 
-/// The finding of a version in a property group of the configuration, of which
-/// layercake itself takes the text.
-pub(super) fn word_configured(problem: &GroupProblem, text: &str, read: &str) -> Diagnostic {
+/// Finding for a version in a configured property group. layercake uses the text as written there.
+pub(super) fn report_configured(problem: &GroupProblem, text: &str, read: &str) -> Diagnostic {
     let message = format!("the version `{text}` is read as the number {read}");
     Diagnostic::new(&RULE, message, Label::new(problem.span, LABEL))
         .help(format!("quote it: `\"{text}\"`"))

@@ -1,4 +1,4 @@
-//! `lost-data`: data of a document that none of its actions takes over.
+//! `lost-data`: data of a document that none of its actions merges.
 
 use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
@@ -10,7 +10,7 @@ use crate::yaml::path::{Location, Piece, children};
 use crate::yaml::{Mapping, Node, Value};
 
 super::rule!(
-    "lost-data", Warning, "data of a document that none of its actions takes over";
+    "lost-data", Warning, "data of a document that none of its actions merges";
     Documents(check)
 );
 
@@ -23,13 +23,13 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
         let mut lost = Vec::new();
         add_lost(&facts.graph.recipe(doc).data, &mut Location::root(), &taken, &mut lost);
         if !lost.is_empty() {
-            found.push((doc, word(facts, doc, &lost)));
+            found.push((doc, report(facts, doc, &lost)));
         }
     }
 }
 
-/// Whether an action of a document cannot be followed: what it would take over is
-/// not known, and the finding about it says what to do.
+/// Whether an action has a path that cannot be resolved. What it would merge is unknown, and its
+/// own finding says what to do.
 fn has_failed_action(facts: &SiteFacts<'_>, doc: DocId) -> bool {
     let mut problems = facts.rendered.problems_of(doc).iter();
     problems.any(|problem| {
@@ -41,8 +41,8 @@ fn has_failed_action(facts: &SiteFacts<'_>, doc: DocId) -> bool {
     })
 }
 
-/// The places of a document's own data that its actions merge; none where the document has no
-/// parent, or where an action means two things.
+/// Places of a document's own data that its actions merge; `None` if the document has no parent or
+/// if an action is ambiguous.
 fn taken_over(facts: &SiteFacts<'_>, doc: DocId) -> Option<Vec<Location>> {
     let recipe = facts.graph.recipe(doc);
     let semantics = facts.graph.semantics;
@@ -66,7 +66,7 @@ fn taken_over(facts: &SiteFacts<'_>, doc: DocId) -> Option<Vec<Location>> {
     Some(taken)
 }
 
-/// Adds the topmost places at which nothing is taken over.
+/// Adds the topmost places that no action merges.
 fn add_lost(node: &Node, here: &mut Location, taken: &[Location], lost: &mut Vec<Location>) {
     if taken.iter().any(|place| here.starts_with(place)) || is_empty(node) {
         return;
@@ -82,7 +82,7 @@ fn add_lost(node: &Node, here: &mut Location, taken: &[Location], lost: &mut Vec
     }
 }
 
-/// Nothing is lost with null, or with an empty mapping or list.
+/// Whether losing the value loses nothing: null, or an empty mapping or list.
 fn is_empty(node: &Node) -> bool {
     match &node.value {
         Value::Null => true,
@@ -101,7 +101,7 @@ fn is_empty(node: &Node) -> bool {
     }
 }
 
-fn word(facts: &SiteFacts<'_>, doc: DocId, lost: &[Location]) -> Diagnostic {
+fn report(facts: &SiteFacts<'_>, doc: DocId, lost: &[Location]) -> Diagnostic {
     let document = facts.document(doc);
     let data = &facts.graph.recipe(doc).data;
     let name = facts.name(doc);
@@ -110,24 +110,24 @@ fn word(facts: &SiteFacts<'_>, doc: DocId, lost: &[Location]) -> Diagnostic {
         Some(place) if *place != "." => format!("`{place}` of `{name}` is lost: "),
         Some(_) | None => format!("data of `{name}` is lost: "),
     };
-    let label = Label::new(at(facts, data, &lost[0]), "taken over by no action");
-    let mut diagnostic = Diagnostic::new(&RULE, format!("{what}no action takes it over"), label)
+    let label = Label::new(at(facts, data, &lost[0]), "merged by no action");
+    let mut diagnostic = Diagnostic::new(&RULE, format!("{what}no action merges it"), label)
         .about(shown.unwrap_or_default());
     for place in lost[1..].iter().take(MAX_FURTHER_PLACES) {
-        diagnostic = diagnostic.related(at(facts, data, place), "lost too");
+        diagnostic = diagnostic.related(at(facts, data, place), "also lost");
     }
     diagnostic
-        .note("a document with a parent is its parent's data, changed by its actions and by nothing else")
+        .note("a document with a parent is its parent's data, changed only by its actions")
         .help("add an action for it, e.g. `{method: merge, path: .}`, or remove it")
         .document(document.key.clone())
 }
 
-/// The key at `place`, or the line on which the value begins.
+/// The key at `place`, or the first line of the value.
 fn at(facts: &SiteFacts<'_>, data: &Node, place: &Location) -> Span {
     match place.0.last() {
         Some(Piece::Key(key)) => key.span,
         Some(Piece::Index(_)) | None => {
-            facts.first_line(place.get(data).expect("the walk found it there").span)
+            facts.first_line(place.get(data).expect("the walk visited this place").span)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `misread-string`: an unquoted text that Deckhand's YAML reader takes for a number.
+//! `misread-string`: unquoted string that Deckhand's YAML parser reads as a number.
 
 use super::plain_scalars::PlainScalar;
 use crate::diagnostic::Diagnostic;
@@ -8,15 +8,15 @@ use crate::yaml::emit::scalar_text;
 super::rule!(
     "misread-string",
     Warning,
-    "an unquoted text that Deckhand's YAML reader takes for a number"
+    "unquoted string that Deckhand's YAML parser reads as a number"
 );
 
-pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
+pub(super) fn report(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
     if !matches!(scalar.value, Value::Int(_) | Value::BigInt(_) | Value::Float(_)) {
         return None;
     }
     let why = match scalar.text {
-        text if text.contains(':') => "digits with colons are a number in base sixty",
+        text if text.contains(':') => "digits with colons are a base-60 number",
         text if text.contains('_') => "digits with underscores are a number",
         _ => return None,
     };
@@ -24,7 +24,7 @@ pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
     Some(
         scalar
             .finding(&RULE, message, why)
-            .note("YAML 1.1, which Deckhand reads, has such numbers; YAML 1.2 has not")
+            .note("YAML 1.1, which Deckhand reads, has such numbers; YAML 1.2 does not")
             .help("quote it"),
     )
 }

@@ -1,18 +1,19 @@
-//! `missing-action-path`: an action's path leads to nothing.
+//! `missing-action-path`: an action's path does not exist.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::deckhand::Method;
 use crate::render::{Problem, ProblemKind};
 
-super::rule!("missing-action-path", Error [Refused], "an action's path leads to nothing", was "P005");
+super::rule!("missing-action-path", Error [Refused], "an action's path does not exist", was "P005");
 
-pub(super) fn word(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
+pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     let ProblemKind::MissingActionPath { method, path, in_parent, near } = &problem.kind else {
-        unreachable!("the rule words this kind of problem only")
+        unreachable!("the rule reports only this kind of problem")
     };
     let name = facts.name(problem.doc);
-    let base = facts.graph.recipe(problem.doc).base.expect("only a document with a parent acts");
+    let base =
+        facts.graph.recipe(problem.doc).base.expect("only a document with a parent has actions");
     let verb = match method {
         Method::Merge => "merges",
         Method::Replace => "replaces",
@@ -32,7 +33,9 @@ pub(super) fn word(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     let diagnostic = diagnostic.note("the action is skipped; Deckhand refuses the whole site");
     match near {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-        None if *in_parent => diagnostic.help("remove the action, or mend its path"),
-        None => diagnostic.help(format!("give `{name}` a value there, or mend the path")),
+        None if *in_parent => diagnostic.help("remove the action, or correct its path"),
+        None => {
+            diagnostic.help(format!("add a value at this path to `{name}`, or correct the path"))
+        }
     }
 }

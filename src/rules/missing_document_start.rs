@@ -12,34 +12,34 @@ super::rule!(
 const MARKER: &str = "---";
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
-/// Beginning of the content of a file. Places are bytes of its text.
+/// Start of a file's content. Offsets are in bytes.
 enum FileStart {
     /// Without a marker.
     Unmarked,
-    /// With a marker that has something before it: comments or blank lines.
+    /// With a marker after comments or blank lines.
     Late { marker: usize },
-    /// With a marker that has something behind it on its line.
+    /// With a marker that shares its line with other content.
     Shared,
-    /// With a directive, which requires a marker behind it.
+    /// With a directive, which requires a marker after it.
     Directive,
 }
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     let source = facts.sources.get(facts.file);
     let text = source.text();
-    // Of what cannot be read the first bytes say nothing.
+    // The first bytes of a broken file are not meaningful.
     let is_broken = facts.problems.iter().any(|problem| problem.kind.is_fatal());
     if source.fault().is_some() || is_broken {
         return;
     }
     let first = text.len() - text.trim_start_matches(BYTE_ORDER_MARK).len();
     let Some(start) = start(text, first) else { return };
-    let finding = word(facts.file, first, &start);
+    let finding = report(facts.file, first, &start);
     let fix = fix(facts.file, text, first, &start);
     found.push(Diagnostic { fix, ..finding });
 }
 
-/// The kind of fault at the beginning of the text, from byte `first` on.
+/// Fault at the start of the text, from byte `first` on.
 fn start(text: &str, first: usize) -> Option<FileStart> {
     let mut at = first;
     for line in text[first..].split_inclusive('\n') {
@@ -53,7 +53,7 @@ fn start(text: &str, first: usize) -> Option<FileStart> {
             None => return Some(FileStart::Unmarked),
         }
     }
-    // Without a document nothing lacks a beginning.
+    // A file without a document needs no marker.
     None
 }
 
@@ -61,45 +61,45 @@ fn is_content(letter: char) -> bool {
     !letter.is_ascii_whitespace()
 }
 
-/// Whether a line ends here; to YAML and to Pegleg it may end in a carriage
-/// return alone.
+/// Whether the line ends here. YAML and Pegleg also accept a lone carriage return.
 fn is_line_end(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with(['\r', '\n'])
 }
 
-fn word(file: FileId, first: usize, start: &FileStart) -> Diagnostic {
+fn report(file: FileId, first: usize, start: &FileStart) -> Diagnostic {
     let label = |text| Label::new(Span::point(file, offset(first)), text);
     let note = |message: &str, at: Label| Diagnostic {
         severity: Severity::Note,
         ..Diagnostic::new(&RULE, message, at)
-            .note("Pegleg looks at the first line alone, and refuses the file; Deckhand reads it")
+            .note("Pegleg checks only the first line, and rejects the file; Deckhand accepts it")
     };
     match start {
         FileStart::Unmarked => {
             Diagnostic::new(&RULE, "the file does not begin with `---`", label("no `---` here"))
-                .note("Pegleg refuses the file; Deckhand reads it")
-                .help("put `---` on a line of its own before everything else")
+                .note("Pegleg rejects the file; Deckhand accepts it")
+                .help("start the file with `---` on a line of its own")
         }
-        FileStart::Late { marker } => note(
-            "the file has its `---` behind comments or blank lines",
-            label("`---` is not the first line"),
-        )
-        .related(Span::new(file, offset(*marker), offset(marker + MARKER.len())), "it stands here")
-        .help("move `---` to the first line"),
-        FileStart::Shared => note(
-            "the file has more than `---` on its first line",
-            label("`---` is not alone on its line"),
-        )
-        .help("put `---` on a line of its own"),
+        FileStart::Late { marker } => {
+            note("`---` comes after comments or blank lines", label("`---` is not the first line"))
+                .related(
+                    Span::new(file, offset(*marker), offset(marker + MARKER.len())),
+                    "the marker is here",
+                )
+                .help("move `---` to the first line")
+        }
+        FileStart::Shared => {
+            note("the first line has more than `---`", label("`---` is not alone on its line"))
+                .help("put `---` on a line of its own")
+        }
         FileStart::Directive => note(
-            "the file begins with a directive, not with `---`",
-            label("a directive stands before `---`"),
+            "the file begins with a directive instead of `---`",
+            label("a directive before `---`"),
         )
-        .help("remove the directive: Deckhand's reader needs none"),
+        .help("remove the directive: Deckhand's parser does not need it"),
     }
 }
 
-/// The fix: the documents keep their values.
+/// Fix that keeps the values of the documents.
 fn fix(file: FileId, text: &str, first: usize, start: &FileStart) -> Option<Fix> {
     let line_end = line_end(text);
     let edit = |range: std::ops::Range<usize>, text: &str| TextEdit {
@@ -108,9 +108,9 @@ fn fix(file: FileId, text: &str, first: usize, start: &FileStart) -> Option<Fix>
     };
     let put_first = || edit(first..first, &format!("{MARKER}{line_end}"));
     let (message, edits) = match start {
-        // Behind `...` the document would be an empty one.
+        // After `...` the document would be empty.
         FileStart::Unmarked if text[first..].trim_start().starts_with("...") => return None,
-        FileStart::Unmarked => ("put `---` first", vec![put_first()]),
+        FileStart::Unmarked => ("insert `---` at the start", vec![put_first()]),
         FileStart::Late { marker } => {
             let behind = blanks_behind(text, *marker);
             let end = behind + text[behind..].find('\n').map_or(0, |at| at + 1);
@@ -122,20 +122,20 @@ fn fix(file: FileId, text: &str, first: usize, start: &FileStart) -> Option<Fix>
             let (from, behind) = (first + MARKER.len(), blanks_behind(text, first));
             let is_alone = is_line_end(&text[behind..]);
             let instead = if is_alone { "" } else { line_end };
-            ("leave `---` alone on its line", vec![edit(from..behind, instead)])
+            ("put `---` on its own line", vec![edit(from..behind, instead)])
         }
         FileStart::Directive => return None,
     };
     Some(Fix { safety: Safety::Safe, message: message.to_owned(), edits })
 }
 
-/// The end of the blanks behind a marker.
+/// End of the blanks after a marker.
 fn blanks_behind(text: &str, marker: usize) -> usize {
     let behind = marker + MARKER.len();
     behind + text[behind..].find(|letter| !matches!(letter, ' ' | '\t')).unwrap_or(0)
 }
 
-/// The line end that the file uses.
+/// Line ending that the file uses.
 fn line_end(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",

@@ -1,4 +1,4 @@
-//! `missing-encryption-source`: an encrypted document whose secret cannot be looked up.
+//! `missing-encryption-source`: encrypted document whose secret cannot be looked up.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
@@ -7,19 +7,19 @@ use crate::graph::DocId;
 super::rule!(
     "missing-encryption-source",
     Error [Refused, Absence],
-    "an encrypted document whose secret cannot be looked up", was "P005"
+    "encrypted document whose secret cannot be looked up", was "P005"
 );
 
-pub(super) fn word(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
+pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let document = facts.document(doc);
     let message = format!("the secret that `{}` refers to cannot be looked up", document.key.name);
     let label = Label::new(document.data.span, "a reference to a secret store");
     Diagnostic::new(&RULE, message, label)
-        .note("outside Deckhand's service there is no secret store: the reference is rendered as it is")
+        .note("only Deckhand's service has a secret store: the reference is rendered unchanged")
         .note(
             "Deckhand refuses the whole site if its secret store lacks the reference; Pegleg fails \
              here, even where no document substitutes from this one",
         )
-        .help("put the secret itself here, encrypted by Pegleg")
+        .help("replace the reference with the secret, encrypted by Pegleg")
         .document(document.key.clone())
 }

@@ -1,10 +1,10 @@
-//! `missing-ignore-reason`: a comment suppresses findings and does not say why.
+//! `missing-ignore-reason`: comment that suppresses findings without a reason.
 
 use super::FileFacts;
 use crate::diagnostic::{Diagnostic, Label};
 
 super::rule!(
-    "missing-ignore-reason", Warning[Strict], "a comment suppresses findings and does not say why";
+    "missing-ignore-reason", Warning[Strict], "comment that suppresses findings without a reason";
     AnyFile(check)
 );
 
@@ -13,9 +13,9 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     found.extend(silent.map(|ignore| {
         let names: Vec<&str> = ignore.names.iter().map(|name| &*name.text).collect();
         let message = format!("`{}` is ignored without a reason", names.join("`, `"));
-        Diagnostic::new(&RULE, message, Label::new(ignore.span, "no reason behind the bracket"))
-            .note("who reads it later cannot tell whether it still holds")
-            .help("say why, behind the `]`")
+        Diagnostic::new(&RULE, message, Label::new(ignore.span, "no reason after the bracket"))
+            .note("without a reason, a reader does not know whether it is still needed")
+            .help("add a reason after the `]`")
             .about(&*ignore.words)
     }));
 }

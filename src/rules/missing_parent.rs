@@ -1,4 +1,4 @@
-//! `missing-parent`: a selector that finds nothing.
+//! `missing-parent`: a parentSelector that matches no document.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label, NeededBy};
@@ -11,7 +11,7 @@ use crate::yaml::{Key, Node, Value};
 
 super::rule!("missing-parent", Error[Absence], "no document matches a parentSelector");
 
-pub(super) fn word(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
+pub(super) fn report(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
     let document = facts.document(child);
     let selector = facts.selector(child);
     let title = facts.name(child);
@@ -22,8 +22,8 @@ pub(super) fn word(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
     let message = format!("no document matches the parentSelector of `{title}`");
     let diagnostic = Diagnostic::new(&RULE, message, label)
         .note(match document.replacement {
-            Some(_) => "its actions are skipped, and its own data is all it has",
-            None => "Deckhand takes this in silence: its actions are skipped, its own data is all it has",
+            Some(_) => "its actions are skipped, and it is rendered from its own data only",
+            None => "Deckhand silently skips its actions and renders its own data only",
         })
         .document(document.key.clone());
     let diagnostic = with_absent(diagnostic, &document.key.schema, selector);
@@ -33,10 +33,9 @@ pub(super) fn word(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
     without_reason(title, diagnostic)
 }
 
-/// The finding with the parent that is not there, by schema and labels, unless these are too long
-/// to name it.
+/// Adds the missing parent's schema and labels to the finding, unless the labels are too long.
 fn with_absent(diagnostic: Diagnostic, schema: &str, selector: &Selector) -> Diagnostic {
-    /// Maximum number of characters of labels that name a parent.
+    /// Maximum number of characters of labels that identify a parent.
     const MAX_CHARS: usize = 200;
     let labels = Node::new(Value::Mapping(selector.labels.clone()), selector.span);
     let labels = to_flow(&labels, MAX_CHARS + 1);
@@ -47,9 +46,9 @@ fn with_absent(diagnostic: Diagnostic, schema: &str, selector: &Selector) -> Dia
     diagnostic.absent(schema, message, NeededBy::Child)
 }
 
-/// Whether the labels of all documents can be looked at for each selector that matches nothing.
+/// Whether comparing all documents with all selectors without a match is affordable.
 fn can_be_searched(facts: &SiteFacts<'_>, selector: &Selector) -> bool {
-    /// Maximum number of labels that are looked at, for all of them together.
+    /// Maximum number of label comparisons, for all such selectors together.
     const MAX_LABELS: usize = 2_000_000;
     let documents = facts.site.documents.len();
     let labels = documents.saturating_mul(selector.labels.len());
@@ -58,11 +57,11 @@ fn can_be_searched(facts: &SiteFacts<'_>, selector: &Selector) -> bool {
 
 fn without_reason(title: &str, diagnostic: Diagnostic) -> Diagnostic {
     diagnostic.help(format!(
-        "give the parent these labels, or remove `parentSelector` and `actions` from `{title}`"
+        "add these labels to the parent, or remove `parentSelector` and `actions` from `{title}`"
     ))
 }
 
-/// Adds a document that was probably meant.
+/// Adds a document that was probably intended.
 fn with_reason(
     facts: &SiteFacts<'_>,
     (child, document): (DocId, &Document),
@@ -77,13 +76,13 @@ fn with_reason(
     if let Some((doc, has, lacks)) = part_match(facts, child, selector) {
         let found = facts.name(doc);
         return diagnostic
-            .related(has, format!("`{found}` has this label, but no such `{lacks}`"))
-            .help(format!("give `{found}` the label `{lacks}` too, or do not select it"));
+            .related(has, format!("`{found}` has this label, but not this `{lacks}`"))
+            .help(format!("add the label `{lacks}` to `{found}`, or remove it from the selector"));
     }
     without_reason(facts.name(child), diagnostic)
 }
 
-/// Documents that could be parents but for their labels and layers.
+/// Documents of the child's schema with any labels and layers.
 fn others<'a>(
     facts: &'a SiteFacts<'_>,
     child: &Document,
@@ -91,8 +90,7 @@ fn others<'a>(
     facts.site.iter().filter(|(_, other)| other.key.schema == child.key.schema)
 }
 
-/// A label, on a document of the same schema, that is spelled nearly as the
-/// selector's.
+/// Label on a document of the same schema that is spelled almost like the selector's.
 fn near_miss(
     facts: &SiteFacts<'_>,
     child: &Document,
@@ -113,8 +111,8 @@ fn near_miss(
     })
 }
 
-/// A document of the same schema that has one of several labels: that label,
-/// and the name of one it lacks.
+/// Document of the same schema that has one of several selected labels: the label, and the key of
+/// one that it lacks.
 fn part_match<'a>(
     facts: &SiteFacts<'_>,
     child: DocId,

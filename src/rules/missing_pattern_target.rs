@@ -1,4 +1,4 @@
-//! `missing-pattern-target`: a destination pattern, and no value at its path.
+//! `missing-pattern-target`: nothing at the path of a destination pattern.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
@@ -7,10 +7,10 @@ use crate::render::Problem;
 super::rule!(
     "missing-pattern-target",
     Error [Refused],
-    "a destination pattern, and nothing stands at its path", was "P005"
+    "nothing at the path of a destination pattern", was "P005"
 );
 
-pub(super) fn word(
+pub(super) fn report(
     facts: &SiteFacts<'_>,
     problem: &Problem,
     path: &str,
@@ -18,22 +18,19 @@ pub(super) fn word(
     outcome: &str,
 ) -> Diagnostic {
     let name = facts.name(problem.doc);
-    let message = format!("`{name}` has nothing at `{path}` for a pattern to change");
+    let message = format!("`{name}` has nothing at `{path}` for the pattern to change");
     let diagnostic =
         Diagnostic::new(&RULE, message, Label::new(problem.at, "there is nothing at this path"))
-            .note(format!(
-                "a destination with a pattern changes part of a string that is there: {outcome}"
-            ));
+            .note(format!("a destination pattern changes part of an existing string: {outcome}"));
     match near {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
         None => diagnostic.help(
-            "put a string that contains the pattern there, or leave `pattern` out to write the \
-             whole value",
+            "add a string that contains the pattern, or remove `pattern` to write the whole value",
         ),
     }
 }
 
-/// The resulting value of the destination.
+/// Outcome for the value at the destination.
 pub(super) fn outcome(recurses: bool, is_created: bool) -> &'static str {
     match (recurses, is_created) {
         (false, false) => "nothing is written; Deckhand refuses the whole site",

@@ -1,4 +1,4 @@
-//! `missing-reference`: a rendered document names another that is not rendered.
+//! `missing-reference`: a rendered document refers to a document that is not rendered.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use crate::system::deckhand::Site;
 use crate::yaml::Query;
 
 super::rule!(
-    "missing-reference", Error[Absence], "a rendered document names another that is not rendered";
+    "missing-reference", Error[Absence], "a rendered document refers to a document that is not rendered";
     Site(check, &[&RULE, &super::stale_reference::RULE])
 );
 
-/// Where documents of one schema name documents of another.
+/// References from documents of one schema to documents of another.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    /// The schema of the documents that name others.
+    /// Schema of the referring documents.
     pub(crate) schema: Arc<str>,
-    /// Path of the names in their data; a value that is not a string names nothing.
+    /// Path of the names in their data; values that are not strings are ignored.
     pub(crate) path: Query,
-    /// The schema of the documents that are named, by `metadata.name`.
+    /// Schema of the documents referred to by `metadata.name`.
     pub(crate) target: Arc<str>,
 }
 
 impl Reference {
-    /// References of Armada and Drydock, which find documents by their names: `schema`, `path`,
-    /// `target`.
+    /// Built-in references of Armada and Drydock, which look up documents by name: `schema`,
+    /// `path`, `target`.
     const BUILT_IN: [[&str; 3]; 11] = [
         ["armada/Manifest/v1", "$.chart_groups[*]", "armada/ChartGroup/v1"],
         ["armada/ChartGroup/v1", "$.chart_group[*]", "armada/Chart/v1"],
@@ -44,7 +44,7 @@ impl Reference {
         ["drydock/NetworkLink/v1", "$.allowed_networks[*]", "drydock/Network/v1"],
     ];
 
-    /// The references that need no configuration.
+    /// References that need no configuration.
     pub(crate) fn built_in() -> Vec<Self> {
         let built_in = Self::BUILT_IN.into_iter().map(|[schema, path, target]| Self {
             schema: schema.into(),
@@ -56,18 +56,17 @@ impl Reference {
 }
 
 impl<'a> SiteFacts<'a> {
-    /// Where a document names others.
+    /// References that a document's schema has.
     fn references_of(&self, doc: DocId) -> impl Iterator<Item = &'a Reference> {
         let schema = &self.site.document(doc).key.schema;
         self.settings.references.iter().filter(move |reference| reference.schema == *schema)
     }
 }
 
-/// One text that names a document: its place, the schema, and the name.
+/// Text that refers to a document: its span, the target schema and the name.
 type NameUse<'a> = (Span, &'a str, Arc<str>);
 
-/// The findings of this rule, and of `stale-reference` for what is named by the
-/// documents to which no name leads.
+/// Findings of this rule, and of `stale-reference` for documents that no reference reaches.
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let outputs = ReferencedOutputs::of(facts);
     let mut walk = DocumentQueue::from_roots(facts, &outputs);
@@ -89,22 +88,21 @@ fn words(
         return Vec::new();
     }
     let surroundings = NameCandidates::of(facts, outputs, missing);
-    let found = missing.iter().map(|(naming, docs)| word(rule, facts, &surroundings, naming, docs));
+    let found =
+        missing.iter().map(|(naming, docs)| report(rule, facts, &surroundings, naming, docs));
     found.collect()
 }
 
-/// The documents that are looked at, and those that are still to be.
+/// Documents to visit, and those already visited.
 struct DocumentQueue {
     waiting: Vec<DocId>,
-    /// By id, those that waited once.
+    /// By document id: whether the document was queued before.
     seen: Vec<bool>,
 }
 
 impl DocumentQueue {
-    /// Only documents that count are looked at: those that nothing could name,
-    /// such as a Manifest, and what is named from there on. What a site has and
-    /// does not use, such as a `ChartGroup` of other sites, may name what it
-    /// wants.
+    /// Starts from documents that nothing can refer to, such as a Manifest. A document that the
+    /// site does not use, such as a `ChartGroup` of other sites, may have unresolved references.
     fn from_roots(facts: &SiteFacts<'_>, outputs: &ReferencedOutputs<'_>) -> Self {
         let mut walk = Self { waiting: Vec::new(), seen: vec![false; facts.site.documents.len()] };
         for root in outputs.roots(&facts.settings.references) {
@@ -119,7 +117,7 @@ impl DocumentQueue {
         }
     }
 
-    /// Follows all others that name something.
+    /// Queues all other documents that refer to something.
     fn go_on(&mut self, facts: &SiteFacts<'_>, outputs: &ReferencedOutputs<'_>) {
         for schema in ReferencedOutputs::naming(&facts.settings.references) {
             outputs.of_schema(schema).iter().for_each(|doc| self.visit(*doc));
@@ -127,7 +125,7 @@ impl DocumentQueue {
     }
 }
 
-/// The texts that name what is not rendered, with the documents they are in.
+/// References to documents that are not rendered, with the documents that contain them.
 fn missing<'a>(
     facts: &SiteFacts<'a>,
     outputs: &ReferencedOutputs<'a>,
@@ -141,8 +139,7 @@ fn missing<'a>(
                 let Some(name) = node.as_str().filter(|_| !node.secret) else { continue };
                 match outputs.named(&reference.target, name) {
                     Some(next) => walk.visit(next),
-                    // Of a set of files that has no such document the others
-                    // are not there to be named.
+                    // A file set without any document of the schema is probably incomplete.
                     None if facts.site.name.is_none() && !outputs.has(&reference.target) => {}
                     None => {
                         let naming = (node.span, &*reference.target, Arc::from(name));
@@ -158,7 +155,7 @@ fn missing<'a>(
     missing
 }
 
-/// The documents that are rendered, of all schemas that references are about.
+/// Rendered documents of all schemas that references mention.
 struct ReferencedOutputs<'a> {
     site: &'a Site<'a>,
     of_schemas: BTreeMap<&'a str, Vec<DocId>>,
@@ -186,17 +183,17 @@ impl<'a> ReferencedOutputs<'a> {
         self.site.output(schema, name)
     }
 
-    /// The schemas of documents that name others.
+    /// Schemas of documents that refer to others.
     fn naming(references: &[Reference]) -> BTreeSet<&str> {
         references.iter().map(|reference| &*reference.schema).collect()
     }
 
-    /// The documents of a schema.
+    /// Rendered documents of a schema.
     fn of_schema(&self, schema: &str) -> &[DocId] {
         self.of_schemas.get(schema).map_or(&[], Vec::as_slice)
     }
 
-    /// The documents that name others and are of a schema that no other names.
+    /// Referring documents whose schema is not the target of a reference from another schema.
     fn roots(&self, references: &[Reference]) -> impl Iterator<Item = DocId> {
         let is_named = |schema: &str| {
             let mut others = references.iter().filter(|reference| *reference.schema != *schema);
@@ -207,20 +204,19 @@ impl<'a> ReferencedOutputs<'a> {
     }
 }
 
-/// A map by texts, without order.
+/// Unordered map with string keys.
 type TextMap<'a, T> = HashMap<&'a str, T, foldhash::fast::RandomState>;
 
-/// Documents that may be meant by the names of missing ones.
+/// Candidates for the intended targets of unresolved names.
 struct NameCandidates<'a> {
-    /// The documents of any schema that have the name of a missing one.
+    /// Documents of any schema that have the name of a missing one.
     by_name: TextMap<'a, Vec<DocId>>,
-    /// Of each schema the names that may be meant; none where there are too
-    /// many to compare.
+    /// Candidate names by schema; no entry if there are too many to compare.
     near: BTreeMap<&'a str, Vec<&'a str>>,
 }
 
 impl<'a> NameCandidates<'a> {
-    /// Where nearly all of many names are missing, they are not compared.
+    /// Maximum number of name comparisons per schema.
     const MAX_COMPARISONS: usize = 500_000;
 
     fn of(
@@ -257,10 +253,10 @@ impl<'a> NameCandidates<'a> {
     }
 }
 
-/// Maximum number of documents that a finding names where a name is rendered.
+/// Maximum number of documents listed that inherit the name.
 const MAX_NAMED: usize = 5;
 
-fn word(
+fn report(
     rule: &'static Rule,
     facts: &SiteFacts<'_>,
     surroundings: &NameCandidates<'_>,
@@ -269,12 +265,19 @@ fn word(
 ) -> Diagnostic {
     let first = &facts.document(docs[0]).key;
     let writer = facts.site.document_at(*at).map_or(first, |doc| &facts.document(doc).key);
-    let message =
-        format!("`{}` names `{name}`, and no `{target}` of that name is rendered", title(writer));
-    let diagnostic = Diagnostic::new(rule, message, Label::new(*at, "names no rendered document"))
-        .about(&**name)
-        .absent(target, format!("no `{target}` named `{name}` is rendered"), NeededBy::Reference)
-        .document(writer.clone());
+    let message = format!(
+        "`{}` refers to `{name}`, but no `{target}` of that name is rendered",
+        title(writer)
+    );
+    let diagnostic =
+        Diagnostic::new(rule, message, Label::new(*at, "not the name of a rendered document"))
+            .about(&**name)
+            .absent(
+                target,
+                format!("no `{target}` named `{name}` is rendered"),
+                NeededBy::Reference,
+            )
+            .document(writer.clone());
     let users = docs.iter().map(|doc| &facts.document(*doc).key).filter(|key| *key != writer);
     let named: Vec<String> =
         users.clone().take(MAX_NAMED).map(|key| format!("`{}`", title(key))).collect();
@@ -288,8 +291,8 @@ fn word(
     explained(facts, surroundings, diagnostic, target, name)
 }
 
-/// Adds a candidate: the document, unrendered; one of that name and another schema; or one with
-/// nearly that name.
+/// Adds a candidate: the document itself, not rendered; a document of the same name but another
+/// schema; or one with a similar name.
 fn explained(
     facts: &SiteFacts<'_>,
     surroundings: &NameCandidates<'_>,
@@ -301,9 +304,9 @@ fn explained(
     let mut same = named.clone().filter(|(_, document)| *document.key.schema == *target);
     if let Some((doc, document)) = same.next() {
         let (why, help) = if document.is_abstract {
-            ("is abstract, so that it is not rendered", "name a document that is rendered")
+            ("is abstract, so it is not rendered", "refer to a document that is rendered")
         } else if facts.site.standing_for(doc) == doc {
-            ("is not rendered", "name a document that is rendered")
+            ("is not rendered", "refer to a document that is rendered")
         } else {
             ("is replaced by a document that is abstract", "make the replacement concrete")
         };
@@ -312,11 +315,11 @@ fn explained(
     let near = surroundings.near(target, name);
     let diagnostic = match near {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-        None => diagnostic.help("add the document, or remove the name"),
+        None => diagnostic.help("add the document, or remove the reference"),
     };
     match named.next() {
         Some((_, other)) if near.is_none() => {
-            let label = format!("`{name}` is of the schema `{}`", other.key.schema);
+            let label = format!("`{name}` has the schema `{}`", other.key.schema);
             diagnostic.related(other.name_span, label)
         }
         Some(_) | None => diagnostic,

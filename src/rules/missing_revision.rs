@@ -1,4 +1,4 @@
-//! `missing-revision`: the revision that a site pins cannot be read from the clone that is given.
+//! `missing-revision`: the pinned revision cannot be read from the given clone.
 
 use crate::diagnostic::{Diagnostic, Label};
 use crate::system::deckhand::layout::{NamedRepository, Unreadable};
@@ -6,14 +6,14 @@ use crate::system::deckhand::layout::{NamedRepository, Unreadable};
 super::rule!(
     "missing-revision",
     Error[UnknownDocuments],
-    "the revision of a repository that a site is made of cannot be read"
+    "the pinned revision of a repository cannot be read"
 );
 
-pub(super) fn word(repository: &NamedRepository, why: &Unreadable) -> Diagnostic {
+pub(super) fn report(repository: &NamedRepository, why: &Unreadable) -> Diagnostic {
     let at = repository.pin.as_ref().map_or(repository.name.span, |pin| pin.span);
     let name = &repository.name.value;
-    let label = Label::new(at, "the site is made of the documents of this revision");
+    let label = Label::new(at, "the site includes the documents of this revision");
     let message =
         format!("repository `{name}` of the site definition cannot be read: {}", why.reason);
-    Diagnostic::new(&RULE, message, label).note("its documents are not known").help(&*why.help)
+    Diagnostic::new(&RULE, message, label).note("its documents are unknown").help(&*why.help)
 }

@@ -1,16 +1,16 @@
-//! `missing-site-definition`: a folder of sites without a site definition.
+//! `missing-site-definition`: site folder without a site definition.
 
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{FileId, Span};
 
-super::rule!("missing-site-definition", Error, "a folder of sites without a site definition", was "P010");
+super::rule!("missing-site-definition", Error, "site folder without a site definition", was "P010");
 
-pub(super) fn word(file: FileId) -> Diagnostic {
-    let label = Label::new(Span::point(file, 0), "there is no such file");
-    Diagnostic::new(&RULE, "a folder below `site/` has no `site-definition.yaml`", label)
+pub(super) fn report(file: FileId) -> Diagnostic {
+    let label = Label::new(Span::point(file, 0), "this file does not exist");
+    Diagnostic::new(&RULE, "folder below `site/` without a `site-definition.yaml`", label)
         .note(
-            "its files are in no site; Pegleg refuses the whole repository, \
-             `repo lint` and `site list` included",
+            "its files belong to no site; Pegleg rejects the whole repository, including in `repo \
+             lint` and `site list`",
         )
         .help("add the file, with `data.site_type`, or move the folder out of `site/`")
 }

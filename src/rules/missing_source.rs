@@ -1,4 +1,4 @@
-//! `missing-source`: a substitution whose source is missing.
+//! `missing-source`: substitution whose source is missing.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label, NeededBy, Severity};
@@ -7,9 +7,9 @@ use crate::merge::deckhand::Semantics;
 use crate::render::{Problem, ProblemKind};
 use crate::yaml::Value;
 
-super::rule!("missing-source", Error [Refused, Absence], "a substitution whose source is missing", was "P005");
+super::rule!("missing-source", Error [Refused, Absence], "substitution whose source is missing", was "P005");
 
-pub(super) fn word_document(
+pub(super) fn report_document(
     facts: &SiteFacts<'_>,
     doc: DocId,
     substitution: usize,
@@ -19,7 +19,7 @@ pub(super) fn word_document(
     let document = facts.document(doc);
     let source = &document.sources[substitution];
     let (schema, wanted) = (&source.schema.value, &source.name);
-    let lacks = if of_abstract.is_some() { "is abstract" } else { "is not there" };
+    let lacks = if of_abstract.is_some() { "is abstract" } else { "does not exist" };
     let message =
         format!("`{}` substitutes from `{}`, which {lacks}", document.key.name, wanted.value);
     let label = match of_abstract {
@@ -37,7 +37,7 @@ pub(super) fn word_document(
             .help("substitute from a concrete document, or make this one concrete");
     }
     let Some(near) = near else {
-        return diagnostic.help("add the document, or mend its name or schema in `src`");
+        return diagnostic.help("add the document, or correct its name or schema in `src`");
     };
     let is_near = |document: &&crate::system::deckhand::document::Document| {
         document.key.schema == *schema && &*document.key.name == near
@@ -45,15 +45,13 @@ pub(super) fn word_document(
     let found = facts.site.iter().map(|(_, document)| document).find(is_near);
     found
         .into_iter()
-        .fold(diagnostic, |diagnostic, found| {
-            diagnostic.related(found.name_span, "this name is nearly the same")
-        })
+        .fold(diagnostic, |diagnostic, found| diagnostic.related(found.name_span, "a similar name"))
         .help(format!("did you mean `{near}`?"))
 }
 
-pub(super) fn word_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
+pub(super) fn report_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     let ProblemKind::MissingValue { source, path, null, near } = &problem.kind else {
-        unreachable!("the rule words this kind of problem only")
+        unreachable!("the rule reports only this kind of problem")
     };
     let (name, source) = (facts.name(problem.doc), facts.document(*source));
     let lacks = if null.is_some() { "where it has null" } else { "where it has nothing" };
@@ -69,16 +67,17 @@ pub(super) fn word_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic
         .absent(&key.schema, without_value(facts, problem), NeededBy::Substitution);
     match near {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-        None => {
-            diagnostic.help(format!("give `{}` a value there, or mend the path", source.key.name))
-        }
+        None => diagnostic.help(format!(
+            "add a value at this path to `{}`, or correct the path",
+            source.key.name
+        )),
     }
 }
 
-/// Describes the missing part of a source: all data, or a value at a path.
+/// Describes the missing part of a source: all data, or the value at a path.
 fn without_value(facts: &SiteFacts<'_>, problem: &Problem) -> String {
     let ProblemKind::MissingValue { source, path, .. } = &problem.kind else {
-        unreachable!("the rule words this kind of problem only")
+        unreachable!("the rule reports only this kind of problem")
     };
     let name = &facts.document(*source).key.name;
     match facts.rendered.data(*source).map(|data| &data.value) {
@@ -88,17 +87,17 @@ fn without_value(facts: &SiteFacts<'_>, problem: &Problem) -> String {
     }
 }
 
-/// The missing part of a source.
+/// Missing part of a source.
 enum MissingPart {
     Document,
     Value,
 }
 
-/// The effect of a substitution without a value.
+/// Effect of a substitution without a value.
 fn skipped(facts: &SiteFacts<'_>, lacking: MissingPart) -> &'static str {
     match (facts.graph.missing_source, facts.graph.semantics, lacking) {
         (MissingSource::Error, _, _) => {
-            "the substitution is skipped: its destinations keep what they have; Deckhand refuses \
+            "the substitution is skipped, and its destinations keep their values; Deckhand refuses \
              the whole site"
         }
         (MissingSource::Warning, Semantics::Deckhand, MissingPart::Value) => {
@@ -106,12 +105,12 @@ fn skipped(facts: &SiteFacts<'_>, lacking: MissingPart) -> &'static str {
         }
         (MissingSource::Warning, Semantics::Documented, _)
         | (MissingSource::Warning, Semantics::Deckhand, MissingPart::Document) => {
-            "the substitution is skipped: its destinations keep what they have"
+            "the substitution is skipped: its destinations keep their values"
         }
     }
 }
 
-/// A missing source is an error, unless the run is set to go on.
+/// Applies the severity configured for missing sources.
 fn with_severity(facts: &SiteFacts<'_>, diagnostic: Diagnostic) -> Diagnostic {
     let severity = match facts.graph.missing_source {
         MissingSource::Error => Severity::Error,

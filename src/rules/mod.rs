@@ -1,11 +1,10 @@
-//! The rules: from facts to findings in words.
+//! Rules: turn facts into findings.
 //!
-//! A rule is a pair side by side: `missing_parent.rs` says when and in which
-//! words, `missing-parent.md` is its page for users, whose examples are its
-//! test. Faults that the engine meets come as problems, facts without prose;
-//! `word_file`, `word_layout` and `word_problems` match them, exhaustively,
-//! to the rules that put them into words. The other rules look at what was
-//! rendered themselves, and declare at what (`CheckKind`).
+//! A rule is a pair of files: `missing_parent.rs` finds the defects and formats the messages, and
+//! `missing-parent.md` is its page for users, whose examples are its tests. The engine reports
+//! defects as problems, which are facts without prose; `report_file`, `report_layout` and
+//! `report_problems` match them exhaustively to the rules that describe them. Other rules inspect the
+//! rendered documents themselves and declare their input (`CheckKind`).
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -33,11 +32,10 @@ use crate::system::heat::Versions;
 use crate::yaml::path::Location;
 use crate::yaml::{self, Node};
 
-/// Declares a rule beside its page: name, level, summary, the names it had or
-/// has elsewhere, and how it looks at something itself: `; File(check)`, with a
-/// list behind `check` where that looks for several rules.
+/// Declares a rule beside its page: name, level, summary, aliases, and the rule's own check, as `;
+/// File(check)`, followed by a list of rules if the check serves several.
 ///
-/// The traits of the rule are between brackets behind the level.
+/// The traits of the rule are in brackets after the level.
 macro_rules! rule {
     (
         $name:literal, $level:ident $([$($mark:ident),+])?, $summary:literal
@@ -185,29 +183,29 @@ mod cloud_init;
 mod plain_scalars;
 mod reach;
 
-pub(crate) use cloud_init::{UserDataFacts, word_user_data};
-pub(crate) use config_changed::word_changed_configuration;
+pub(crate) use cloud_init::{UserDataFacts, report_user_data};
+pub(crate) use config_changed::report_changed_configuration;
 pub(crate) use foreign::folded;
 pub(crate) use missing_reference::Reference;
 pub(crate) use reach::ReachedEdit;
-pub use reach::{ExpectedUnchanged, Gates, word_reach};
+pub use reach::{ExpectedUnchanged, Gates, report_reach};
 pub use schema_violation::MAX_VIOLATIONS;
 
-pub(crate) use unused_configuration::{UnusedEntry, UnusedKind, word_unused};
+pub(crate) use unused_configuration::{UnusedEntry, UnusedKind, report_unused};
 
-/// The words of every finding by which Deckhand cannot render a site, whether its code raises an
-/// error of its own or crashes.
+/// Phrase in every finding for which Deckhand cannot render a site, whether its code raises an
+/// error or crashes.
 pub const REFUSED: &str = "Deckhand refuses the whole site";
 
-/// Lists every rule, by name.
+/// Lists all rules by name.
 ///
-/// Modules are declared outside of it: rustfmt finds no file behind a macro.
+/// Modules are declared outside of the macro because rustfmt does not find files behind one.
 macro_rules! registry {
     ($($($module:ident)::+,)+) => {
-        /// Every rule, by name.
+        /// All rules, by name.
         pub static RULES: &[&Rule] = &[$(&$($module)::+::RULE),+];
 
-        /// The checks that rules run themselves.
+        /// Checks that rules run themselves.
         static CHECKS: LazyLock<Vec<&RuleCheck<CheckKind>>> =
             LazyLock::new(|| [$($($module)::+::CHECKS),+].into_iter().flatten().collect());
     };
@@ -350,32 +348,32 @@ registry! {
     cloud_init::unused_vendor_data,
 }
 
-/// Looks at a file by itself and adds what it finds.
+/// Checks one file and adds its findings.
 type FileCheck = fn(&FileFacts<'_>, &mut Vec<Diagnostic>);
 
-/// Looks at rendered documents and adds what it finds; that depends on each
-/// document and on what it is made of, and on nothing else.
+/// Checks rendered documents and adds its findings, which depend only on each document and its
+/// inputs.
 type DocumentCheck = fn(&SiteFacts<'_>, &[DocId], &mut Vec<DocumentFinding>);
 
-/// Looks at the rendered documents of one schema and adds what it finds.
+/// Checks the rendered documents of one schema and adds its findings.
 type SchemaCheck = fn(&SiteFacts<'_>, &[DocId], &mut Vec<Diagnostic>);
 
-/// Looks at a rendered site as a whole and adds what it finds.
+/// Checks a rendered site and adds its findings.
 type SiteCheck = fn(&SiteFacts<'_>, &mut Vec<Diagnostic>);
 
-/// Looks at one set of cloud-init's and adds what it finds.
+/// Checks one cloud-init set and adds its findings.
 type SetCheck = fn(&cloud_init::SetFacts<'_>, &mut Vec<Diagnostic>);
 
-/// The input of a check.
+/// Input of a check.
 #[derive(Clone, Copy)]
 enum CheckKind {
-    /// Files of documents.
+    /// Files of Deckhand documents.
     File(FileCheck),
-    /// Files of parts, too.
+    /// Files of documents or cloud-init parts.
     AnyFile(FileCheck),
     /// Rendered documents, one by one.
     Documents(DocumentCheck),
-    /// All rendered documents of a schema in a site.
+    /// All rendered documents of one schema in a site.
     Schema(SchemaCheck),
     /// Rendered sites.
     Site(SiteCheck),
@@ -383,35 +381,34 @@ enum CheckKind {
     Set(SetCheck),
 }
 
-/// Rules that look at something themselves, and how. A check runs where one of
-/// its rules is wanted.
+/// A check and the rules that it serves. It runs if one of them is wanted.
 struct RuleCheck<F: 'static> {
     rules: &'static [&'static Rule],
     run: F,
 }
 
 impl<F> RuleCheck<F> {
-    /// The name under which its time is measured.
+    /// Names under which its run time is measured.
     fn names(&self) -> RuleNames {
         (self.rules[0].name, self.rules.len() - 1)
     }
 }
 
-/// The configuration that rules read.
+/// Configuration read by rules.
 #[derive(Clone, Debug)]
 pub struct RuleOptions {
-    /// The rules whose findings can count; the others need not be looked for.
+    /// Rules whose findings are reported; the others need not run.
     pub wanted: HashSet<&'static str, foldhash::fast::RandomState>,
-    /// Where documents name others; `missing-reference` looks there.
+    /// References between documents, for `missing-reference`.
     pub references: Vec<Reference>,
-    /// The versions of what reads rendered documents; property groups ask.
+    /// Versions of the programs that read rendered documents, for property groups.
     pub versions: Versions,
-    /// Whether neither the configuration nor a flag chooses one of the two meanings.
+    /// Whether neither the configuration nor a flag chooses the semantics.
     pub is_undecided: bool,
 }
 
 impl Default for RuleOptions {
-    /// The options where nothing is configured but a meaning.
+    /// The default configuration, with the semantics treated as chosen.
     fn default() -> Self {
         let rules = RULES.iter().filter(|rule| rule.is_default());
         let wanted = rules.map(|rule| rule.name).collect();
@@ -425,23 +422,23 @@ impl Default for RuleOptions {
 }
 
 impl RuleOptions {
-    /// Whether findings of one of `rules` can count.
+    /// Whether findings of one of `rules` are reported.
     fn want(&self, rules: &[&Rule]) -> bool {
         rules.iter().any(|rule| self.wanted.contains(rule.name))
     }
 }
 
-/// The groups that rules are selected by, and what they select.
-pub(crate) const GROUPS: &[(&str, &str)] = &[
-    ("default", "what is on where nothing is configured"),
-    ("strict", "the default, and what asks for more care than most repositories take"),
+/// Groups for selecting rules, with their descriptions.
+pub const GROUPS: &[(&str, &str)] = &[
+    ("default", "the rules that are on by default"),
+    ("strict", "the default rules and stricter ones"),
     ("deckhand", "what Deckhand itself refuses"),
-    ("pegleg", "what Pegleg's linter looks for, or says that it does"),
+    ("pegleg", "the checks of Pegleg's linter, including ones it only documents"),
     ("all", "every rule"),
 ];
 
-/// The rules that a word selects: the name of one, an alias such as one of
-/// Pegleg's codes, or a group, which may be empty. None where it is neither.
+/// Rules selected by a rule name, an alias such as a Pegleg code, or a group, which may be empty.
+/// Returns `None` for an unknown word.
 pub fn selected(word: &str) -> Option<Vec<&'static Rule>> {
     let of = |wanted: &dyn Fn(&Rule) -> bool| {
         RULES.iter().copied().filter(|rule| wanted(rule)).collect::<Vec<_>>()
@@ -458,8 +455,8 @@ pub fn selected(word: &str) -> Option<Vec<&'static Rule>> {
     (is_group || !found.is_empty()).then_some(found)
 }
 
-/// The rules that a comment names which says that they are to be ignored: by
-/// name or alias, never by group. None of what is no fault of a file.
+/// Rules that an ignore comment may name, by name or alias but not by group. Empty for findings
+/// without a location in a file.
 pub(crate) fn ignorable(name: &str) -> Vec<&'static Rule> {
     const NEVER: [&Rule; 5] = [
         &internal_error::RULE,
@@ -473,79 +470,79 @@ pub(crate) fn ignorable(name: &str) -> Vec<&'static Rule> {
     RULES.iter().filter(is_meant).copied().filter(can_be).collect()
 }
 
-/// The rule of this name.
+/// Looks up a rule by name.
 pub fn find(name: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.name == name)
 }
 
-/// Facts about one file by itself.
+/// Facts about one file.
 #[derive(Clone, Copy)]
 pub(crate) struct FileFacts<'a> {
-    /// All texts.
+    /// All source texts.
     pub(crate) sources: &'a SourceMap,
     /// The file.
     pub(crate) file: FileId,
-    /// Problems of its YAML.
+    /// Problems in its YAML.
     pub(crate) problems: &'a [yaml::YamlProblem],
     /// Its Deckhand documents, with their faults.
     pub(crate) documents: &'a [Document],
-    /// Its YAML documents that are none of Deckhand's.
+    /// Its YAML documents that are not Deckhand documents.
     pub(crate) others: &'a [DocumentFault],
-    /// The places of secrets in it, as far as they can be determined.
+    /// Spans of known secrets in it.
     pub(crate) secrets: &'a [Span],
     /// Its comments that suppress findings.
     pub(crate) ignores: &'a ignore::Comments,
-    /// Its contents.
+    /// Kind of its contents.
     pub(crate) holds: FileContents,
-    /// The sites it counts for, if it is of a site repository.
+    /// Sites that use it, if it belongs to a site repository.
     pub(crate) place: Option<&'a layout::Place>,
-    /// The schemas of the run.
+    /// Schemas of the run.
     pub(crate) schemas: &'a Schemas,
-    /// The configuration for the rules.
+    /// Configuration of the rules.
     pub(crate) settings: &'a RuleOptions,
 }
 
 /// Contents of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FileContents {
-    /// Documents of Deckhand's.
+    /// Deckhand documents.
     Documents,
-    /// Parts of cloud-init's, of which more is known in the sets they are in.
+    /// cloud-init parts; the sets that contain them provide more facts.
     Parts,
 }
 
-/// Facts about one site, rendered.
+/// Facts about one rendered site.
 #[derive(Clone, Copy)]
 pub(crate) struct SiteFacts<'a> {
-    /// All texts.
+    /// All source texts.
     pub(crate) sources: &'a SourceMap,
-    /// The site's documents and how they are related.
+    /// Its documents and their relations.
     pub(crate) site: &'a Site<'a>,
-    /// The sets of parts given to cloud-init there.
+    /// Its sets of cloud-init parts.
     pub(crate) sets: &'a Sets<'a>,
-    /// The recipes they were lowered to.
+    /// Recipes of the documents.
     pub(crate) graph: &'a Graph,
-    /// Their rendering.
+    /// Results of rendering the recipes.
     pub(crate) rendered: &'a Rendered,
-    /// The schemas of the run.
+    /// Schemas of the run.
     pub(crate) schemas: &'a Schemas,
-    /// The configuration for the rules.
+    /// Configuration of the rules.
     pub(crate) settings: &'a RuleOptions,
 }
 
 impl SiteFacts<'_> {
-    /// A document of the site.
+    /// Returns a document of the site.
     pub(crate) fn document(&self, doc: DocId) -> &Document {
         self.site.document(doc)
     }
 
-    /// Name of a document, for headlines.
+    /// Name of a document for headlines.
     pub(crate) fn name(&self, doc: DocId) -> &str {
         title(&self.graph.recipe(doc).key)
     }
 
-    /// The meaning that is rendered, for findings about places where Deckhand's documentation and
-    /// its code give two results.
+    /// Note about the semantics in use, for findings where Deckhand's documentation and its code
+    /// differ.
     pub(crate) fn rendered_meaning(&self) -> &'static str {
         match self.graph.semantics {
             Semantics::Documented => {
@@ -559,31 +556,32 @@ impl SiteFacts<'_> {
         }
     }
 
-    /// The substitution that wrote; none where a layering action did.
+    /// Substitution that made a write; `None` for a layering action.
     pub(crate) fn substitution(&self, doc: DocId, write: &Write) -> Option<Substitution<'_>> {
         match self.graph.recipe(doc).step(write.step).op {
             Op::Substitute(substitution) => Some(substitution),
-            Op::Merge { .. } | Op::Lay(_) => None,
+            Op::Merge { .. } | Op::Combine(_) => None,
         }
     }
 
-    /// The path of a substitution's destination, as it is written; `at` is the
-    /// place of the path, or of the pattern beside it.
+    /// Path of a substitution's destination as written; `at` is the span of the path or of the
+    /// pattern beside it.
     pub(crate) fn destination_path(&self, doc: DocId, at: Span) -> &str {
         let steps = self.graph.recipe(doc).steps.iter();
         let mut destinations = steps.flat_map(|step| match step.op {
             Op::Substitute(substitution) => &substitution.writing.to[..],
-            Op::Merge { .. } | Op::Lay(_) => &[],
+            Op::Merge { .. } | Op::Combine(_) => &[],
         });
         let is_meant = |destination: &&Destination| {
             let part = destination.part.as_ref();
             destination.path.span == at || part.is_some_and(|part| part.pattern.span == at)
         };
-        let meant = destinations.find(is_meant).expect("a destination is told by its own text");
+        let meant =
+            destinations.find(is_meant).expect("a destination is identified by its own text");
         meant.path.value.text()
     }
 
-    /// The whole value that a substitution reads, if it reads a whole one.
+    /// Whole value that a substitution reads; `None` if it extracts a part.
     pub(crate) fn source_value(&self, substitution: &Substitution<'_>) -> Option<Cow<'_, Node>> {
         let source = self.rendered.data(substitution.source)?;
         if substitution.writing.extract.is_some() {
@@ -595,7 +593,7 @@ impl SiteFacts<'_> {
         substitution.writing.from.value.value(source).ok()?
     }
 
-    /// The place as text, unless one of its keys is in a secret mapping.
+    /// Formats the place, unless one of its keys is in a secret mapping.
     pub(crate) fn shown_place(&self, data: &Node, place: &Location) -> Option<String> {
         let mut around = place.parent();
         while let Some(place) = around {
@@ -607,17 +605,20 @@ impl SiteFacts<'_> {
         Some(place.to_string())
     }
 
-    /// The first line of the text at `span`.
+    /// Span of the first line of the text at `span`.
     pub(crate) fn first_line(&self, span: Span) -> Span {
         self.sources.first_line(span)
     }
 
-    /// The selector of a document that has a parent.
+    /// Selector of a document that has a parent.
     fn selector(&self, child: DocId) -> &Selector {
-        self.document(child).parent_selector.as_ref().expect("only a selector finds a parent")
+        self.document(child)
+            .parent_selector
+            .as_ref()
+            .expect("only a document with a selector has a parent")
     }
 
-    /// The label by which `child` finds `parent`.
+    /// Label with which `child` selects `parent`.
     fn label(&self, parent: DocId, child: DocId) -> Span {
         self.site.matching_label(parent, self.document(child))
     }
@@ -629,25 +630,25 @@ impl FileFacts<'_> {
         self.secrets.iter().any(|secret| secret.contains(span))
     }
 
-    /// The effect of YAML that cannot be read.
+    /// Effect of YAML that cannot be read.
     fn unread_yaml(&self) -> &'static str {
         match self.holds {
             FileContents::Documents => {
-                "Deckhand refuses the whole site, and Pegleg fails on the file; nothing of this YAML \
-                 document is read here"
+                "Deckhand refuses the whole site, and Pegleg fails on the file; layercake does not \
+                 read this YAML document"
             }
-            FileContents::Parts => "cloud-init drops the whole part, and goes on with the others",
+            FileContents::Parts => "cloud-init drops the whole part and continues with the others",
         }
     }
 
-    /// Name of the document at a place, for headlines.
+    /// Name of the document at a position, for headlines.
     pub(crate) fn name_at(&self, at: Span) -> &str {
         let document = self.documents.iter().find(|document| document.span.contains(at));
         document.map_or("", |document| title(&document.key))
     }
 
-    /// The text of a span for a message: shortened to one line of at most 60
-    /// characters, and hidden where it is part of a secret.
+    /// Text at a span for a message: the first line, shortened to 60 characters, or a placeholder
+    /// for a secret.
     pub(crate) fn quote(&self, span: Span) -> String {
         if self.is_secret(span) {
             return "(hidden)".into();
@@ -660,56 +661,56 @@ impl FileFacts<'_> {
     }
 }
 
-/// Name of a document for headlines, or its schema where it has no name.
+/// Name of a document for headlines, or its schema if it has no name.
 fn title(key: &DocKey) -> &str {
     if key.name.is_empty() { &key.schema } else { &key.name }
 }
 
-/// The layer of a document, for headlines.
+/// Layer of a document, for headlines.
 fn of_layer(key: &DocKey) -> String {
     match &*key.layer {
         "" => "without a layer".into(),
-        layer => format!("of layer `{layer}`"),
+        layer => format!("in layer `{layer}`"),
     }
 }
 
-/// The same finding without a word of the document, which may be secret.
+/// The finding without quotes from the document, which may be secret.
 fn without_quotes(finding: Diagnostic) -> Diagnostic {
     let (rule, at) = (finding.rule, finding.primary.span);
     Diagnostic::new(rule, rule.summary, Label::new(at, secrecy::NOT_SHOWN))
-        .note("no text is quoted of a document that may be secret and is not as it should be")
+        .note("nothing is quoted from an invalid document that may be secret")
         .help(
             "a document has the keys `schema`, `metadata` and `data`; `metadata` has `schema`, \
-             `name`, `storagePolicy`, `layeringDefinition`, and may have `labels`, \
-             `replacement` and `substitutions`",
+             `name`, `storagePolicy`, `layeringDefinition`, and may have `labels`, `replacement` \
+             and `substitutions`",
         )
 }
 
-/// All findings of one file by itself.
-pub(crate) fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
+/// All findings of one file.
+pub(crate) fn report_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if let Some(fault) = facts.sources.get(facts.file).fault() {
-        found.extend(word_text(facts, fault));
+        found.extend(report_text(facts, fault));
     }
     let conflict = invalid_yaml::conflict(facts);
-    found.extend(conflict.map(|conflict| invalid_yaml::word_conflict(facts, conflict)));
+    found.extend(conflict.map(|conflict| invalid_yaml::report_conflict(facts, conflict)));
     let is_of_conflict =
         |problem| conflict.is_some_and(|conflict| invalid_yaml::is_of_conflict(problem, conflict));
     let problems = facts.problems.iter().filter(|problem| !is_of_conflict(problem));
     found.extend(
-        problems.map(|problem| guard_finding("yaml", problem.span, || word_yaml(facts, problem))),
+        problems.map(|problem| guard_finding("yaml", problem.span, || report_yaml(facts, problem))),
     );
     found.extend(
         facts
             .others
             .iter()
-            .map(|fault| guard_finding("fault", fault.at, || word_fault(facts, fault, ""))),
+            .map(|fault| guard_finding("fault", fault.at, || report_fault(facts, fault, ""))),
     );
     for document in facts.documents {
         let faults = document.faults.iter();
         found.extend(faults.map(|fault| {
             let title = title(&document.key);
-            let finding = guard_finding("fault", fault.at, || word_fault(facts, fault, title));
+            let finding = guard_finding("fault", fault.at, || report_fault(facts, fault, title));
             let finding = if document.is_doubtful && fault.kind.quotes() {
                 without_quotes(finding)
             } else {
@@ -723,7 +724,7 @@ pub(crate) fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
         _ => None,
     };
     for check in wanted(facts.settings, looks) {
-        let failed = |rules: &str| internal_error::word_rule(facts.file, rules);
+        let failed = |rules: &str| internal_error::report_rule(facts.file, rules);
         stopwatch::rule(check.names(), || {
             guard_check(check.rules, &mut found, |found| (check.run)(facts, found), failed);
         });
@@ -739,10 +740,9 @@ pub(crate) fn word_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// The problems that the engine met in a site, in words, and what the rules
-/// find that look at a site as a whole.
-pub(crate) fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
-    let mut found = near::within(|| word_engine_problems(facts));
+/// Findings for the problems that the engine found in a site, and findings of the site rules.
+pub(crate) fn report_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
+    let mut found = near::within(|| report_engine_problems(facts));
     found.extend(check_site(facts));
     counterpart::add(facts, &mut found);
     for finding in &mut found {
@@ -752,36 +752,36 @@ pub(crate) fn word_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// The problems that the engine met in a site, in words.
-fn word_engine_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
+/// Findings for the problems that the engine found in a site.
+fn report_engine_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let start = Span::point(first_file(facts), 0);
     let related = facts.site.problems.iter();
     let related =
-        related.map(|problem| guard_finding("relation", start, || word_relation(facts, problem)));
+        related.map(|problem| guard_finding("relation", start, || report_relation(facts, problem)));
     let rendered = facts.rendered.problems.iter();
     let rendered = rendered.filter(|problem| facts.sets.member(problem.doc).is_none());
     let rendered = rendered.filter(|problem| !is_refused_template(&problem.kind));
     let mut found: Vec<Diagnostic> = related
         .chain(rendered.map(|problem| {
-            guard_finding("rendering", problem.at, || word_rendering(facts, problem))
+            guard_finding("rendering", problem.at, || report_rendering(facts, problem))
         }))
         .collect();
-    found.extend(cloud_init::word(facts));
+    found.extend(cloud_init::report(facts));
     found
 }
 
-/// Findings in the sets of parts of a site.
-pub(crate) fn word_sets(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
-    cloud_init::word(facts)
+/// Findings in the cloud-init sets of a site.
+pub(crate) fn report_sets(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
+    cloud_init::report(facts)
 }
 
-/// Whether Deckhand refuses the value that a pattern puts in. Doing so is another problem, in
-/// its own meaning alone.
+/// Whether Deckhand rejects the value that a pattern inserts. Under Deckhand's own semantics, that
+/// is reported as a separate problem.
 fn is_refused_template(kind: &render::ProblemKind) -> bool {
     matches!(kind, render::ProblemKind::BackslashInPatternValue { refused: true, .. })
 }
 
-/// Findings of the rules that look at a site as a whole, in their order.
+/// Findings of the site rules, in rule order.
 fn check_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let split = stopwatch::split();
     let looks = |look| if let CheckKind::Site(run) = look { Some(run) } else { None };
@@ -802,11 +802,11 @@ fn check_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     found.into_iter().flatten().collect()
 }
 
-/// The rules that compare the documents of one schema in a site.
+/// Rules that compare the documents of one schema in a site.
 pub(crate) struct SchemaRules(Vec<RuleCheck<SchemaCheck>>);
 
 impl SchemaRules {
-    /// Those that are wanted.
+    /// Selects the schema rules that are wanted.
     pub(crate) fn of(settings: &RuleOptions) -> Self {
         Self(wanted(
             settings,
@@ -814,8 +814,8 @@ impl SchemaRules {
         ))
     }
 
-    /// Their findings in `docs`, all documents of a schema. They depend on these and their inputs,
-    /// and on nothing else.
+    /// Findings in `docs`, all documents of one schema. They depend only on these documents and
+    /// their inputs.
     pub(crate) fn check(&self, facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for check in &self.0 {
@@ -833,15 +833,14 @@ impl SchemaRules {
     }
 }
 
-/// A finding of a rendered document.
+/// Finding about a rendered document.
 pub(crate) type DocumentFinding = (DocId, Diagnostic);
 
 /// Chunk size for document rules: all rules run on a chunk before the next, so its data stays in
 /// cache.
 const DOCUMENTS_PER_CHUNK: usize = 64;
 
-/// Findings of the rules that look at rendered documents one by one. They depend on a document and its inputs, and on
-/// nothing else.
+/// Findings of the document rules. They depend only on each document and its inputs.
 pub(crate) fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<DocumentFinding> {
     let looks = |look| if let CheckKind::Documents(run) = look { Some(run) } else { None };
     let checks = wanted(facts.settings, looks);
@@ -864,17 +863,17 @@ pub(crate) fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<Docu
     found
 }
 
-/// The index of a check that failed, and the document at which it did.
+/// Index of a check that failed, and the document on which it failed.
 type FailedCheck = (usize, DocId);
 
-/// Findings of checks in a few documents, one check after the other.
+/// Findings of all checks on one chunk of documents.
 fn check_some(
     facts: &SiteFacts<'_>,
     checks: &[RuleCheck<DocumentCheck>],
     docs: &[DocId],
 ) -> (Vec<DocumentFinding>, Vec<FailedCheck>) {
     let (mut found, mut failed) = (Vec::new(), Vec::new());
-    // Where layercake fails in a check, what it had found by then is left out.
+    // Drop the findings of a check that fails.
     let mut guard = |check: &RuleCheck<DocumentCheck>, docs: &[DocId]| {
         let before = found.len();
         let done = guarded(place_of(check.rules), || (check.run)(facts, docs, &mut found));
@@ -886,7 +885,7 @@ fn check_some(
     for (index, check) in checks.iter().enumerate() {
         stopwatch::rule(check.names(), || {
             if !guard(check, docs) {
-                // Each by itself, so that only those at which it fails are left out.
+                // Retry document by document, to skip only those on which the check fails.
                 let left_out = docs.iter().filter(|doc| !guard(check, std::slice::from_ref(*doc)));
                 failed.extend(left_out.map(|doc| (index, *doc)));
             }
@@ -895,7 +894,7 @@ fn check_some(
     (found, failed)
 }
 
-/// Findings about failed checks: one for each check, whatever the number of documents.
+/// One finding for each failed check, however many documents it failed on.
 fn failures(
     facts: &SiteFacts<'_>,
     checks: &[RuleCheck<DocumentCheck>],
@@ -905,12 +904,12 @@ fn failures(
         let docs = failed.iter().filter(|(of, _)| *of == index).map(|(_, doc)| *doc);
         let docs: Vec<DocId> = docs.collect();
         let first = *docs.first()?;
-        Some((first, internal_error::word_rule_at(facts, &docs, &listed(check.rules))))
+        Some((first, internal_error::report_rule_at(facts, &docs, &listed(check.rules))))
     };
     checks.iter().enumerate().filter_map(of_check).collect()
 }
 
-/// The checks that look where `looks` says, and that can find something that counts.
+/// Checks accepted by `looks` whose findings can be reported.
 fn wanted<F>(settings: &RuleOptions, looks: impl Fn(CheckKind) -> Option<F>) -> Vec<RuleCheck<F>> {
     CHECKS
         .iter()
@@ -919,20 +918,19 @@ fn wanted<F>(settings: &RuleOptions, looks: impl Fn(CheckKind) -> Option<F>) -> 
         .collect()
 }
 
-/// Runs a rule that looks at a site; where layercake fails in it, the others go
-/// on.
+/// Runs a site check; if it panics, the others still run.
 fn guard_site_check(
     facts: &SiteFacts<'_>,
     rules: &[&'static Rule],
     found: &mut Vec<Diagnostic>,
     run: impl FnOnce(&mut Vec<Diagnostic>),
 ) {
-    let failed = |rules: &str| internal_error::word_rule(first_file(facts), rules);
+    let failed = |rules: &str| internal_error::report_rule(first_file(facts), rules);
     guard_check(rules, found, run, failed);
 }
 
-/// Runs a rule; where layercake fails in it, the findings of this run of the rule are left out, and
-/// `failed` reports it.
+/// Runs a check; if it panics, drops the findings of this run and adds the one that `failed`
+/// returns.
 fn guard_check(
     rules: &[&'static Rule],
     found: &mut Vec<Diagnostic>,
@@ -946,31 +944,28 @@ fn guard_check(
     }
 }
 
-/// The place of a check, which its first rule names.
+/// Place of a check for error reports, named after its first rule.
 fn place_of(rules: &[&'static Rule]) -> Place<'static> {
     Place::Rule(rules.first().expect("a check has a rule").name)
 }
 
-/// The names of rules as a message has them.
+/// Formats rule names for a message.
 fn listed(rules: &[&Rule]) -> String {
     rules.iter().map(|rule| format!("`{}`", rule.name)).collect::<Vec<_>>().join(", ")
 }
 
-/// The words for a problem at `at`; where layercake fails to find them, that it
-/// did.
+/// Runs `word`; if it panics, returns an `internal-error` finding for `at` instead.
 fn guard_finding(what: &str, at: Span, word: impl FnOnce() -> Diagnostic) -> Diagnostic {
-    guarded(Place::Words(what), word).unwrap_or_else(|| internal_error::word_words(at))
+    guarded(Place::Words(what), word).unwrap_or_else(|| internal_error::report_words(at))
 }
 
-/// The file with the first document of a site; the first of all where it has
-/// none.
+/// File of the site's first document, or the first file of all if the site has no documents.
 fn first_file(facts: &SiteFacts<'_>) -> FileId {
     facts.site.iter().next().map(|(_, document)| document.span.file).unwrap_or_default()
 }
 
-/// Says what a finding is about where its rule does not: what is written at its
-/// place, a path or a name, if that is in the metadata of a document. Metadata
-/// holds no values.
+/// Sets the subject of a finding, if its rule did not, to the text at its location if that is in a
+/// document's metadata. Metadata contains paths and names, but no values.
 fn name_subject(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
     let at = finding.primary.span;
     let has_subject = !finding.subject.is_empty();
@@ -982,9 +977,9 @@ fn name_subject(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
     }
 }
 
-/// Puts the document first in which a finding is. A fault of a text in several sites is one
-/// finding, and has one name whichever of them are read, although the documents that are rendered
-/// with it have other names there.
+/// Puts the document that contains the finding first. A defect shared by several sites is one
+/// finding, and needs the same key whichever sites are read, although the rendered documents
+/// differ.
 fn put_owner_first(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
     let at = finding.primary.span;
     let Some(owner) = facts.site.document_at(at).map(|doc| facts.document(doc)) else { return };
@@ -992,7 +987,7 @@ fn put_owner_first(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
     finding.documents.insert(0, owner.key.clone());
 }
 
-/// Subject of a fault of a document: the field, or the path.
+/// Subject of a document fault: the field or the path.
 fn subject_of(fault: &DocumentFault) -> String {
     use DocumentFaultKind as Kind;
     match &fault.kind {
@@ -1012,61 +1007,60 @@ fn subject_of(fault: &DocumentFault) -> String {
     }
 }
 
-/// The finding for a comment that suppresses nothing, or not all it names:
-/// `names` are those of which nothing was found.
-pub(crate) fn word_unused_ignore(
+/// Finding for a comment that suppresses nothing, or not all it names; `names` are the unused rule
+/// names.
+pub(crate) fn report_unused_ignore(
     sources: &SourceMap,
     ignore: &ignore::Ignore,
     names: &[&ignore::RuleName],
 ) -> Diagnostic {
-    unused_ignore::word(sources, ignore, names)
+    unused_ignore::report(sources, ignore, names)
 }
 
-/// The finding for a line of the baseline of which `gone` findings are gone.
-pub(crate) fn word_stale_baseline(at: Span, rule: &str, file: &str, gone: usize) -> Diagnostic {
-    stale_baseline::word(at, rule, file, gone)
+/// Finding for a baseline entry with `gone` findings that no longer exist.
+pub(crate) fn report_stale_baseline(at: Span, rule: &str, file: &str, gone: usize) -> Diagnostic {
+    stale_baseline::report(at, rule, file, gone)
 }
 
-/// A step that failed for a whole site because of a fault of layercake.
+/// Step that failed for a whole site because of a bug in layercake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailedStep {
-    /// It is not checked.
+    /// Checking the site.
     Checking,
-    /// The requested part of its result is not taken.
-    Taking,
-    /// Its sides are not compared.
+    /// Extracting the requested part of the result.
+    TakingData,
+    /// Comparing the two sides.
     Comparing,
-    /// Not all that could have caused its changes was tried.
-    Trying,
+    /// Determining the causes of changes.
+    FindingCauses,
 }
 
-/// The finding for a fault of layercake itself, met in the set of documents
-/// that `file` begins.
-pub(crate) fn word_internal(file: FileId, undone: FailedStep) -> Diagnostic {
-    internal_error::word(file, undone)
+/// Finding for a bug in layercake that affected the set of documents beginning with `file`.
+pub(crate) fn report_internal(file: FileId, step: FailedStep) -> Diagnostic {
+    internal_error::report(file, step)
 }
 
-/// Whether a finding reports a fault of layercake itself.
+/// Whether a finding reports a bug in layercake.
 pub(crate) fn is_internal(finding: &Diagnostic) -> bool {
     finding.rule.name == internal_error::RULE.name
 }
 
-/// None where what is in the file says what its bytes are to be: then it is a
-/// fault of that.
-fn word_text(facts: &FileFacts<'_>, fault: &TextFault) -> Option<Diagnostic> {
+/// Finding for a file that cannot be decoded. Returns `None` if the content itself declares its
+/// encoding, which is then reported elsewhere.
+fn report_text(facts: &FileFacts<'_>, fault: &TextFault) -> Option<Diagnostic> {
     Some(match (fault, facts.holds) {
         (TextFault::BadEncoding(..), FileContents::Parts) => return None,
         (TextFault::BadEncoding(encoding, at), FileContents::Documents) => {
-            invalid_encoding::word(facts, *encoding, *at)
+            invalid_encoding::report(facts, *encoding, *at)
         }
-        (TextFault::Unreadable(reason), _) => unreadable_file::word(facts, reason),
-        (TextFault::TooLarge(bytes), _) => over_limit::word_large(facts, *bytes),
-        (TextFault::LargeFilePointer, _) => unread_file::word_pointer(facts),
-        (TextFault::Nested(nested), _) => unread_file::word_nested(facts, nested),
+        (TextFault::Unreadable(reason), _) => unreadable_file::report(facts, reason),
+        (TextFault::TooLarge(bytes), _) => over_limit::report_large(facts, *bytes),
+        (TextFault::LargeFilePointer, _) => unread_file::report_pointer(facts),
+        (TextFault::Nested(nested), _) => unread_file::report_nested(facts, nested),
     })
 }
 
-fn word_yaml(facts: &FileFacts<'_>, problem: &yaml::YamlProblem) -> Diagnostic {
+fn report_yaml(facts: &FileFacts<'_>, problem: &yaml::YamlProblem) -> Diagnostic {
     use yaml::YamlProblemKind as Kind;
     let at = problem.span;
     match &problem.kind {
@@ -1077,195 +1071,207 @@ fn word_yaml(facts: &FileFacts<'_>, problem: &yaml::YamlProblem) -> Diagnostic {
         | Kind::InvalidMerge
         | Kind::UndefinedAlias(_)
         | Kind::DuplicateAnchor { .. }
-        | Kind::RecursiveAlias => invalid_yaml::word(facts, problem),
-        Kind::DuplicateKey { first } => duplicate_key::word(facts, at, *first),
-        Kind::UnknownTag(tag) => unknown_tag::word(facts, at, tag),
-        Kind::InvalidScalar(reason) => invalid_scalar::word(facts, at, reason),
-        Kind::Surrogate => invalid_scalar::word_surrogate(at),
-        Kind::OverLimit(limit) => over_limit::word_text(at, *limit),
-        Kind::Internal => internal_error::word_file(at),
+        | Kind::RecursiveAlias => invalid_yaml::report(facts, problem),
+        Kind::DuplicateKey { first } => duplicate_key::report(facts, at, *first),
+        Kind::UnknownTag(tag) => unknown_tag::report(facts, at, tag),
+        Kind::InvalidScalar(reason) => invalid_scalar::report(facts, at, reason),
+        Kind::Surrogate => invalid_scalar::report_surrogate(at),
+        Kind::OverLimit(limit) => over_limit::report_text(at, *limit),
+        Kind::Internal => internal_error::report_file(at),
     }
 }
 
-/// `title` is what the document is called; what is no document has none.
-fn word_fault(facts: &FileFacts<'_>, fault: &DocumentFault, title: &str) -> Diagnostic {
+/// Finding for a document fault; `title` is empty for what is not a document.
+fn report_fault(facts: &FileFacts<'_>, fault: &DocumentFault, title: &str) -> Diagnostic {
     use DocumentFaultKind as Kind;
     let at = fault.at;
     match &fault.kind {
-        Kind::NotADocument { found } => not_a_document::word(facts, at, found),
-        Kind::Empty { more } => empty_document::word(at, *more),
-        Kind::MissingField { field } => invalid_document::word_missing(at, title, field),
+        Kind::NotADocument { found } => not_a_document::report(facts, at, found),
+        Kind::Empty { more } => empty_document::report(at, *more),
+        Kind::MissingField { field } => invalid_document::report_missing(at, title, field),
         Kind::WrongType { field, expected, found } => {
-            invalid_document::word_type(at, title, field, expected, found)
+            invalid_document::report_type(at, title, field, expected, found)
         }
         Kind::WrongValue { field, expected } => {
-            invalid_document::word_value(at, title, field, expected)
+            invalid_document::report_value(at, title, field, expected)
         }
         Kind::UnknownField { field, near } => {
-            invalid_document::word_unknown(at, title, field, *near)
+            invalid_document::report_unknown(at, title, field, *near)
         }
-        Kind::Unpaired { has, lacks } => invalid_document::word_unpaired(at, title, has, lacks),
-        Kind::UnknownKey { key, near } => unknown_document_key::word(at, title, key, *near),
-        Kind::MissingData => missing_data::word(at, title),
+        Kind::Unpaired { has, lacks } => invalid_document::report_unpaired(at, title, has, lacks),
+        Kind::UnknownKey { key, near } => unknown_document_key::report(at, title, key, *near),
+        Kind::MissingData => missing_data::report(at, title),
         Kind::UnknownMethod { method, near } => {
-            invalid_action::word_method(facts, at, method, *near)
+            invalid_action::report_method(facts, at, method, *near)
         }
-        Kind::InvalidPath { field, error } => invalid_path::word(at, title, field, error),
+        Kind::InvalidPath { field, error } => invalid_path::report(at, title, field, error),
         Kind::InvalidPattern { field, message, failure } => {
-            invalid_pattern::word(at, title, field, message, *failure)
+            invalid_pattern::report(at, title, field, message, *failure)
         }
         Kind::DifferentPath { method, path, deckhand } => {
-            different_path::word(facts, at, *method, path, deckhand.as_deref())
+            different_path::report(facts, at, *method, path, deckhand.as_deref())
         }
-        Kind::MissingDepth => invalid_substitution::word_depth(facts, at),
-        Kind::UnusableSchemaName { name } => unusable_schema_name::word(at, name),
+        Kind::MissingDepth => invalid_substitution::report_depth(facts, at),
+        Kind::UnusableSchemaName { name } => unusable_schema_name::report(at, name),
     }
 }
 
-/// The finding for a fault of the layout.
-pub(crate) fn word_layout(problem: &layout::LayoutProblem) -> Option<Diagnostic> {
+/// Finding for a fault of the repository layout.
+pub(crate) fn report_layout(problem: &layout::LayoutProblem) -> Option<Diagnostic> {
     use layout::LayoutProblem;
     let (diagnostic, site) = match problem {
-        LayoutProblem::Odd { file, oddity } => return Some(unread_file::word(*file, *oddity)),
-        LayoutProblem::UnusedType { file, name } => return Some(unused_type::word(*file, name)),
+        LayoutProblem::Odd { file, oddity } => return Some(unread_file::report(*file, *oddity)),
+        LayoutProblem::UnusedType { file, name } => return Some(unused_type::report(*file, name)),
         LayoutProblem::Clash { file, path, other, other_path } => {
-            return Some(clashing_path::word((*file, path), (*other, other_path)));
+            return Some(clashing_path::report((*file, path), (*other, other_path)));
         }
-        // What is wrong with the file is reported as of this site.
+        // The fault of the file itself is reported instead.
         LayoutProblem::UnreadDefinition { .. } => return None,
         LayoutProblem::MissingDefinition { file, site } => {
-            (missing_site_definition::word(*file), site)
+            (missing_site_definition::report(*file), site)
         }
-        LayoutProblem::InvalidDefinition { site, at } => (invalid_site_definition::word(*at), site),
+        LayoutProblem::InvalidDefinition { site, at } => {
+            (invalid_site_definition::report(*at), site)
+        }
         LayoutProblem::MissingType { site, site_type, near } => {
-            (missing_type::word(site_type, near.as_deref()), site)
+            (missing_type::report(site_type, near.as_deref()), site)
         }
         LayoutProblem::IgnoredRevision { site, revision, others } => {
-            (ignored_revision::word(revision, others), site)
+            (ignored_revision::report(revision, others), site)
         }
         LayoutProblem::MissingRepository { name, sites } => {
-            return Some(missing_repository::word(name, sites));
+            return Some(missing_repository::report(name, sites));
         }
         LayoutProblem::UnreadableRepository { site, repository, why } => {
-            (missing_revision::word(repository, why), site)
+            (missing_revision::report(repository, why), site)
         }
     };
     Some(Diagnostic { sites: vec![site.clone()], ..diagnostic })
 }
 
-fn word_relation(facts: &SiteFacts<'_>, problem: &deckhand::SiteProblem) -> Diagnostic {
+fn report_relation(facts: &SiteFacts<'_>, problem: &deckhand::SiteProblem) -> Diagnostic {
     use deckhand::SiteProblem;
     match problem {
-        SiteProblem::MissingPolicy => missing_layering_policy::word(facts),
+        SiteProblem::MissingPolicy => missing_layering_policy::report(facts),
         SiteProblem::ExtraPolicy { used, extra } => {
-            duplicate_layering_policy::word(facts, *used, *extra)
+            duplicate_layering_policy::report(facts, *used, *extra)
         }
         SiteProblem::RepeatedLayer { layer, first, again } => {
-            repeated_layer::word(facts, layer, *first, *again)
+            repeated_layer::report(facts, layer, *first, *again)
         }
-        SiteProblem::UnknownLayer { doc, near } => unknown_layer::word(facts, *doc, near.as_ref()),
-        SiteProblem::MissingParent { child } => missing_parent::word(facts, *child),
+        SiteProblem::UnknownLayer { doc, near } => {
+            unknown_layer::report(facts, *doc, near.as_ref())
+        }
+        SiteProblem::MissingParent { child } => missing_parent::report(facts, *child),
         SiteProblem::AmbiguousParent { child, candidates } => {
-            ambiguous_parent::word(facts, *child, candidates)
+            ambiguous_parent::report(facts, *child, candidates)
         }
         SiteProblem::RefusedMatch { child, parents, refusal } => {
-            refused_parent_match::word(facts, *child, parents, *refusal)
+            refused_parent_match::report(facts, *child, parents, *refusal)
         }
-        SiteProblem::MixedKeys { doc } => mixed_keys::word(facts, *doc),
+        SiteProblem::MixedKeys { doc } => mixed_keys::report(facts, *doc),
         SiteProblem::ControlParent { child, parent } => {
-            control_parent::word(facts, *child, *parent)
+            control_parent::report(facts, *child, *parent)
         }
         SiteProblem::DuplicateDocument { first, again } => {
             if is_data_schema(facts.document(*again)) {
-                duplicate_schema::word(facts, *first, *again)
+                duplicate_schema::report(facts, *first, *again)
             } else {
-                duplicate_document::word(facts, *first, *again)
+                duplicate_document::report(facts, *first, *again)
             }
         }
         SiteProblem::ReplacementWithoutParent { doc } => {
-            invalid_replacement::word_without_parent(facts, *doc)
+            invalid_replacement::report_without_parent(facts, *doc)
         }
         SiteProblem::ReplacementOfAnother { doc, parent } => {
-            invalid_replacement::word_of_another(facts, *doc, *parent)
+            invalid_replacement::report_of_another(facts, *doc, *parent)
         }
         SiteProblem::UndeclaredReplacement { doc, parent } => {
-            invalid_replacement::word_undeclared(facts, *doc, *parent)
+            invalid_replacement::report_undeclared(facts, *doc, *parent)
         }
         SiteProblem::SharedName { first, again } => {
-            invalid_replacement::word_shared_name(facts, *first, *again)
+            invalid_replacement::report_shared_name(facts, *first, *again)
         }
         SiteProblem::NestedReplacement { middle, last } => {
-            nested_replacement::word(facts, *middle, *last)
+            nested_replacement::report(facts, *middle, *last)
         }
         SiteProblem::AbstractReplacement { doc, replaced } => {
-            abstract_replacement::word(facts, *doc, *replaced)
+            abstract_replacement::report(facts, *doc, *replaced)
         }
         SiteProblem::DuplicateOutput { first, again } => {
-            duplicate_output::word(facts, *first, *again)
+            duplicate_output::report(facts, *first, *again)
         }
         SiteProblem::MissingSource { doc, substitution, of_abstract, near } => {
-            missing_source::word_document(facts, *doc, *substitution, *of_abstract, near.as_deref())
+            missing_source::report_document(
+                facts,
+                *doc,
+                *substitution,
+                *of_abstract,
+                near.as_deref(),
+            )
         }
-        SiteProblem::GeneratedSources { missing } => generated_source_missing::word(facts, missing),
+        SiteProblem::GeneratedSources { missing } => {
+            generated_source_missing::report(facts, missing)
+        }
         SiteProblem::MissingEncryptionSource { doc } => {
-            missing_encryption_source::word(facts, *doc)
+            missing_encryption_source::report(facts, *doc)
         }
     }
 }
 
-fn word_rendering(facts: &SiteFacts<'_>, problem: &render::Problem) -> Diagnostic {
+fn report_rendering(facts: &SiteFacts<'_>, problem: &render::Problem) -> Diagnostic {
     use crate::merge::deckhand::Difference;
     use render::ProblemKind as Kind;
     let title = facts.name(problem.doc);
     let diagnostic = match &problem.kind {
-        Kind::Cycle(cycle) => return dependency_cycle::word(facts, cycle),
-        Kind::MissingActionPath { .. } => missing_action_path::word(facts, problem),
+        Kind::Cycle(cycle) => return dependency_cycle::report(facts, cycle),
+        Kind::MissingActionPath { .. } => missing_action_path::report(facts, problem),
         Kind::ActionPath { method, error } => {
-            invalid_action::word_walk(facts, problem, *method, error)
+            invalid_action::report_walk(facts, problem, *method, error)
         }
         Kind::DifferentAction { method, difference } => match difference {
-            Difference::IndexMerge => different_index_merge::word(facts, problem),
-            Difference::RootMerge => different_path::word_merge(facts, problem),
+            Difference::IndexMerge => different_index_merge::report(facts, problem),
+            Difference::RootMerge => different_path::report_merge(facts, problem),
             Difference::Delete { .. } | Difference::DeleteOne { .. } => {
-                different_delete::word(facts, problem, difference)
+                different_delete::report(facts, problem, difference)
             }
-            Difference::ListWrite => different_list_write::word(facts, problem, Some(*method)),
+            Difference::ListWrite => different_list_write::report(facts, problem, Some(*method)),
         },
-        Kind::MissingValue { .. } => missing_source::word_value(facts, problem),
+        Kind::MissingValue { .. } => missing_source::report_value(facts, problem),
         Kind::IgnoredSourcePath { source, path } => {
-            ignored_source_path::word(facts, problem, *source, path)
+            ignored_source_path::report(facts, problem, *source, path)
         }
         Kind::SourcePath { .. }
         | Kind::SourceNotText { .. }
         | Kind::MissingGroup { .. }
         | Kind::DestinationPath(_)
         | Kind::EmptyRoot
-        | Kind::PatternTargetType { .. } => invalid_substitution::word(facts, problem),
+        | Kind::PatternTargetType { .. } => invalid_substitution::report(facts, problem),
         Kind::UnmatchedSourcePattern { value } => {
-            unmatched_source_pattern::word(facts, problem, *value)
+            unmatched_source_pattern::report(facts, problem, *value)
         }
         Kind::MissingPatternTarget { path, near, recurses, is_created } => {
             let outcome = missing_pattern_target::outcome(*recurses, *is_created);
-            missing_pattern_target::word(facts, problem, path, near.as_deref(), outcome)
+            missing_pattern_target::report(facts, problem, path, near.as_deref(), outcome)
         }
-        Kind::UnmatchedPattern { target } => unmatched_pattern::word(facts, problem, *target),
-        Kind::DifferentListWrite => different_list_write::word(facts, problem, None),
-        Kind::DifferentRecursion { text } => different_recursion::word(facts, problem, *text),
+        Kind::UnmatchedPattern { target } => unmatched_pattern::report(facts, problem, *target),
+        Kind::DifferentListWrite => different_list_write::report(facts, problem, None),
+        Kind::DifferentRecursion { text } => different_recursion::report(facts, problem, *text),
         Kind::BackslashInPatternValue { value, .. } => {
-            backslash_in_pattern_value::word(facts, problem, *value)
+            backslash_in_pattern_value::report(facts, problem, *value)
         }
         Kind::DifferentPatternText { value, texts } => {
-            different_pattern_text::word(facts, problem, *value, texts.as_ref())
+            different_pattern_text::report(facts, problem, *value, texts.as_ref())
         }
         Kind::PatternFailure(failure) => match failure {
-            PatternFailure::TooManySteps => over_limit::word_search(problem, title),
-            PatternFailure::OutputTooLarge => over_limit::word_output(problem, title),
-            PatternFailure::Template(_) => invalid_substitution::word(facts, problem),
+            PatternFailure::TooManySteps => over_limit::report_search(problem, title),
+            PatternFailure::OutputTooLarge => over_limit::report_output(problem, title),
+            PatternFailure::Template(_) => invalid_substitution::report(facts, problem),
         },
-        Kind::OverLimit(limit) => over_limit::word_rendered(problem, title, *limit),
-        Kind::Failed => return internal_error::word_document(facts, problem.doc),
-        Kind::NotLaid { .. } | Kind::Laid { .. } => {
-            unreachable!("Deckhand lays no documents over others")
+        Kind::OverLimit(limit) => over_limit::report_rendered(problem, title, *limit),
+        Kind::Failed => return internal_error::report_document(facts, problem.doc),
+        Kind::NotMerged { .. } | Kind::Laid { .. } => {
+            unreachable!("Deckhand does not merge whole documents")
         }
     };
     diagnostic.document(facts.document(problem.doc).key.clone())

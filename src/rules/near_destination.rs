@@ -1,4 +1,4 @@
-//! `near-destination`: a substitution creates a key that is nearly one that is there.
+//! `near-destination`: a substitution creates a key that resembles an existing one.
 
 use std::collections::HashSet;
 
@@ -12,14 +12,14 @@ use crate::yaml::path::{self, Location, Piece};
 use crate::yaml::{Key, Node};
 
 super::rule!(
-    "near-destination", Note, "a substitution creates a key that is nearly one that is there";
+    "near-destination", Note, "a substitution creates a key that resembles an existing one";
     Documents(check)
 );
 
-/// Shorter keys are too often alike by chance.
+/// Minimum key length in bytes; shorter keys are often similar by coincidence.
 pub(super) const MIN_KEY_BYTES: usize = 5;
-/// Number of keys beyond which they are taken for names given by a machine: comparing all created
-/// keys with all of them would take too long.
+/// Maximum number of sibling keys. More keys are probably generated names, and comparing them all
+/// would be slow.
 const MAX_KEYS_BESIDE: usize = 1000;
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
@@ -32,16 +32,16 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
             if let Some((new, near)) = near
                 && reported.insert(write.at)
             {
-                let text = near.as_str().expect("only texts are compared");
-                let finding = word((&RULE, "beside"), facts.document(doc), write, (new, text));
-                found.push((doc, finding.related(near.span, "this key is nearly the same")));
+                let text = near.as_str().expect("only strings are compared");
+                let finding = report((&RULE, "beside"), facts.document(doc), write, (new, text));
+                found.push((doc, finding.related(near.span, "the similar key")));
             }
         }
     }
 }
 
-/// The keys that a write created, from the outermost, each with the place that holds
-/// it; those that are long enough to be compared.
+/// Keys created by a write that are long enough to compare, from the outermost, each with the path
+/// of the enclosing place.
 pub(super) fn created_keys(write: &Write) -> impl Iterator<Item = (&[Piece], &str)> {
     let pieces = &write.location.0[..];
     let first = write.created.map_or(pieces.len(), |created| created.saturating_sub(1));
@@ -51,8 +51,8 @@ pub(super) fn created_keys(write: &Write) -> impl Iterator<Item = (&[Piece], &st
     })
 }
 
-/// A key beside the one created that is nearly the same: that a person wrote,
-/// or to which more of the document's destinations lead.
+/// Similar sibling key of a created key that is written in the source, or that more of the
+/// document's destinations use.
 pub(super) fn near_key<'a>(
     facts: &SiteFacts<'_>,
     doc: DocId,
@@ -72,8 +72,7 @@ pub(super) fn near_key<'a>(
     Some(near)
 }
 
-/// Whether more destinations of the document lead through `key` than through
-/// `new`.
+/// Whether more destinations of the document lead through `key` than through `new`.
 fn leads_more_often(
     facts: &SiteFacts<'_>,
     doc: DocId,
@@ -91,8 +90,8 @@ fn leads_more_often(
     key.as_str().is_some_and(|key| through(key) > through(new))
 }
 
-/// Whether one name looks like the other mistyped: a letter left out, added,
-/// changed or swapped, but neither a number nor a plural.
+/// Whether `new` looks like a typo of `old`: one letter missing, added, changed or swapped, but
+/// neither a different number nor a plural.
 pub(super) fn is_slip(new: &str, old: &str) -> bool {
     let digits_apart = |name: &str| name.replace(|character: char| character.is_ascii_digit(), "");
     old.len() >= MIN_KEY_BYTES
@@ -104,15 +103,14 @@ pub(super) fn is_slip(new: &str, old: &str) -> bool {
         && old.strip_suffix('s') != Some(new)
 }
 
-/// Whether the key reads, in its text, as the key: one that a step made has
-/// the text of a path instead.
+/// Whether the key's source text is the key itself; a key created by a step has the text of a path
+/// instead.
 fn is_written(facts: &SiteFacts<'_>, key: &Key) -> bool {
     Some(facts.sources.slice(key.span).trim_matches(['"', '\''])) == key.as_str()
 }
 
-/// The finding for a created key that one of the two rules is about; `beside` comes between it and
-/// the key that was meant.
-pub(super) fn word(
+/// Finding of either rule for a created key; `beside` joins it and the intended key in the message.
+pub(super) fn report(
     (rule, beside): (&'static Rule, &str),
     document: &Document,
     write: &Write,
@@ -120,9 +118,9 @@ pub(super) fn word(
 ) -> Diagnostic {
     let name = &document.key.name;
     let message = format!("a substitution of `{name}` creates `{new}` {beside} `{near}`");
-    let label = Label::new(write.at, format!("`{new}` is not there: it is created"));
+    let label = Label::new(write.at, format!("`{new}` does not exist and is created"));
     Diagnostic::new(rule, message, label)
-        .note("Deckhand creates in silence what a destination path lacks")
+        .note("Deckhand silently creates the missing keys of a destination path")
         .help(format!("did you mean `{near}`?"))
         .document(document.key.clone())
 }

@@ -1,4 +1,4 @@
-//! `over-limit`: input beyond what layercake holds in memory.
+//! `over-limit`: input that exceeds a limit of layercake.
 
 use super::{FileContents, FileFacts};
 use crate::diagnostic::{Diagnostic, Label};
@@ -7,58 +7,58 @@ use crate::source::{Source, Span};
 use crate::system::cloud_init::part;
 use crate::yaml::YamlLimit;
 
-super::rule!("over-limit", Error[Refused], "input beyond what layercake holds in memory");
+super::rule!("over-limit", Error[Refused], "input that exceeds a limit of layercake");
 
-pub(super) fn word_large(facts: &FileFacts<'_>, bytes: u64) -> Diagnostic {
+pub(super) fn report_large(facts: &FileFacts<'_>, bytes: u64) -> Diagnostic {
     let mebibytes = Source::MAX_BYTES >> 20;
     let label = Label::new(Span::point(facts.file, 0), format!("the file has {bytes} bytes"));
-    Diagnostic::new(&RULE, format!("a file of more than {mebibytes} MiB is not read"), label).help(
+    Diagnostic::new(&RULE, format!("files larger than {mebibytes} MiB are not read"), label).help(
         match facts.holds {
             FileContents::Documents => {
-                "split the file, or move what is no document out of the layer folders"
+                "split the file, or move files without documents out of the layer folders"
             }
             FileContents::Parts => "split the file",
         },
     )
 }
 
-pub(super) fn word_text(at: Span, limit: YamlLimit) -> Diagnostic {
+pub(super) fn report_text(at: Span, limit: YamlLimit) -> Diagnostic {
     let (message, label, help) = match limit {
         YamlLimit::Depth => (
             format!("collections are nested more than {} deep", YamlLimit::DEPTH),
-            "one too deep",
+            "this level is too deep",
             "make the structure flatter",
         ),
         YamlLimit::Nodes => (
             format!(
-                "a YAML document of more than {} values, aliases written out",
+                "YAML document with more than {} values after alias expansion",
                 YamlLimit::NODES
             ),
-            "this is one too many",
-            "use fewer aliases that stand for aliases",
+            "the limit is exceeded here",
+            "use fewer nested aliases",
         ),
         YamlLimit::Digits => (
-            format!("an integer of more than {} digits", YamlLimit::DIGITS),
-            "too long for an integer",
-            "put it in quotes if it is meant as text",
+            format!("integer with more than {} digits", YamlLimit::DIGITS),
+            "too many digits",
+            "quote it if it is a string",
         ),
         YamlLimit::Merged => (
-            "the `<<` of this file bring too many entries into its mappings".to_owned(),
-            "this is one too many",
-            "write the keys out where they are needed, or merge smaller mappings",
+            "the `<<` keys of this file merge too many entries".to_owned(),
+            "the limit is exceeded here",
+            "write the needed keys out, or merge smaller mappings",
         ),
         YamlLimit::Bytes => unreachable!("a file is smaller than what a document may hold"),
     };
     Diagnostic::new(&RULE, message, Label::new(at, label))
-        .note("nothing of this YAML document is read")
+        .note("this YAML document is not read")
         .help(help)
 }
 
-pub(super) fn word_user_data(at: Span, limit: part::PartLimit) -> Diagnostic {
+pub(super) fn report_user_data(at: Span, limit: part::PartLimit) -> Diagnostic {
     let (message, help) = match limit {
         part::PartLimit::Parts => (
-            format!("user-data of more than {} parts", part::PartLimit::PARTS),
-            "make fewer parts of it",
+            format!("user-data with more than {} parts", part::PartLimit::PARTS),
+            "use fewer parts",
         ),
         part::PartLimit::Nesting => (
             format!("multipart messages nested more than {} deep", part::PartLimit::NESTING),
@@ -70,87 +70,84 @@ pub(super) fn word_user_data(at: Span, limit: part::PartLimit) -> Diagnostic {
                 part::PartLimit::NESTING,
                 part::PartLimit::INCLUDES
             ),
-            "include fewer texts",
+            "use fewer includes",
         ),
         part::PartLimit::Bytes => (
             format!(
-                "decoded and included texts of more than {} MiB",
+                "decoded and included content of more than {} MiB",
                 part::PartLimit::BYTES.min(Source::MAX_BYTES) >> 20
             ),
-            "make the texts smaller",
+            "reduce the content",
         ),
     };
-    Diagnostic::new(&RULE, message, Label::new(at, "here it is too much"))
-        .note("none of this user-data is used here")
+    Diagnostic::new(&RULE, message, Label::new(at, "the limit is exceeded here"))
+        .note("layercake uses none of this user-data")
         .help(help)
 }
 
-pub(super) fn word_rendered(problem: &Problem, title: &str, limit: YamlLimit) -> Diagnostic {
+pub(super) fn report_rendered(problem: &Problem, title: &str, limit: YamlLimit) -> Diagnostic {
     let (message, help) = match limit {
         YamlLimit::Depth => (
-            format!("rendered, `{title}` is nested deeper than layercake can walk"),
-            "look for substitutions that put documents into each other",
+            format!("rendered `{title}` is nested too deeply"),
+            "look for substitutions that nest documents in each other",
         ),
         YamlLimit::Nodes => (
-            format!("rendered, `{title}` has more than {} values", YamlLimit::NODES),
+            format!("rendered `{title}` has more than {} values", YamlLimit::NODES),
             "look for substitutions that multiply whole documents",
         ),
         YamlLimit::Bytes => (
-            format!(
-                "rendered, the texts of `{title}` have more than {} MiB",
-                YamlLimit::BYTES >> 20
-            ),
-            "look for substitutions that multiply long texts",
+            format!("the strings of rendered `{title}` exceed {} MiB", YamlLimit::BYTES >> 20),
+            "look for substitutions that multiply long strings",
         ),
         YamlLimit::Merged => (
-            format!("rendered, `{title}` copies too many entries of its parent"),
-            "let fewer documents inherit from one with so many entries",
+            format!("rendered `{title}` copies too many entries of its parent"),
+            "let fewer documents inherit from such a large document",
         ),
         YamlLimit::Digits => unreachable!("rendering makes no integers"),
     };
-    let label = Label::new(problem.at, "left as it is written: no layering, no substitutions");
+    let label = Label::new(problem.at, "left unrendered: no layering, no substitutions");
     Diagnostic::new(&RULE, message, label).help(help)
 }
 
-/// Finding where the merged result of a set called `name` exceeds a limit.
-pub(super) fn word_merged(problem: &Problem, name: &str, limit: YamlLimit) -> Diagnostic {
+/// Finding for a merged set called `name` that exceeds a limit.
+pub(super) fn report_merged(problem: &Problem, name: &str, limit: YamlLimit) -> Diagnostic {
     let (message, help) = match limit {
         YamlLimit::Depth => (
-            format!("merged, `{name}` is nested deeper than layercake can walk"),
+            format!("merged `{name}` is nested too deeply"),
             "look for patches that copy values into themselves",
         ),
         YamlLimit::Nodes => (
-            format!("merged, `{name}` has more than {} values", YamlLimit::NODES),
-            "look for patches that copy, and for texts that are put to lists",
+            format!("merged `{name}` has more than {} values", YamlLimit::NODES),
+            "look for patches that copy values, and for strings merged into lists",
         ),
         YamlLimit::Bytes => (
-            format!("merged, the texts of `{name}` have more than {} MiB", YamlLimit::BYTES >> 20),
-            "look for `str(append)` with long texts",
+            format!("the strings of merged `{name}` exceed {} MiB", YamlLimit::BYTES >> 20),
+            "look for `str(append)` with long strings",
         ),
         YamlLimit::Digits | YamlLimit::Merged => {
             unreachable!("merging makes no integers, and reads no `<<`")
         }
     };
-    Diagnostic::new(&RULE, message, Label::new(problem.at, "nothing of it is merged")).help(help)
+    Diagnostic::new(&RULE, message, Label::new(problem.at, "not merged")).help(help)
 }
 
-/// A part that would make more of what is there than layercake holds.
-pub(super) fn word_part(at: Span, label: &str) -> Diagnostic {
-    let message = "a cloud-init part makes more of what is there than layercake holds in memory";
+/// Finding for a part whose merged result would exceed a limit.
+pub(super) fn report_part(at: Span, label: &str) -> Diagnostic {
+    let message = "the result of merging a cloud-init part exceeds a limit of layercake";
     Diagnostic::new(&RULE, message, Label::new(at, label))
-        .note("nothing of this part is merged here; what cloud-init makes of it is not known")
-        .help("make the part, or what it meets, smaller")
+        .note("layercake does not merge this part; the result in cloud-init is unknown")
+        .help("reduce the part, or the values it is merged into")
 }
 
-pub(super) fn word_search(problem: &Problem, title: &str) -> Diagnostic {
-    let message = format!("a pattern of `{title}` takes too many steps to look for");
+pub(super) fn report_search(problem: &Problem, title: &str) -> Diagnostic {
+    let message = format!("a pattern of `{title}` takes too many steps to match");
     Diagnostic::new(&RULE, message, Label::new(problem.at, "this pattern"))
         .note("the substitution is skipped; Deckhand's code may take hours")
-        .help("avoid repetitions inside repetitions, such as `(a+)+`")
+        .help("avoid nested repetitions, such as `(a+)+`")
 }
 
-pub(super) fn word_output(problem: &Problem, title: &str) -> Diagnostic {
-    let message = format!("a pattern of `{title}` makes a text too long to hold in memory");
+pub(super) fn report_output(problem: &Problem, title: &str) -> Diagnostic {
+    let message = format!("a pattern of `{title}` produces a string that is too long");
     Diagnostic::new(&RULE, message, Label::new(problem.at, "this pattern"))
         .note("the substitution is skipped")
         .help("look for a pattern that matches in too many places")

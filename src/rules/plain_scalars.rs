@@ -1,7 +1,6 @@
-//! The rules about misread scalars, in one walk: every key and value that is unquoted in a
-//! document, with its text and its place.
+//! Rules about misread scalars, run in one walk over every unquoted key and value of a document.
 //!
-//! Nothing of a secret is looked at: what its text looks like is part of it.
+//! Secrets are skipped: even the form of a secret's text is confidential.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,16 +14,16 @@ use crate::system::deckhand::document::Document;
 use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Key, Mapping, Node, Value};
 
-/// An unquoted scalar of a document.
+/// Unquoted scalar of a document.
 pub(super) struct PlainScalar<'a> {
     document: &'a Document,
-    /// Its text as it is written.
+    /// Its text as written.
     pub(super) text: &'a str,
     /// Its value in YAML 1.1.
     pub(super) value: &'a Value,
     pub(super) role: ScalarRole,
     at: Span,
-    /// The way to it; of a key, to its value.
+    /// Path to the scalar; for a key, to its value.
     way: &'a [ScalarStep<'a>],
 }
 
@@ -38,7 +37,7 @@ pub(super) enum ScalarRole {
 /// Maximum number of characters before a scalar that are searched for a tag.
 const MAX_TAG_CHARACTERS: usize = 100;
 
-/// A step into a mapping or a list.
+/// Step into a mapping or a list.
 #[derive(Clone, Copy)]
 enum ScalarStep<'a> {
     Key(&'a Key),
@@ -46,7 +45,7 @@ enum ScalarStep<'a> {
 }
 
 impl PlainScalar<'_> {
-    /// The keys that lead to it, the nearest first; a key's own not.
+    /// Keys that lead to the scalar, innermost first, without the key itself.
     pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
         let own = usize::from(self.role == ScalarRole::Key);
         self.way.iter().rev().skip(own).filter_map(|step| match step {
@@ -55,24 +54,24 @@ impl PlainScalar<'_> {
         })
     }
 
-    /// Whether it is a word that only YAML 1.1 takes for true or false.
+    /// Whether it is a word that only YAML 1.1 reads as a boolean.
     pub(super) fn is_boolean_word(&self) -> bool {
         const WORDS: [&str; 4] = ["yes", "no", "on", "off"];
         matches!(self.value, Value::Bool(_))
             && WORDS.iter().any(|word| self.text.eq_ignore_ascii_case(word))
     }
 
-    /// Whether one of the two keys above it says that it is a version.
+    /// Whether one of the two innermost keys marks it as a version.
     pub(super) fn names_version(&self) -> bool {
         const WORDS: [&str; 7] =
             ["version", "tag", "release", "revision", "reference", "commit", "branch"];
-        // Property groups name versions by what supports them.
+        // Property groups give versions in keys that do not contain `version`.
         const OF_GROUPS: [&str; 2] = ["client_plugin_supported", "client_plugin_supported_since"];
         self.keys().take(2).any(|key| has_word(key, &WORDS))
             || self.keys().next().is_some_and(|key| OF_GROUPS.contains(&key))
     }
 
-    /// A finding of `rule` about it.
+    /// Finding of `rule` for this scalar.
     pub(super) fn finding(&self, rule: &'static Rule, message: String, label: &str) -> Diagnostic {
         let pieces = self.way.iter().map(|step| match step {
             ScalarStep::Key(key) => Piece::Key((*key).clone()),
@@ -84,7 +83,7 @@ impl PlainScalar<'_> {
     }
 }
 
-/// The rules, each about other scalars than the rest.
+/// The rules; each covers different scalars.
 pub(super) const RULES: &[&Rule] = &[
     &boolean_key::RULE,
     &boolean_word::RULE,
@@ -94,14 +93,14 @@ pub(super) const RULES: &[&Rule] = &[
     &unread_number::RULE,
 ];
 
-/// Their checks, in the same order.
-const WORDS: &[fn(&PlainScalar<'_>) -> Option<Diagnostic>] = &[
-    boolean_key::word,
-    boolean_word::word,
-    lossy_version::word,
-    misread_string::word,
-    octal_integer::word,
-    unread_number::word,
+/// Checks of the rules, in the same order.
+const CHECKS: &[fn(&PlainScalar<'_>) -> Option<Diagnostic>] = &[
+    boolean_key::report,
+    boolean_word::report,
+    lossy_version::report,
+    misread_string::report,
+    octal_integer::report,
+    unread_number::report,
 ];
 
 pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
@@ -119,9 +118,9 @@ struct ScalarWalk<'a, 'f> {
     document: &'a Document,
     found: &'f mut Vec<Diagnostic>,
     way: Vec<ScalarStep<'a>>,
-    /// The collections that have aliases, and whether they have been walked.
+    /// Collections that have aliases, and whether they were walked.
     walked: HashMap<Span, bool>,
-    /// The scalars that something has been said of.
+    /// Scalars already reported.
     reported: HashSet<Span>,
 }
 
@@ -163,15 +162,14 @@ impl<'a> ScalarWalk<'a, '_> {
         self.way.pop();
     }
 
-    /// Whether a collection has not been walked before, under another alias.
+    /// Whether a collection was not yet walked under another alias.
     fn is_new(&mut self, span: Span) -> bool {
         self.walked.get_mut(&span).is_none_or(|walked| !std::mem::replace(walked, true))
     }
 
     fn scalar(&mut self, value: &'a Value, at: Span, role: ScalarRole) {
-        // Nearly all scalars are texts that begin with a letter, and those are
-        // what they look like, in quotes or without: an unquoted one begins as
-        // it is written.
+        // Fast path: nearly all scalars are strings that begin with a letter, which have the same
+        // value quoted or unquoted.
         if let Value::String(value) = value
             && !may_be_number(value)
         {
@@ -182,7 +180,7 @@ impl<'a> ScalarWalk<'a, '_> {
             return;
         }
         let scalar = PlainScalar { document: self.document, text, value, role, at, way: &self.way };
-        if let Some(finding) = WORDS.iter().find_map(|word| word(&scalar))
+        if let Some(finding) = CHECKS.iter().find_map(|check| check(&scalar))
             && !self.is_tagged(at)
             && self.reported.insert(at)
         {
@@ -190,19 +188,19 @@ impl<'a> ScalarWalk<'a, '_> {
         }
     }
 
-    /// Whether a tag before the scalar says what it is.
+    /// Whether a tag before the scalar sets its type.
     fn is_tagged(&self, at: Span) -> bool {
         let before = &self.facts.sources.get(at.file).text()[..at.start as usize];
-        // An anchor may come between the two. Tags and anchors are short: a line may be as long as
-        // a file, and is not read back to its start.
+        // An anchor may come between the tag and the scalar. The search is limited because a line
+        // may be as long as a file.
         let nearest: String = before.chars().rev().take(MAX_TAG_CHARACTERS).collect();
         let line = nearest.split(['\n', '\r']).next().unwrap_or_default();
         line.split_whitespace().take(2).any(|word| word.ends_with('!'))
     }
 }
 
-/// Whether one of `words`, or its plural, is a word of the key: `image_tags`
-/// and `imageTag` have `tag`, `percentage` has not.
+/// Whether the key contains one of `words` or its plural as a word: `image_tags` and `imageTag`
+/// contain `tag`, `percentage` does not.
 pub(super) fn has_word(key: &str, words: &[&str]) -> bool {
     let mut parts: Vec<String> = vec![String::new()];
     let mut was_lower = false;

@@ -1,6 +1,5 @@
-//! `property-group-violation`: a mapping in rendered data that is not as a
-//! property group says; and, with the same words around it,
-//! `unsupported-property`.
+//! `property-group-violation`: rendered data that violates a property group. `unsupported-property`
+//! shares its code.
 
 use std::collections::HashSet;
 
@@ -17,11 +16,11 @@ use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Node, Value};
 
 super::rule!(
-    "property-group-violation", Error, "rendered data that is not as a property group says";
+    "property-group-violation", Error, "rendered data that violates a property group";
     Site(check, RULES)
 );
 
-/// The rules that are about data and its groups.
+/// Rules about data and its groups.
 pub(super) const RULES: &[&Rule] = &[&RULE, &unsupported_property::RULE];
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
@@ -34,16 +33,16 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let replay = Replay::new(facts.graph, facts.rendered);
     let mut seen = HashSet::new();
     let refused = breached.iter().map(|breached| ReportedBreach::new(facts, breached));
-    // The number of times that something secret is refused would reveal its length.
-    let told: Vec<ReportedBreach<'_>> =
+    // The number of violations of a secret could reveal its length: report one.
+    let reported: Vec<ReportedBreach<'_>> =
         refused.filter(|it| !it.is_hidden() || seen.insert(it.identity())).collect();
-    for of_document in told.chunk_by(|one, other| one.breached.doc == other.breached.doc) {
+    for of_document in reported.chunk_by(|one, other| one.breached.doc == other.breached.doc) {
         let first = of_document.iter().take(MAX_FINDINGS);
-        found.extend(first.map(|refused| word(refused, &replay)));
+        found.extend(first.map(|refused| report(refused, &replay)));
         if let Some(more) = of_document.len().checked_sub(MAX_FINDINGS).filter(|more| *more > 0)
             && let Some(last) = found.pop()
         {
-            found.push(last.note(format!("its document has {more} more such findings")));
+            found.push(last.note(format!("the document has {more} more such findings")));
         }
     }
 }
@@ -51,7 +50,7 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 /// Maximum number of findings in one document.
 const MAX_FINDINGS: usize = 200;
 
-fn word(refused: &ReportedBreach<'_>, replay: &Replay<'_>) -> Diagnostic {
+fn report(refused: &ReportedBreach<'_>, replay: &Replay<'_>) -> Diagnostic {
     let ReportedBreach { facts, breached, .. } = *refused;
     let key = &facts.graph.recipe(breached.doc).key;
     let place = refused.place();
@@ -74,7 +73,7 @@ fn word(refused: &ReportedBreach<'_>, replay: &Replay<'_>) -> Diagnostic {
     }
 }
 
-/// One finding, and the data it is in.
+/// One finding, and the data that contains it.
 #[derive(Clone, Copy)]
 struct ReportedBreach<'a> {
     facts: &'a SiteFacts<'a>,
@@ -85,11 +84,11 @@ struct ReportedBreach<'a> {
 
 impl<'a> ReportedBreach<'a> {
     fn new(facts: &'a SiteFacts<'a>, breached: &'a Breached) -> Self {
-        let data = facts.rendered.data(breached.doc).expect("only what is rendered is looked at");
+        let data = facts.rendered.data(breached.doc).expect("only rendered documents are checked");
         Self { facts, data, breached, finding: &breached.finding }
     }
 
-    /// Key by which its repetitions are recognized.
+    /// Key that identifies repeated findings.
     fn identity(&self) -> (DocId, Span, &'static str, Location) {
         (self.breached.doc, self.finding.span, self.rule().name, self.mapping())
     }
@@ -107,12 +106,12 @@ impl<'a> ReportedBreach<'a> {
         }
     }
 
-    /// Whether which keys are there, or what the group says, is secret.
+    /// Whether the existing keys or the group's content are secret.
     fn is_hidden(&self) -> bool {
         self.finding.reveals_secret || self.breached.is_secret
     }
 
-    /// The first value that is given and should not be, or else the mapping.
+    /// The first present value that violates the group, or else the mapping.
     fn place(&self) -> Location {
         let given = match self.finding.breach {
             Breach::XorMany
@@ -127,17 +126,16 @@ impl<'a> ReportedBreach<'a> {
         given.cloned().unwrap_or_else(|| self.mapping())
     }
 
-    /// The mapping; of one in a secret, the secret.
+    /// The mapping, or the secret that contains it.
     fn mapping(&self) -> Location {
         let mut place = self.finding.at.clone();
         while self.facts.shown_place(self.data, &place).is_none() {
-            place = place.parent().expect("the root stands in nothing");
+            place = place.parent().expect("the root has no parent");
         }
         place
     }
 
-    /// Where the value at a place was written: a scalar, or the key of what is
-    /// inside.
+    /// Span where the value at a place was written: the scalar, or the key of a collection.
     fn span(&self, place: &Location, hop: &Hop) -> Span {
         let node = place.get(self.data).unwrap_or(self.data);
         let is_container = matches!(node.value, Value::Mapping(_) | Value::Sequence(_));
@@ -153,7 +151,7 @@ impl<'a> ReportedBreach<'a> {
         self.facts.first_line(key.unwrap_or(node.span))
     }
 
-    /// The other values that are given and should not be.
+    /// The other present values that violate the group.
     fn others(&self) -> Vec<(Location, String)> {
         let are_given = matches!(
             self.finding.breach,
@@ -174,15 +172,15 @@ impl<'a> ReportedBreach<'a> {
     fn with_group(&self, finding: Diagnostic) -> Diagnostic {
         if self.is_hidden() {
             return finding.note(
-                "what is there and what is missing is not told, for that would tell of the secret",
+                "existing and missing keys are not shown, because that would reveal the secret",
             );
         }
-        let finding = finding.related(self.finding.span, "the group says so here");
+        let finding = finding.related(self.finding.span, "required by this group");
         match &self.finding.breach {
             Breach::UnsupportedVersion { supported, .. } => {
                 let group = short(&self.finding.group);
                 finding.note(format!(
-                    "what property group `{group}` is about is supported {supported} only"
+                    "the properties of group `{group}` are supported {supported} only"
                 ))
             }
             Breach::And
@@ -195,7 +193,7 @@ impl<'a> ReportedBreach<'a> {
         }
     }
 
-    /// The place and the group, by which findings are distinguished.
+    /// Place and group, which identify the finding.
     fn subject(&self) -> String {
         if self.breached.is_secret {
             return self.mapping().to_string();
@@ -217,32 +215,32 @@ impl<'a> ReportedBreach<'a> {
         let subject = format!("{} of `{schema}`", self.subject_in_words());
         let group = short(&self.finding.group);
         if self.breached.is_secret {
-            return format!("{subject} is refused by a property group of a secret schema");
+            return format!("{subject} violates a property group of a secret schema");
         }
         if self.finding.reveals_secret {
             let is_one = self.mapping().get(self.data).is_some_and(|node| node.secret);
             let how = if is_one { "is" } else { "holds" };
-            return format!("{subject} {how} a secret that property group `{group}` refuses");
+            return format!("{subject} {how} a secret that violates property group `{group}`");
         }
         let all = listed(&self.finding.operands);
         match &self.finding.breach {
-            Breach::And => format!("{subject} lacks {all} of property group `{group}`"),
+            Breach::And => format!("{subject} lacks {all}, required by property group `{group}`"),
             Breach::Or => {
-                format!("{subject} has none of {all}, and property group `{group}` wants one")
+                format!("{subject} has none of {all}, but property group `{group}` requires one")
             }
             Breach::XorNone => format!(
-                "{subject} has none of {all}, and property group `{group}` wants exactly one"
+                "{subject} has none of {all}, but property group `{group}` requires exactly one"
             ),
             Breach::XorMany => {
-                format!("{subject} has {all} together, and property group `{group}` wants only one")
+                format!("{subject} has {all}, but property group `{group}` allows only one")
             }
-            Breach::AtMostOne => format!(
-                "{subject} has {all} together, and property group `{group}` wants at most one"
-            ),
+            Breach::AtMostOne => {
+                format!("{subject} has {all}, but property group `{group}` allows at most one")
+            }
             Breach::DependsOn => {
                 let (first, others) = self.first_and_others();
                 format!(
-                    "{subject} has {first} without {others}, as property group `{group}` wants it"
+                    "{subject} has {first} without {others}, required by property group `{group}`"
                 )
             }
             Breach::UnsupportedVersion { present, plugin, .. } => {
@@ -251,7 +249,7 @@ impl<'a> ReportedBreach<'a> {
                 format!("{subject} has {all}, which version {present}{of} does not support")
             }
             Breach::Unfinished => {
-                format!("{subject} takes too much work to be checked by its property groups")
+                format!("{subject} is too large to be checked against its property groups")
             }
         }
     }
@@ -261,10 +259,10 @@ impl<'a> ReportedBreach<'a> {
         (listed(first), listed(others))
     }
 
-    /// Text of the label.
+    /// Label of the primary location.
     fn label(&self) -> String {
         if self.is_hidden() {
-            return "the group refuses this".to_owned();
+            return "violates the group".to_owned();
         }
         let first = self.finding.operands.first().filter(|first| !first.places.is_empty());
         let given = first.map(|first| format!("`{}` is given here", short(&first.text)));
@@ -273,10 +271,10 @@ impl<'a> ReportedBreach<'a> {
             | Breach::AtMostOne
             | Breach::DependsOn
             | Breach::UnsupportedVersion { .. } => given,
-            Breach::And | Breach::Or | Breach::XorNone => Some("it is missing here".to_owned()),
+            Breach::And | Breach::Or | Breach::XorNone => Some("missing here".to_owned()),
             Breach::Unfinished => None,
         };
-        label.unwrap_or_else(|| "the group refuses this".to_owned())
+        label.unwrap_or_else(|| "violates the group".to_owned())
     }
 
     fn help(&self) -> Option<String> {
@@ -284,19 +282,19 @@ impl<'a> ReportedBreach<'a> {
             return None;
         }
         match &self.finding.breach {
-            Breach::Or | Breach::XorNone => Some("give one of them".to_owned()),
+            Breach::Or | Breach::XorNone => Some("add one of them".to_owned()),
             Breach::XorMany | Breach::AtMostOne => Some("keep one of them".to_owned()),
             Breach::DependsOn => {
                 let (first, others) = self.first_and_others();
-                Some(format!("give {others}, or take {first} out"))
+                Some(format!("add {others}, or remove {first}"))
             }
             Breach::UnsupportedVersion { later_than: Some(last), .. } => Some(format!(
-                "a list names exactly these versions: write `client_plugin_supported_since: {last}` \
-                 in the group for {last} and later; or remove the property"
+                "a list supports exactly its versions: write `client_plugin_supported_since: \
+                 {last}` in the group for {last} and later; or remove the property"
             )),
-            Breach::UnsupportedVersion { later_than: None, .. } => Some(
-                "remove it, or correct the version in use that `layercake.yaml` names".to_owned(),
-            ),
+            Breach::UnsupportedVersion { later_than: None, .. } => {
+                Some("remove it, or correct the version in use in `layercake.yaml`".to_owned())
+            }
             Breach::And | Breach::Unfinished => None,
         }
     }
@@ -305,21 +303,21 @@ impl<'a> ReportedBreach<'a> {
 /// Maximum number of further values labelled in one finding.
 const MAX_FURTHER_PLACES: usize = 8;
 
-/// Where the key that leads to a place is written.
+/// Span of the key that leads to a place.
 fn key_span(root: &Node, place: &Location) -> Option<Span> {
     let Piece::Key(key) = place.0.last()? else { return None };
     let (key, _) = place.parent()?.get(root)?.as_mapping()?.get_entry(key)?;
     Some(key.span)
 }
 
-/// The first of many operands.
+/// Formats the operands, at most `MAX_OPERANDS` of them.
 fn listed(operands: &[ShownOperand]) -> String {
     const MAX_OPERANDS: usize = 8;
-    let told: Vec<String> = operands
+    let shown: Vec<String> = operands
         .iter()
         .take(MAX_OPERANDS)
         .map(|operand| format!("`{}`", short(&operand.text)))
         .collect();
     let more = operands.len().saturating_sub(MAX_OPERANDS);
-    if more == 0 { told.join(", ") } else { format!("{} and {more} more", told.join(", ")) }
+    if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
 }

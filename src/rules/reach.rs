@@ -1,4 +1,4 @@
-//! Input of the rules of comparisons: an edit, its reach, and the limits of it.
+//! Input of the comparison rules: an edit, its reach, and the limits on it.
 
 use globset::GlobSet;
 
@@ -12,20 +12,20 @@ use crate::source::DocKey;
 /// Limits of the reach of an edit.
 #[derive(Clone, Debug, Default)]
 pub struct Gates {
-    /// Sites in which it may change outputs.
+    /// Maximum number of sites in which an edit may change outputs.
     pub max_sites: Option<usize>,
-    /// Where that was set, if not for this run alone.
+    /// Where that limit was set, unless for this run only.
     pub(crate) sites_set: Option<String>,
-    /// Outputs it may change.
+    /// Maximum number of outputs an edit may change.
     pub max_outputs: Option<usize>,
-    /// Where that was set, if not for this run alone.
+    /// Where that limit was set, unless for this run only.
     pub(crate) outputs_set: Option<String>,
-    /// The outputs it may not change.
+    /// Outputs that must not change.
     pub unchanged: Option<ExpectedUnchanged>,
 }
 
-/// Outputs that are expected to stay as they are: those whose site, or whose `SITE:SCHEMA:NAME`,
-/// matches; `-` matches a set without layout.
+/// Outputs that are expected to stay unchanged: those whose site or `SITE:SCHEMA:NAME` matches; `-`
+/// matches a set without sites.
 #[derive(Clone, Debug)]
 pub struct ExpectedUnchanged(pub GlobSet);
 
@@ -37,11 +37,11 @@ impl ExpectedUnchanged {
     }
 }
 
-/// One edit and what it reached.
+/// An edit and what it reached.
 pub(crate) struct ReachedEdit<'a> {
-    /// The edit.
+    /// Reach of the edit.
     pub(crate) reach: &'a EditReach,
-    /// The comparison with the edit.
+    /// Comparison that contains the edit.
     pub(crate) comparison: &'a Comparison,
 }
 
@@ -51,7 +51,7 @@ impl<'a> ReachedEdit<'a> {
         self.reach.outputs.iter().map(|output| &comparison.outputs[*output])
     }
 
-    /// The edited document, and those that it changed.
+    /// The edited document and the documents it changed.
     pub(super) fn documents(&self) -> Vec<DocKey> {
         let mut documents = vec![self.reach.edit.document.clone()];
         for change in self.outputs() {
@@ -62,7 +62,7 @@ impl<'a> ReachedEdit<'a> {
         documents
     }
 
-    /// Text of the label of the edited line.
+    /// Label of the edited line.
     pub(super) fn label(&self) -> String {
         let outputs = self.reach.outputs.len();
         let sites = self.reach.sites.iter().map(|site| &**site).collect::<Vec<_>>().join(", ");
@@ -75,8 +75,8 @@ impl<'a> ReachedEdit<'a> {
     }
 }
 
-/// Findings of the gates: of each edit, and of changes that no edit explains.
-pub fn word_reach(comparison: &Comparison, gates: &Gates) -> Vec<(Option<EditId>, Diagnostic)> {
+/// Findings of the gates, for each edit and for unexplained changes.
+pub fn report_reach(comparison: &Comparison, gates: &Gates) -> Vec<(Option<EditId>, Diagnostic)> {
     let unexplained = comparison.outputs.iter().filter(|change| change.is_unexplained());
     let unexplained =
         unexplained.filter_map(|change| unexpected_change::check_unexplained(change, gates));

@@ -1,13 +1,13 @@
-//! `reach-over-limit`: an edit that changes more than it may.
+//! `reach-over-limit`: edit that changes more than allowed.
 
 use super::{Gates, ReachedEdit};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::edit::EditKind;
 
-super::rule!("reach-over-limit", Error, "an edit that changes more sites or outputs than it may");
+super::rule!("reach-over-limit", Error, "edit that changes more sites or outputs than allowed");
 
 pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Vec<Diagnostic> {
-    // Nothing that was there changes with a site that came.
+    // A new site changes no existing output.
     if reached.reach.edit.kind == EditKind::SiteAdded {
         return Vec::new();
     }
@@ -26,7 +26,7 @@ pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Vec<Diagnostic>
             set: gates.outputs_set.as_deref(),
         },
     ];
-    limits.iter().filter_map(|limit| word(reached, limit)).collect()
+    limits.iter().filter_map(|limit| report(reached, limit)).collect()
 }
 
 struct ReachLimit<'a> {
@@ -37,17 +37,17 @@ struct ReachLimit<'a> {
     set: Option<&'a str>,
 }
 
-fn word(reached: &ReachedEdit<'_>, limit: &ReachLimit<'_>) -> Option<Diagnostic> {
+fn report(reached: &ReachedEdit<'_>, limit: &ReachLimit<'_>) -> Option<Diagnostic> {
     let ReachLimit { count, what, .. } = limit;
     let most = limit.most.filter(|most| count > most)?;
     let reach = reached.reach;
     let message = format!(
-        "this edit of `{}` changes {count} {what}, and may {most}",
+        "this edit of `{}` changes {count} {what}; at most {most} allowed",
         reach.edit.document.name
     );
     let label = Label::new(reach.edit.at(), reached.label());
     let mut finding = Diagnostic::new(&RULE, message, label)
-        .help("make the change where fewer see it, or raise the limit for this run");
+        .help("make the change in a layer that fewer sites use, or raise the limit for this run");
     finding.documents = reached.documents();
     finding.sites.clone_from(&reach.sites);
     Some(match limit.set {

@@ -1,5 +1,4 @@
-//! `refused-parent-match`: labels match in a way for which Deckhand refuses
-//! the whole site.
+//! `refused-parent-match`: labels match in a way that makes Deckhand refuse the whole site.
 
 use super::{SiteFacts, of_layer};
 use crate::diagnostic::{Diagnostic, Label};
@@ -9,11 +8,11 @@ use crate::system::deckhand::{Matches, ParentRefusal};
 super::rule!(
     "refused-parent-match",
     Error [Refused],
-    "labels match in a way for which Deckhand refuses the whole site",
+    "labels match in a way that makes Deckhand refuse the whole site",
     was "P005"
 );
 
-pub(super) fn word(
+pub(super) fn report(
     facts: &SiteFacts<'_>,
     child: DocId,
     parents: &Matches,
@@ -32,14 +31,15 @@ pub(super) fn word(
 
 fn other_schema(facts: &SiteFacts<'_>, child: DocId, parents: &Matches) -> Diagnostic {
     let (title, found) = (facts.name(child), named(facts, parents));
-    let has = if parents.count() == 1 { "which has another schema" } else { "of other schemas" };
+    let has =
+        if parents.count() == 1 { "which has a different schema" } else { "of other schemas" };
     let message = format!("the parentSelector of `{title}` matches {found}, {has}");
     let schema = &facts.document(child).key.schema;
     let are = if parents.count() == 1 { "is" } else { "are" };
-    let label = format!("matches {found} too, which {are} no `{schema}`");
+    let label = format!("also matches {found}, which {are} not `{schema}`");
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(facts.selector(child).span, label))
-        .note("Deckhand refuses the whole site, even where there is a proper parent")
-        .help(format!("give {found} another label, or select one that only the parent has"));
+        .note("Deckhand refuses the whole site, even if there is a valid parent")
+        .help(format!("change the label of {found}, or select one that only the parent has"));
     parents.first.iter().fold(diagnostic, |diagnostic, parent| {
         let (name, schema) = (facts.name(*parent), &facts.document(*parent).key.schema);
         let label = format!("the label of `{name}`, whose schema is `{schema}`");
@@ -57,10 +57,10 @@ fn not_above(facts: &SiteFacts<'_>, child: DocId, parents: &Matches) -> Diagnost
         _ => (format!("{found}, which are not above it"), "parents", "them"),
     };
     let message = format!("the parentSelector of `{title}` matches {which}");
-    let label = format!("matches {found} too, which cannot be {parent}");
+    let label = format!("also matches {found}, which cannot be {parent}");
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(facts.selector(child).span, label))
-        .note("Deckhand refuses the whole site, even where there is a proper parent")
-        .help(format!("remove the label from {found}, or give {it} another one"));
+        .note("Deckhand refuses the whole site, even if there is a valid parent")
+        .help(format!("remove the label from {found}, or change the label of {it}"));
     let diagnostic = labels(facts, child, parents, diagnostic);
     match &facts.document(child).layer {
         Some(layer) => diagnostic.related(layer.span, format!("the layer of `{title}`")),
@@ -78,11 +78,11 @@ fn two_farther(
     let both = if parents.count() == 2 { "both " } else { "" };
     let layer = of_layer(&facts.document(parents.first[0]).key);
     let message = format!("the parentSelector of `{title}` matches {both}{found} {layer}");
-    let label = Label::new(facts.selector(child).span, "matches more than one document of a layer");
+    let label = Label::new(facts.selector(child).span, "matches more than one document in a layer");
     let diagnostic = Diagnostic::new(&RULE, message, label)
         .note(
-            "Deckhand refuses the whole site, although by its documentation the nearer one is the \
-             parent",
+            "Deckhand refuses the whole site, although its documentation says that the nearest \
+             match is the parent",
         )
         .help(format!("remove the label from {}", found.replace(" and ", " or ")));
     labels(facts, child, parents, diagnostic)
@@ -101,7 +101,7 @@ fn labels(
     })
 }
 
-/// One or two documents by name, several by how many they are.
+/// Names one or two documents, and counts more.
 fn named(facts: &SiteFacts<'_>, parents: &Matches) -> String {
     match parents.first[..] {
         [only] => format!("`{}`", facts.name(only)),

@@ -1,4 +1,4 @@
-//! `repeated-destination`: two substitutions write one place.
+//! `repeated-destination`: two substitutions write to the same place.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::yaml::Value;
 use crate::yaml::path::{Piece, hashes};
 
 super::rule!(
-    "repeated-destination", Warning, "two substitutions write one place";
+    "repeated-destination", Warning, "two substitutions write to the same place";
     Documents(check)
 );
 
@@ -24,8 +24,7 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
     }
 }
 
-/// Whether a place may be one that was written before, or around one; nearly always none is, which
-/// hashes show.
+/// Whether a written place may contain an earlier one. Hashes show quickly that almost none does.
 fn may_lose<'a>(mut writes: impl Iterator<Item = &'a Write>) -> bool {
     let mut written: HashSet<u64, foldhash::fast::RandomState> = HashSet::default();
     let mut way: Vec<u64> = Vec::new();
@@ -52,18 +51,18 @@ fn check_document<'a>(
         if let Some(earlier) = places.lost_by(write)
             && !is_repetition(facts, doc, earlier, write)
         {
-            found.push((doc, word(facts, doc, earlier, write)));
+            found.push((doc, report(facts, doc, earlier, write)));
         }
         places.add(write);
     }
 }
 
-/// The places written so far.
+/// Places written so far.
 #[derive(Default)]
 struct WrittenPlaces<'a> {
-    /// The last write at each place.
+    /// Last write at each place.
     at: WritesByPlace<'a>,
-    /// The first write inside each place.
+    /// First write inside each place.
     inside: WritesByPlace<'a>,
     /// Number of places that each destination wrote.
     count: HashMap<(usize, Span), usize, foldhash::fast::RandomState>,
@@ -72,8 +71,8 @@ struct WrittenPlaces<'a> {
 type WritesByPlace<'a> = HashMap<&'a [Piece], &'a Write, foldhash::fast::RandomState>;
 
 impl<'a> WrittenPlaces<'a> {
-    /// The earlier write of which nothing is left after `write`. One that
-    /// wrote several places is a default of which one is overridden.
+    /// Earlier write that `write` overwrites completely. A destination that wrote several places
+    /// sets defaults, and overriding one of these is intended.
     fn lost_by(&self, write: &Write) -> Option<&'a Write> {
         let pieces = &write.location.0[..];
         let earlier = *self.at.get(pieces).or_else(|| self.inside.get(pieces))?;
@@ -91,13 +90,13 @@ impl<'a> WrittenPlaces<'a> {
     }
 }
 
-/// The destination that wrote. The place of its path alone is not enough, because substitutions too
-/// can have aliases.
+/// Destination of a write. The span of its path alone is ambiguous, because substitutions can have
+/// aliases.
 fn destination(write: &Write) -> (usize, Span) {
     (write.step, write.at)
 }
 
-/// Whether both write one value along one path, which `repeated-substitution` reports.
+/// Whether both write the same value to the same path, which `repeated-substitution` reports.
 fn is_repetition(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Write) -> bool {
     let (Some(one), Some(other)) =
         (facts.substitution(doc, earlier), facts.substitution(doc, write))
@@ -113,7 +112,7 @@ fn is_repetition(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Wri
         && facts.destination_path(doc, earlier.at) == facts.destination_path(doc, write.at)
 }
 
-/// Whether the write put a mapping into the root, which keeps what is there.
+/// Whether the write merged a mapping into the root, which keeps existing keys.
 fn merges_at_root(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> bool {
     if !write.location.is_root() {
         return false;
@@ -123,23 +122,19 @@ fn merges_at_root(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> bool {
     value.is_some_and(|value| matches!(value.value, Value::Mapping(_)))
 }
 
-fn word(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Write) -> Diagnostic {
+fn report(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Write) -> Diagnostic {
     let name = facts.name(doc);
     let path = facts.destination_path(doc, write.at);
     let message = if earlier.location == write.location {
-        format!("two substitutions of `{name}` write `{path}`")
+        format!("two substitutions of `{name}` write to `{path}`")
     } else {
         let inside = facts.destination_path(doc, earlier.at);
         format!("a substitution of `{name}` into `{path}` overwrites the one into `{inside}`")
     };
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(write.at, "overwrites what was written there before"),
-    )
-    .related(earlier.at, "written here first, and lost")
-    .note("substitutions are applied in the order in which they stand")
-    .help("remove one of the two, or mend its path")
-    .document(facts.document(doc).key.clone())
-    .about(path)
+    Diagnostic::new(&RULE, message, Label::new(write.at, "overwrites the earlier value"))
+        .related(earlier.at, "the earlier value, which is lost")
+        .note("substitutions are applied in order")
+        .help("remove one of the two, or correct its path")
+        .document(facts.document(doc).key.clone())
+        .about(path)
 }

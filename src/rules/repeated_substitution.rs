@@ -1,4 +1,4 @@
-//! `repeated-substitution`: a document lists one substitution twice.
+//! `repeated-substitution`: duplicate substitution in a document.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::system::deckhand::document::{Document, DocumentSubstitution, Substitu
 use crate::yaml::lines_of_item;
 
 super::rule!(
-    "repeated-substitution", Warning[Fixable], "a document lists one substitution twice";
+    "repeated-substitution", Warning[Fixable], "duplicate substitution in a document";
     File(check)
 );
 
@@ -27,13 +27,13 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
                 }
             }
             if !again.is_empty() {
-                found.push(word(facts, document, index, &again));
+                found.push(report(facts, document, index, &again));
             }
         }
     }
 }
 
-/// Key that distinguishes one substitution into a place from another.
+/// Key that identifies a substitution into one destination.
 type SubstitutionKey<'a> = ([&'a str; 4], Option<(&'a str, i64)>, Option<(&'a str, Option<i64>)>);
 
 fn substitution_key<'a>(
@@ -48,7 +48,7 @@ fn substitution_key<'a>(
     (texts, writing.extract.as_deref().map(extract), to.part.as_ref().map(part))
 }
 
-fn word(
+fn report(
     facts: &FileFacts<'_>,
     document: &Document,
     index: usize,
@@ -57,14 +57,15 @@ fn word(
     let (to, earlier) = again[0];
     let (name, path) = (super::title(&document.key), to.path.value.text());
     let message = format!("`{name}` substitutes into `{path}` twice from the same source");
-    let mut diagnostic = Diagnostic::new(&RULE, message, Label::new(to.path.span, "written again"))
-        .related(earlier, "the same substitution")
-        .help("remove one of the two, or mend the path that was forgotten")
-        .about(path)
-        .document(document.key.clone());
+    let mut diagnostic =
+        Diagnostic::new(&RULE, message, Label::new(to.path.span, "written again here"))
+            .related(earlier, "the same substitution")
+            .help("remove one of the two, or correct its path")
+            .about(path)
+            .document(document.key.clone());
     for (to, earlier) in &again[1..] {
         diagnostic = diagnostic
-            .related(to.path.span, "written again too")
+            .related(to.path.span, "also written again here")
             .related(*earlier, "the same substitution");
     }
     match removal(facts, document, index, again.len()) {
@@ -76,11 +77,12 @@ fn word(
     }
 }
 
-/// Maximum number of earlier substitutions for which a fix is looked for: no person writes more.
+/// Maximum number of earlier substitutions compared to offer a fix; no hand-written document has
+/// more.
 const MAX_EARLIER: usize = 300;
 
-/// The lines of the substitution, if nothing changes without it: an equal one is above, and nothing
-/// between writes where it writes.
+/// Lines of the substitution, if removing them changes nothing: an equal one comes earlier, and
+/// none in between writes to the same place.
 fn removal(
     facts: &FileFacts<'_>,
     document: &Document,
@@ -105,14 +107,13 @@ fn removal(
     lines_of_item(facts.sources.get(facts.file).text(), substitution.span)
 }
 
-/// Whether one of two destinations may lie in the other: their paths begin
-/// alike.
+/// Whether one of two destinations may be inside the other: one path is a prefix of the other.
 fn meet(one: &Destination, other: &Destination) -> bool {
     let (one, other) = (bare(one), bare(other));
     one.starts_with(other) || other.starts_with(one)
 }
 
-/// The path without the sign for the root.
+/// Path without the root symbol.
 fn bare(to: &Destination) -> &str {
     to.path.value.text().trim_start_matches(['$', '.'])
 }

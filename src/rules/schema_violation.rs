@@ -1,5 +1,4 @@
-//! `schema-violation`: a rendered value that the schema of its document
-//! refuses.
+//! `schema-violation`: a rendered value that violates the schema of its document.
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
@@ -7,25 +6,25 @@ use crate::graph::{DocId, Op};
 use crate::render::replay::{Hop, Replay, Via};
 use crate::schema::{Alternative, Bound, Violation, Wrong};
 use crate::source::Span;
-use crate::stopwatch::{Stage, did, lap};
+use crate::stopwatch::{Stage, add_count, time};
 use crate::system::deckhand::schema::{self, Refusal, refused};
 use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Mapping, Node, Value};
 
 super::rule!(
-    "schema-violation", Error[Refused], "a rendered value that the schema of its document refuses";
+    "schema-violation", Error[Refused], "rendered value that violates the schema of its document";
     Site(check)
 );
 
 pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let replay = Replay::new(facts.graph, facts.rendered);
-    let refused = lap(Stage::Validate, || {
+    let refused = time(Stage::Validate, || {
         let sharers = facts.graph.sharers;
         let data = |doc| facts.rendered.data(doc);
         refused(facts.site, facts.schemas, sharers, data)
     });
-    did(Stage::Validate, || 1);
-    // A fault of a policy of layers is reported where it is read.
+    add_count(Stage::Validate, || 1);
+    // Faults of a LayeringPolicy are reported where it is read.
     let mut reported = refused.iter().filter(|it| facts.document(it.doc).layer_order.is_none());
     let mut room = max_violations(facts);
     while let Some(of_document) = reported.next().filter(|_| room > 0) {
@@ -33,38 +32,39 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         let listed = violations.len().min(room);
         room -= listed;
         let first = violations[..listed].iter();
-        found.extend(first.map(|violation| word(facts, &replay, of_document, violation)));
+        found.extend(first.map(|violation| report(facts, &replay, of_document, violation)));
         let more = count - listed;
         let others = if room > 0 { 0 } else { reported.clone().count() };
         if let Some(mut last) = found.pop_if(|_| more > 0 || others > 0) {
             if more > 0 {
-                last = last.note(format!("its document has {more} more such violations"));
+                last = last.note(format!("the document has {more} more violations"));
             }
             if others > 0 {
-                last = last.note(format!("schemas refuse {others} more documents of the site"));
+                last =
+                    last.note(format!("{others} more documents of the site violate their schemas"));
             }
             found.push(last);
         }
     }
 }
 
-/// Maximum number of violations that are reported of one site.
+/// Maximum number of violations reported in one site.
 pub const MAX_VIOLATIONS: usize = 20_000;
 
-/// Maximum number reported of each site, where all sites have a share.
+/// Maximum number reported in each site when several sites share the limit.
 fn max_violations(facts: &SiteFacts<'_>) -> usize {
     const MIN_SITES: usize = 5;
     (MAX_VIOLATIONS * MIN_SITES / facts.graph.sharers.max(1)).clamp(20, MAX_VIOLATIONS)
 }
 
-fn word(
+fn report(
     facts: &SiteFacts<'_>,
     replay: &Replay<'_>,
     by_schema: &schema::Refused,
     violation: &Violation,
 ) -> Diagnostic {
     let document = facts.document(by_schema.doc);
-    let data = facts.rendered.data(by_schema.doc).expect("only what is rendered is validated");
+    let data = facts.rendered.data(by_schema.doc).expect("only rendered documents are validated");
     let refused = RefusedValue { facts, data, violation };
     let hop = replay.trace(by_schema.doc, refused.place());
     let name = facts.name(owner(&hop));
@@ -72,9 +72,9 @@ fn word(
     let mut finding =
         Diagnostic::new(&RULE, message, Label::new(refused.span(&hop), refused.label()));
     if refused.reveals_secret() {
-        finding = finding.note("what it refuses is not told, for that would tell of the secret");
+        finding = finding.note("details are not shown, because they would reveal the secret");
     } else if by_schema.by.is_some() {
-        finding = finding.related(violation.keyword, "the schema says so here");
+        finding = finding.related(violation.keyword, "required by this schema keyword");
     }
     for (span, how) in route(facts, &hop) {
         finding = finding.related(span, how);
@@ -84,7 +84,7 @@ fn word(
     }
     let finding = finding
         .note(
-            "Deckhand refuses the whole site when it is deployed; Pegleg does not look at schemas",
+            "Deckhand refuses the whole site when it is deployed; Pegleg does not validate schemas",
         )
         .about(refused.subject())
         .document(document.key.clone());
@@ -94,7 +94,7 @@ fn word(
     }
 }
 
-/// One violation, and the data it is in.
+/// One violation, and the data that contains it.
 struct RefusedValue<'a> {
     facts: &'a SiteFacts<'a>,
     data: &'a Node,
@@ -106,12 +106,12 @@ impl RefusedValue<'_> {
         self.violation.location.get(self.data).unwrap_or(self.data)
     }
 
-    /// The place to follow back: without the keys inside a secret.
+    /// Place to trace: without the keys inside a secret.
     fn place(&self) -> &Location {
         if self.node().secret { &self.violation.location } else { self.violation.place() }
     }
 
-    /// Where the fault was written.
+    /// Span where the wrong value was written.
     fn span(&self, hop: &Hop) -> Span {
         let node = self.place().get(self.data).unwrap_or(self.data);
         let is_whole = matches!(node.value, Value::Mapping(_) | Value::Sequence(_));
@@ -127,7 +127,7 @@ impl RefusedValue<'_> {
         }
     }
 
-    /// The place by which findings are distinguished.
+    /// Place that identifies the finding.
     fn subject(&self) -> String {
         let place = match &self.violation.wrong {
             Wrong::MissingKey { key, .. } => {
@@ -139,14 +139,14 @@ impl RefusedValue<'_> {
         self.shown(place)
     }
 
-    /// The place as text; of one in a secret, the secret.
+    /// Formats a place; inside a secret, the place of the secret.
     fn shown(&self, place: &Location) -> String {
         let mut place = place.clone();
         loop {
             if let Some(shown) = self.facts.shown_place(self.data, &place) {
                 return shown;
             }
-            place = place.parent().expect("the root stands in nothing");
+            place = place.parent().expect("the root has no parent");
         }
     }
 
@@ -160,7 +160,7 @@ impl RefusedValue<'_> {
         }
     }
 
-    /// Whether what is wrong says something of a secret's value or length.
+    /// Whether the violation reveals the value or length of a secret.
     fn reveals_secret(&self) -> bool {
         let is_of_value = match &self.violation.wrong {
             Wrong::NotOneOf { .. }
@@ -184,17 +184,17 @@ impl RefusedValue<'_> {
         is_of_value && self.node().secret
     }
 
-    /// The fault, to follow the place.
+    /// Description of the violation, to follow the place.
     fn headline(&self) -> String {
         if self.reveals_secret() {
-            return "is a secret that the schema refuses".into();
+            return "is a secret that violates the schema".into();
         }
         match &self.violation.wrong {
             Wrong::Type { expected, found } => self.type_in_words(expected, found),
             Wrong::MissingKey { key, .. } => format!("lacks `{key}`"),
-            Wrong::UnknownKey { key: Some(key), .. } => format!("may not have the key `{key}`"),
-            Wrong::UnknownKey { key: None, .. } => "has a key that it may not have".into(),
-            Wrong::KeyNoText => "has a key that is no string".into(),
+            Wrong::UnknownKey { key: Some(key), .. } => format!("has the unknown key `{key}`"),
+            Wrong::UnknownKey { key: None, .. } => "has an unknown key".into(),
+            Wrong::KeyNoText => "has a key that is not a string".into(),
             Wrong::DeadReference => "has a schema whose `$ref` cannot be resolved".into(),
             Wrong::NotOneOf { options, count, .. } => match &self.violation.found {
                 Some(found) => format!("is `{found}`; allowed {}", listed(options, *count)),
@@ -209,24 +209,24 @@ impl RefusedValue<'_> {
             }
             Wrong::Beyond { bound, limit } => self.beyond(*bound, limit),
             Wrong::NoMultiple { of } => match &self.violation.found {
-                Some(found) => format!("is {found}, which is no multiple of {of}"),
-                None => format!("is no multiple of {of}"),
+                Some(found) => format!("is {found}, which is not a multiple of {of}"),
+                None => format!("is not a multiple of {of}"),
             },
-            Wrong::RepeatedItem => "has an item twice".into(),
+            Wrong::RepeatedItem => "has a duplicate item".into(),
             Wrong::MoreItems { most } => self.beyond(Bound::MaxItems, &most.to_string()),
             Wrong::NoAlternative { alternatives, .. } => {
-                format!("fits none of the {alternatives} alternatives of its schema")
+                format!("matches none of the {alternatives} alternatives of its schema")
             }
             Wrong::SeveralAlternatives { .. } => {
-                "fits several alternatives of its schema, and may fit only one".into()
+                "matches several alternatives of its schema, but must match only one".into()
             }
-            Wrong::Excluded => "is what the schema excludes".into(),
-            Wrong::Unfinished => "takes too much work to be validated".into(),
-            Wrong::Other => "is not as the schema says".into(),
+            Wrong::Excluded => "matches a schema under `not`".into(),
+            Wrong::Unfinished => "is too large to be validated".into(),
+            Wrong::Other => "violates the schema".into(),
         }
     }
 
-    /// The value, and the limit.
+    /// The actual value and the limit.
     fn beyond(&self, bound: Bound, limit: &str) -> String {
         let many = |count: usize, what: &str| match count {
             1 => format!("has 1 {what}"),
@@ -267,31 +267,31 @@ impl RefusedValue<'_> {
         format!("is {found}, not {expected}")
     }
 
-    /// Text of the label.
+    /// Label of the primary location.
     fn label(&self) -> String {
         if self.reveals_secret() {
-            return "the schema refuses this".into();
+            return "violates the schema".into();
         }
         match (&self.violation.wrong, &self.violation.found) {
-            (Wrong::MissingKey { .. }, _) => "it is missing here".into(),
-            (Wrong::UnknownKey { .. }, _) => "the schema does not know this key".into(),
+            (Wrong::MissingKey { .. }, _) => "missing here".into(),
+            (Wrong::UnknownKey { .. }, _) => "not a key of the schema".into(),
             (_, Some(found)) => format!("this is `{found}`"),
-            (_, None) => "the schema refuses this".into(),
+            (_, None) => "violates the schema".into(),
         }
     }
 
-    /// The violations of the nearest alternatives, or the alternatives that hold.
+    /// Notes on the violations of the closest alternatives, or on the alternatives that match.
     fn details(&self) -> Vec<String> {
         if self.reveals_secret() {
             return Vec::new();
         }
         match &self.violation.wrong {
             Wrong::NoAlternative { alternatives, nearest } => match nearest.as_slice() {
-                [one] => self.refusals(one, "the alternative that comes nearest"),
+                [one] => self.refusals(one, "the closest alternative"),
                 several => self.tied(several, *alternatives),
             },
             Wrong::SeveralAlternatives { fitting, keys } => {
-                let which = format!("alternatives {} hold", numbers(fitting));
+                let which = format!("alternatives {} match", numbers(fitting));
                 let deciding = (!keys.is_empty()).then(|| decided_by(keys));
                 std::iter::once(which).chain(deciding).collect()
             }
@@ -299,23 +299,23 @@ impl RefusedValue<'_> {
         }
     }
 
-    /// The violations of one alternative.
+    /// Violations of one alternative.
     fn refusals(&self, alternative: &Alternative, name: &str) -> Vec<String> {
         let more = alternative.more;
         let refused = self.refused_by(alternative).map(|refused| {
             let (what, wrong) = (refused.subject_in_words(), refused.headline());
-            format!("by {name}, {what} {wrong}")
+            format!("for {name}, {what} {wrong}")
         });
         let more = (more > 0).then(|| format!("{more} more violations of that alternative"));
         refused.chain(more).collect()
     }
 
-    /// The violations of several alternatives that are equally near.
+    /// Violations of several equally close alternatives.
     fn tied(&self, tied: &[Alternative], alternatives: usize) -> Vec<String> {
         const MAX_TIED: usize = 8;
         let which: Vec<usize> = tied.iter().map(|alternative| alternative.number).collect();
         let mut details =
-            vec![format!("alternatives {} of {alternatives} come equally near", numbers(&which))];
+            vec![format!("alternatives {} of {alternatives} are equally close", numbers(&which))];
         let mut keys = Vec::new();
         for alternative in tied.iter().take(MAX_TIED) {
             let name = format!("alternative {}", alternative.number);
@@ -341,9 +341,7 @@ impl RefusedValue<'_> {
             return None;
         }
         match &self.violation.wrong {
-            Wrong::MissingKey { near: Some(near), .. } => {
-                Some(format!("is `{near}` what was meant?"))
-            }
+            Wrong::MissingKey { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
             Wrong::UnknownKey { near: Some(near), .. }
             | Wrong::NotOneOf { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
             _ => None,
@@ -351,7 +349,7 @@ impl RefusedValue<'_> {
     }
 }
 
-/// The document that has the value at its path: an ancestor, where it is inherited unchanged.
+/// The document that has the value at its path: an ancestor if the value is inherited unchanged.
 fn owner(mut hop: &Hop) -> DocId {
     while matches!(hop.via, Via::Inherited | Via::Replaced | Via::Layered { .. })
         && let Some(from) = hop.from.first()
@@ -361,7 +359,7 @@ fn owner(mut hop: &Hop) -> DocId {
     hop.doc
 }
 
-/// Numbers of alternatives in words.
+/// Formats the numbers of alternatives.
 fn numbers(numbers: &[usize]) -> String {
     let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
     match numbers.split_last() {
@@ -373,10 +371,10 @@ fn numbers(numbers: &[usize]) -> String {
 
 fn decided_by(keys: &[String]) -> String {
     let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-    format!("keys that decide between them: {}", keys.join(", "))
+    format!("keys that distinguish them: {}", keys.join(", "))
 }
 
-/// A type of JSON Schema as a person calls it.
+/// Name of a JSON Schema type for messages.
 fn in_words(name: &str) -> &str {
     match name {
         "array" => "a list",
@@ -389,7 +387,7 @@ fn in_words(name: &str) -> &str {
     }
 }
 
-/// The first of `count` names.
+/// Formats the first of `count` names.
 fn listed(names: &[String], count: usize) -> String {
     let shown: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let more = count.saturating_sub(names.len());
@@ -397,7 +395,7 @@ fn listed(names: &[String], count: usize) -> String {
     format!("{} {}{more}", if count == 1 { "is" } else { "are" }, shown.join(", "))
 }
 
-/// The hops by which the value came into the document, from there back.
+/// Hops of the value into the document, last to first.
 pub(super) fn route(facts: &SiteFacts<'_>, hop: &Hop) -> Vec<(Span, String)> {
     let mut route = Vec::new();
     let mut next = Some(hop);
@@ -413,7 +411,7 @@ pub(super) fn route(facts: &SiteFacts<'_>, hop: &Hop) -> Vec<(Span, String)> {
                 let at = destination(facts, hop);
                 route.extend(at.map(|at| (at, format!("substituted into `{name}` here"))));
             }
-            Via::Laid => {
+            Via::Merged => {
                 let at = hop.at.first().map(|at| facts.first_line(*at));
                 route.extend(at.map(|at| (at, format!("merged into `{name}` by this"))));
             }
@@ -430,13 +428,13 @@ pub(super) fn route(facts: &SiteFacts<'_>, hop: &Hop) -> Vec<(Span, String)> {
     route
 }
 
-/// Where a document says what it is laid on.
+/// Span of the selector with which a document inherits.
 fn selector(facts: &SiteFacts<'_>, doc: DocId) -> Option<Span> {
     let base = facts.graph.recipe(doc).base;
     base.map(|link| facts.first_line(link.selector))
 }
 
-/// The place of the destination of the substitution that wrote a value.
+/// Span of the destination of the substitution that wrote a value.
 fn destination(facts: &SiteFacts<'_>, hop: &Hop) -> Option<Span> {
     let step = facts.graph.recipe(hop.doc).steps.get(hop.step?)?;
     let Op::Substitute(substitution) = &step.op else { return None };

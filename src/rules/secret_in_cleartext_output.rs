@@ -1,4 +1,4 @@
-//! `secret-in-cleartext-output`: a secret is substituted into a document that is rendered as cleartext.
+//! `secret-in-cleartext-output`: a secret is substituted into a document that is rendered in cleartext.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::yaml::Node;
 super::rule!(
     "secret-in-cleartext-output",
     Warning[OptIn],
-    "a secret is substituted into a document that is rendered as cleartext";
+    "a secret is substituted into a document that is rendered in cleartext";
     Documents(check)
 );
 
@@ -22,11 +22,11 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
             continue;
         }
         let mut reported = HashSet::new();
-        // What is inherited was substituted into one of those that it lies on.
+        // Inherited values were substituted into one of the ancestors.
         for author in std::iter::successors(Some(doc), |doc| base(facts, *doc)) {
             for write in facts.rendered.writes(author) {
                 if is_secret(facts, author, write, data) && reported.insert(write.at) {
-                    found.push((doc, word(facts, doc, author, write)));
+                    found.push((doc, report(facts, doc, author, write)));
                 }
             }
         }
@@ -37,7 +37,7 @@ fn base(facts: &SiteFacts<'_>, doc: DocId) -> Option<DocId> {
     facts.graph.recipe(doc).base.map(|link| link.doc)
 }
 
-/// Whether a secret is where a substitution wrote, in the rendered data.
+/// Whether the place that a substitution wrote holds a secret in the rendered data.
 fn is_secret(facts: &SiteFacts<'_>, author: DocId, write: &Write, data: &Node) -> bool {
     facts.substitution(author, write).is_some_and(|substitution| {
         let source = facts.document(substitution.source);
@@ -46,18 +46,18 @@ fn is_secret(facts: &SiteFacts<'_>, author: DocId, write: &Write, data: &Node) -
     })
 }
 
-fn word(facts: &SiteFacts<'_>, doc: DocId, author: DocId, write: &Write) -> Diagnostic {
-    let substitution = facts.substitution(author, write).expect("only substitutions are told");
+fn report(facts: &SiteFacts<'_>, doc: DocId, author: DocId, write: &Write) -> Diagnostic {
+    let substitution = facts.substitution(author, write).expect("only substitutions are reported");
     let source = facts.document(substitution.source);
     let secret = &source.key.name;
     let place = facts.destination_path(author, write.at);
     let name = facts.name(author);
     let message =
-        format!("a substitution of `{name}` puts the secret `{secret}` into cleartext output");
-    Diagnostic::new(&RULE, message, Label::new(write.at, "the secret goes here"))
+        format!("a substitution of `{name}` writes the secret `{secret}` into cleartext output");
+    Diagnostic::new(&RULE, message, Label::new(write.at, "the secret is written here"))
         .related(source.name_span, format!("`{secret}` is secret"))
-        .note("whoever gets the rendered document gets the secret with it")
-        .help("give what is rendered `storagePolicy: encrypted`")
+        .note("the secret is exposed to all who can read the rendered document")
+        .help("set `storagePolicy: encrypted` on the rendered document")
         .about(format!("{secret} {place}"))
         .document(facts.document(doc).key.clone())
 }

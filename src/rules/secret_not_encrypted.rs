@@ -1,4 +1,4 @@
-//! `secret-not-encrypted`: a document of a secret kind whose storage policy is not `encrypted`.
+//! `secret-not-encrypted`: document of a secret kind whose storage policy is not `encrypted`.
 
 use super::{FileFacts, title};
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
@@ -8,23 +8,23 @@ use crate::yaml::Node;
 super::rule!(
     "secret-not-encrypted",
     Warning [Strict, Fixable],
-    "a secret whose storage policy is not `encrypted`",
+    "secret whose storage policy is not `encrypted`",
     was "P001", "P009";
     File(check)
 );
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
-    // What Pegleg has wrapped and encrypted is encrypted, whatever the
-    // document inside says.
+    // A document that Pegleg wrapped and encrypted counts as encrypted, regardless of its inner document
+    // says.
     let secrets = facts.documents.iter().filter(|document| {
         document.secret_kinds.has(&document.key.schema)
             && !document.encrypted
             && !document.wrapped_encrypted
     });
-    found.extend(secrets.map(|document| word(facts, document)));
+    found.extend(secrets.map(|document| report(facts, document)));
 }
 
-fn word(facts: &FileFacts<'_>, document: &Document) -> Diagnostic {
+fn report(facts: &FileFacts<'_>, document: &Document) -> Diagnostic {
     let title = title(&document.key);
     let message = format!("the secret `{title}` is not stored encrypted");
     let metadata = document.metadata();
@@ -34,7 +34,7 @@ fn word(facts: &FileFacts<'_>, document: &Document) -> Diagnostic {
         None => Label::new(document.name_span, "without a storage policy"),
     };
     let diagnostic = Diagnostic::new(&RULE, message, label)
-        .note("Deckhand stores it as it stands, and shows it to all who may read documents")
+        .note("Deckhand stores it unencrypted and shows it to all who may read documents")
         .help("write `storagePolicy: encrypted`")
         .document(document.key.clone());
     match policy.filter(|policy| is_written_cleartext(facts, policy)) {
@@ -46,7 +46,7 @@ fn word(facts: &FileFacts<'_>, document: &Document) -> Diagnostic {
     }
 }
 
-/// Whether the text says `cleartext`, and does so for this document alone.
+/// Whether the policy is written as `cleartext`, for this document only.
 fn is_written_cleartext(facts: &FileFacts<'_>, policy: &Node) -> bool {
     let text = facts.sources.slice(policy.span);
     let before = &facts.sources.get(policy.span.file).text()[..policy.span.start as usize];

@@ -1,4 +1,4 @@
-//! `secret-outside-secrets-folder`: a secret that is in no folder named `secrets`.
+//! `secret-outside-secrets-folder`: secret outside of a folder named `secrets`.
 
 use super::{FileFacts, title};
 use crate::diagnostic::{Diagnostic, Label};
@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Label};
 super::rule!(
     "secret-outside-secrets-folder",
     Warning,
-    "a secret that is in no folder named `secrets`",
+    "secret outside of a folder named `secrets`",
     was "P009";
     File(check)
 );
@@ -21,11 +21,11 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     let secrets =
         facts.documents.iter().filter(|document| document.secret_kinds.has(&document.key.schema));
     found.extend(secrets.map(|document| {
-        let message = format!("the secret `{}` is in no `secrets` folder", title(&document.key));
-        let label = Label::new(document.schema_span, "a secret kind");
+        let message = format!("the secret `{}` is not in a `secrets` folder", title(&document.key));
+        let label = Label::new(document.schema_span, "a secret schema");
         Diagnostic::new(&RULE, message, label)
-            .note("Pegleg encrypts and decrypts what is in folders named `secrets`")
-            .help("move it to a file below a folder `secrets`")
+            .note("Pegleg encrypts and decrypts only files in folders named `secrets`")
+            .help("move it to a file in a folder named `secrets`")
             .document(document.key.clone())
     }));
 }

@@ -1,7 +1,7 @@
-//! `shared-label`: with one more or one less label, Deckhand would refuse the site.
+//! `shared-label`: with one label more or less, Deckhand would refuse the site.
 //!
-//! Deckhand refuses a site where a selector matches a document of another schema, or one that is
-//! not above (`deckhand.md` 6.2). This rule reports a site that nearly does so: a document that has
+//! Deckhand refuses a site if a selector matches a document of another schema, or one that is not
+//! in a higher layer (`deckhand.md` 6.2). This rule reports two near misses: a document that has
 //! all labels of a selector but one, and a label on documents of several schemas, which cannot be
 //! selected alone.
 
@@ -15,12 +15,12 @@ use crate::system::deckhand::document::{Document, Selector};
 use crate::yaml::{Key, Node, Value};
 
 super::rule!(
-    "shared-label", Note[Strict], "a label that lets Deckhand refuse the site after one more edit";
+    "shared-label", Note[Strict], "label that could make Deckhand refuse the site after one more edit";
     Site(check)
 );
 
-/// Maximum number of documents with a label that is meant to distinguish them; one on more says
-/// what they all are.
+/// Maximum number of documents with a label that is meant to distinguish them; more widely used
+/// labels describe a category.
 const MAX_CARRIERS: usize = 1000;
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
@@ -33,31 +33,30 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
             && let Some(near) = search.nearly_matched(facts, child, selector)
         {
             reported.extend(selector.labels.iter().filter_map(pair));
-            found.push(word_selector(facts, child, selector, &near));
+            found.push(report_selector(facts, child, selector, &near));
         }
     }
     let shared = labels.carriers.iter().filter(|(pair, _)| !reported.contains(pair));
     let mut shared: Vec<Diagnostic> =
-        shared.filter_map(|(_, carriers)| word_label(facts, carriers)).collect();
+        shared.filter_map(|(_, carriers)| report_label(facts, carriers)).collect();
     shared.sort_by_key(|finding| finding.primary.span);
     found.append(&mut shared);
 }
 
-/// A key and its value.
+/// Label key and value.
 type LabelPair = (Key, Key);
 
-/// A document that carries a label, and where.
+/// Document that carries a label, and the label's span.
 #[derive(Clone, Copy)]
 struct LabelCarrier {
     doc: DocId,
     at: Span,
 }
 
-/// The labels of a site's documents that have a layer: no others are visited
-/// by selectors.
+/// Labels of a site's documents that have a layer; selectors consider only these.
 struct Labels<'a> {
     carriers: HashMap<LabelPair, Vec<LabelCarrier>, foldhash::fast::RandomState>,
-    /// The depth of each layer.
+    /// Index of each layer in the layer order.
     ranks: BTreeMap<&'a str, usize>,
 }
 
@@ -88,16 +87,17 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// The search for documents that nearly match selectors.
+/// Search for documents that nearly match a selector.
 struct NearMatchSearch<'l, 'a> {
     labels: &'l Labels<'a>,
-    /// By document, how many labels it shares with the selector at hand, and the first.
+    /// By document id: number of labels shared with the current selector, and the span of the
+    /// first.
     shares: Vec<(usize, Option<Span>)>,
-    /// Number of carriers that may still be looked at.
+    /// Remaining budget of carriers to visit.
     left: usize,
 }
 
-/// Maximum number of carriers of labels that are looked at in a site, for all selectors.
+/// Maximum number of label carriers visited in a site, for all selectors.
 const MAX_VISITS: usize = 20_000_000;
 
 impl<'l, 'a> NearMatchSearch<'l, 'a> {
@@ -105,8 +105,8 @@ impl<'l, 'a> NearMatchSearch<'l, 'a> {
         Self { labels, shares: vec![(0, None); documents], left: MAX_VISITS }
     }
 
-    /// The documents that lack one label only to be matched, and for which
-    /// Deckhand would refuse the site then; and a label that each of them has.
+    /// Documents that lack only one label of the selector, and for which Deckhand would refuse the
+    /// site if they matched; each with a label that it has.
     fn nearly_matched(
         &mut self,
         facts: &SiteFacts<'_>,
@@ -146,7 +146,7 @@ impl<'l, 'a> NearMatchSearch<'l, 'a> {
     }
 }
 
-/// A label as something to look up; lists and mappings match nothing.
+/// A label as a lookup key; lists and mappings match nothing.
 fn pair((key, value): (&Key, &Node)) -> Option<LabelPair> {
     match &value.value {
         Value::Sequence(_) | Value::Mapping(_) | Value::Set(_) | Value::Pairs(_) => None,
@@ -154,7 +154,7 @@ fn pair((key, value): (&Key, &Node)) -> Option<LabelPair> {
     }
 }
 
-fn word_selector(
+fn report_selector(
     facts: &SiteFacts<'_>,
     child: DocId,
     selector: &Selector,
@@ -167,25 +167,26 @@ fn word_selector(
         count => format!(" and {} more", count - 1),
     };
     let message = format!("the parentSelector of `{title}` is one label away from `{name}`{more}");
-    let label = Label::new(selector.span, "one label less, and it matches them too");
+    let label = Label::new(selector.span, "with one label less, it would also match these");
     let why = if other.key.schema == facts.document(child).key.schema {
-        "is not of a layer above".to_owned()
+        "is not in a higher layer".to_owned()
     } else {
-        format!("is of the schema `{}`", other.key.schema)
+        format!("has the schema `{}`", other.key.schema)
     };
     Diagnostic::new(&RULE, message, label)
-        .related(near[0].at, format!("a label that it selects; `{name}` {why}"))
+        .related(near[0].at, format!("one of the selected labels; `{name}` {why}"))
         .note(
-            "if the selector matched it, Deckhand would refuse the whole site: it can be no parent",
+            "if the selector matched it, Deckhand would refuse the whole site: it cannot be a \
+            parent",
         )
-        .help("give the parent a label of its own, and select that one")
+        .help("add a unique label to the parent, and select that one")
         .document(facts.document(child).key.clone())
         .document(other.key.clone())
 }
 
-/// The finding for a label on documents of several schemas, at the first that
-/// differs from the first of all.
-fn word_label(facts: &SiteFacts<'_>, carriers: &[LabelCarrier]) -> Option<Diagnostic> {
+/// Finding for a label on documents of several schemas, at the first document whose schema differs
+/// from that of the first carrier.
+fn report_label(facts: &SiteFacts<'_>, carriers: &[LabelCarrier]) -> Option<Diagnostic> {
     let (first, others) = carriers.split_first()?;
     let key = |carrier: &LabelCarrier| &facts.document(carrier.doc).key;
     let other = others.iter().find(|other| key(other).schema != key(first).schema)?;
@@ -200,14 +201,15 @@ fn word_label(facts: &SiteFacts<'_>, carriers: &[LabelCarrier]) -> Option<Diagno
         another.schema,
         title(another)
     );
-    let label = Label::new(other.at, format!("on a document of the schema `{}`", another.schema));
+    let label = Label::new(other.at, format!("on a document with schema `{}`", another.schema));
     Some(
         Diagnostic::new(&RULE, message, label)
-            .related(first.at, format!("on a document of the schema `{}`", one.schema))
+            .related(first.at, format!("on a document with schema `{}`", one.schema))
             .note(
-                "if a parentSelector named this label alone, Deckhand would refuse the whole site",
+                "if a parentSelector selected only this label, Deckhand would refuse the whole \
+                site",
             )
-            .help("give documents of each schema labels of their own")
+            .help("use different labels for documents of different schemas")
             .document(another.clone())
             .document(one.clone()),
     )

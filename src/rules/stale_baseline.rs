@@ -1,17 +1,19 @@
-//! `stale-baseline`: the baseline accepts a finding that is gone.
+//! `stale-baseline`: the baseline accepts a finding that no longer exists.
 
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("stale-baseline", Warning, "the baseline accepts what nobody finds any more");
+super::rule!("stale-baseline", Warning, "the baseline accepts a finding that no longer exists");
 
-pub(super) fn word(at: Span, rule: &str, file: &str, gone: usize) -> Diagnostic {
+pub(super) fn report(at: Span, rule: &str, file: &str, gone: usize) -> Diagnostic {
     let message = match gone {
-        1 => format!("the baseline accepts a `{rule}` of `{file}` that is gone"),
-        _ => format!("the baseline accepts {gone} `{rule}` of `{file}` that are gone"),
+        1 => format!("the baseline accepts a `{rule}` finding in `{file}` that no longer exists"),
+        _ => format!(
+            "the baseline accepts {gone} `{rule}` findings in `{file}` that no longer exist"
+        ),
     };
-    Diagnostic::new(&RULE, message, Label::new(at, "not found any more"))
-        .note("it would accept the next such finding, which nobody has looked at")
-        .help("`layercake baseline prune` removes what is gone")
+    Diagnostic::new(&RULE, message, Label::new(at, "no longer found"))
+        .note("it would accept a new finding of this kind without review")
+        .help("run `layercake baseline prune` to remove stale entries")
         .about(format!("{rule} {file}"))
 }

@@ -1,12 +1,12 @@
-//! `stale-reference`: a document that nothing uses names one that is in no site.
+//! `stale-reference`: an unreferenced document refers to a document that no site renders.
 //!
-//! `missing_reference` comes to these documents after all others, and reports both.
+//! `missing_reference` visits these documents last, and reports both kinds.
 
 super::rule!(
     "stale-reference",
     Note[Everywhere],
-    "a document that nothing names itself names another that no site renders"
+    "unreferenced document that refers to a document no site renders"
 );
 
 pub(super) const NOTE: &str =
-    "nothing that is deployed leads here, so that nobody stumbles over it yet";
+    "no deployed document refers to this document, so it has no effect yet";

@@ -1,11 +1,11 @@
-//! `uncommon-destination`: a substitution creates a key that is nearly what other documents have there.
+//! `uncommon-destination`: a substitution creates a key that resembles one in other documents.
 
 use std::cell::OnceCell;
 
 use indexmap::IndexMap;
 
 use super::SiteFacts;
-use super::near_destination::{MIN_KEY_BYTES, created_keys, is_slip, near_key, word};
+use super::near_destination::{MIN_KEY_BYTES, created_keys, is_slip, near_key, report};
 use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::near::Slips;
@@ -15,15 +15,15 @@ use crate::yaml::{Key, Mapping, Node};
 super::rule!(
     "uncommon-destination",
     Note,
-    "a substitution creates a key that is nearly what other documents have there";
+    "a substitution creates a key that resembles the key other documents have there";
     Schema(check)
 );
 
-/// One document alone may be the one that is wrong.
+/// Minimum number of other documents with the key; a single one may itself be wrong.
 const MIN_DOCUMENTS: usize = 2;
 /// Maximum number of keys that are compared one by one.
 const MAX_COMPARED_KEYS: usize = 200;
-/// A mapping of more keys holds names given by a machine.
+/// Maximum number of keys in a mapping; more keys are probably generated names.
 const MAX_KEYS: usize = 1000;
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Diagnostic>) {
@@ -57,10 +57,10 @@ fn report_uncommon(
 ) {
     let Some(data) = facts.rendered.data(doc) else { return };
     for write in facts.rendered.writes(doc) {
-        // Of the keys that one write creates, the outermost is reported.
+        // Report only the outermost key that a write creates.
         let uncommon = created_keys(write).find_map(|(around, new)| {
             let (near, other) = root.at(around)?.common(doc, new)?;
-            // A key that the document itself explains better is reported by `near-destination`.
+            // `near-destination` reports keys that the document itself explains better.
             if near_key(facts, doc, data, around, new).is_some() {
                 return None;
             }
@@ -70,22 +70,23 @@ fn report_uncommon(
         });
         let Some((new, near, other, place)) = uncommon else { continue };
         let rule = (&RULE, "where others have");
-        let mut finding = word(rule, facts.document(doc), write, (new, near)).about(new.to_owned());
+        let mut finding =
+            report(rule, facts.document(doc), write, (new, near)).about(new.to_owned());
         let beside = facts.rendered.data(other).and_then(|data| place.get(data)?.as_mapping());
         if let Some((key, _)) = beside.and_then(|beside| beside.get_entry(near)) {
-            finding = finding.related(key.span, "as others have it");
+            finding = finding.related(key.span, "the key in another document");
         }
         found.push(finding);
     }
 }
 
-/// A place in the documents of a schema.
+/// Place in the documents of a schema.
 #[derive(Default)]
 struct DestinationNode<'a> {
     inside: OrderedMap<&'a Piece, DestinationNode<'a>>,
     /// Whether a substitution creates a key here.
     is_asked: bool,
-    /// The keys that documents have here, each with these, by id.
+    /// Keys that documents have here, each with the ids of those documents.
     having: OrderedMap<&'a str, Vec<DocId>>,
     slips: OnceCell<Slips<'a>>,
 }
@@ -103,7 +104,7 @@ impl<'a> DestinationNode<'a> {
         pieces.iter().try_fold(self, |place, piece| place.inside.get(piece))
     }
 
-    /// Adds the keys of a document here and inside, at the places that are asked for.
+    /// Adds the keys of a document here and inside, at the requested places.
     fn count_keys(&mut self, doc: DocId, node: &'a Node) {
         let mapping = node.as_mapping();
         if self.is_asked
@@ -113,7 +114,7 @@ impl<'a> DestinationNode<'a> {
                 mapping.keys().filter_map(Key::as_str).filter(|key| key.len() >= MIN_KEY_BYTES);
             keys.for_each(|key| self.having.entry(key).or_default().push(doc));
         }
-        // Documents may be large, and so may be all places of a schema.
+        // Iterate over the smaller side: documents may be large, and so may the tree of places.
         let entries = mapping.map(Mapping::len).or_else(|| node.as_sequence().map(<[Node]>::len));
         if self.inside.len() <= entries.unwrap_or_default() {
             for (piece, place) in &mut self.inside {
@@ -130,8 +131,8 @@ impl<'a> DestinationNode<'a> {
         }
     }
 
-    /// The first key that is nearly `new` and far more common among all documents but `doc`, and
-    /// one that has it.
+    /// The first key that resembles `new` and is far more common in documents other than `doc`, and
+    /// one of those documents.
     fn common(&self, doc: DocId, new: &str) -> Option<(&'a str, DocId)> {
         let elsewhere =
             |docs: &Vec<DocId>| docs.len() - usize::from(docs.binary_search(&doc).is_ok());

@@ -1,4 +1,5 @@
-//! `undecided-semantics`: a document renders differently in the two meanings, of which none is chosen.
+//! `undecided-semantics`: a document renders differently under the two semantics, and none is
+//! chosen.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,26 +16,26 @@ use crate::yaml::path::{Location, Piece, children};
 super::rule!(
     "undecided-semantics",
     Error,
-    "a document renders differently by Deckhand's documentation and by its code, and neither is \
+    "document that renders differently by Deckhand's documentation and by its code, with neither \
      chosen"
 );
 
 /// Maximum number of places whose two results a finding shows.
 const MAX_RESULTS: usize = 3;
 
-/// Maximum number of places that are looked for at one text.
+/// Maximum number of places collected for one text.
 const MAX_SEEN: usize = MAX_RESULTS + 1;
 
-/// Maximum number of differing places of a document, and of places that one text writes, that
-/// are compared: each text of a document is compared with each place.
+/// Maximum number of differing places of a document, and of places that one text writes; each text
+/// is compared with each place.
 const MAX_DIFFERING: usize = 64;
 
 /// Maximum number of characters of one result.
 const MAX_RESULT_CHARS: usize = 200;
 
-/// The findings of a site that is rendered as documented; `deckhand` is the same site in
-/// Deckhand's meaning, and `partings` are the texts at which the two part.
-pub(super) fn word(
+/// Findings of a site rendered as documented; `deckhand` is the same site under Deckhand's
+/// semantics, and `partings` are the spans at which the two differ.
+pub(super) fn report(
     documented: &SiteFacts<'_>,
     deckhand: &SiteFacts<'_>,
     partings: impl Iterator<Item = MeaningSplit>,
@@ -45,17 +46,17 @@ pub(super) fn word(
     for MeaningSplit { doc, at } in partings.filter(|it| reaches_output[it.doc.index()]) {
         by_doc.entry(doc).or_default().push(at);
     }
-    by_doc.into_iter().flat_map(|(doc, texts)| both.word(doc, &texts)).collect()
+    by_doc.into_iter().flat_map(|(doc, texts)| both.report(doc, &texts)).collect()
 }
 
-/// A site in both meanings.
+/// A site rendered under both semantics.
 struct BothMeanings<'a> {
     documented: &'a SiteFacts<'a>,
     deckhand: &'a SiteFacts<'a>,
 }
 
 impl<'a> BothMeanings<'a> {
-    /// The documents that are inputs of an output that differs, by id; such an output among them.
+    /// By document id: whether the document is, or is an input of, an output that differs.
     fn reaching_differing_outputs(&self) -> Vec<bool> {
         let graph = self.deckhand.graph;
         let differing = graph.outputs().map(|(doc, _)| doc).filter(|doc| self.differs(*doc));
@@ -76,8 +77,8 @@ impl<'a> BothMeanings<'a> {
         Some((self.documented.rendered.data(doc)?, self.deckhand.rendered.data(doc)?))
     }
 
-    /// The findings at those of the `texts` of a document at which the two results differ.
-    fn word(&self, doc: DocId, texts: &[Span]) -> Vec<Diagnostic> {
+    /// Findings at those `texts` of a document at which the two results differ.
+    fn report(&self, doc: DocId, texts: &[Span]) -> Vec<Diagnostic> {
         let Some(data) = self.data(doc) else { return Vec::new() };
         let places = differing_places(data.0, data.1);
         let written = self.written(doc);
@@ -90,15 +91,16 @@ impl<'a> BothMeanings<'a> {
             };
             let mut met: Vec<&Location> = places.iter().filter(meets).take(MAX_SEEN).collect();
             if met.is_empty() && is_first {
-                // It writes nothing in one of the meanings, and nothing else can be the cause.
+                // The text writes nothing under one of the semantics, and nothing else can be the
+                // cause.
                 met.extend(places.iter().take(MAX_SEEN));
             }
-            (!met.is_empty()).then(|| self.word_at(doc, *at, data, &met))
+            (!met.is_empty()).then(|| self.report_at(doc, *at, data, &met))
         };
         texts.iter().filter_map(of_text).collect()
     }
 
-    fn word_at(
+    fn report_at(
         &self,
         doc: DocId,
         at: Span,
@@ -109,7 +111,7 @@ impl<'a> BothMeanings<'a> {
         let name = facts.name(doc);
         let message =
             format!("`{name}` renders differently by Deckhand's documentation and by its code");
-        let label = Label::new(at, "the two differ here, and neither is chosen");
+        let label = Label::new(at, "the two differ here, and no semantics is configured");
         let mut finding = Diagnostic::new(&RULE, message, label);
         for result in places.iter().take(MAX_RESULTS).flat_map(|it| results(facts, data, it)) {
             finding = finding.note(result);
@@ -124,7 +126,7 @@ impl<'a> BothMeanings<'a> {
         finding.document(facts.document(doc).key.clone())
     }
 
-    /// The places that each text of a document writes in either meaning.
+    /// Places that each text of a document writes under either semantics.
     fn written(&self, doc: DocId) -> HashMap<Span, Vec<&'a Location>> {
         let mut written: HashMap<Span, Vec<&Location>> = HashMap::new();
         for side in [self.documented.rendered, self.deckhand.rendered] {
@@ -143,7 +145,7 @@ impl<'a> BothMeanings<'a> {
     }
 }
 
-/// The texts of a substitution beside its destinations' paths, each with such a path.
+/// Texts of a substitution other than its destinations' paths, each with such a path.
 fn other_texts(recipe: &Recipe) -> Vec<(Span, Span)> {
     let mut texts = Vec::new();
     for step in recipe.steps.iter() {
@@ -156,7 +158,7 @@ fn other_texts(recipe: &Recipe) -> Vec<(Span, Span)> {
     texts
 }
 
-/// The outermost places below which nothing can be compared one by one.
+/// Outermost differing places that cannot be compared entry by entry.
 fn differing_places(documented: &Node, deckhand: &Node) -> Vec<Location> {
     let mut places = Vec::new();
     add_differing(documented, deckhand, &mut Location::root(), &mut places);
@@ -197,7 +199,7 @@ fn add_differing(
     }
 }
 
-/// Both results at a place, in words.
+/// Describes both results at a place.
 fn results(
     facts: &SiteFacts<'_>,
     (documented, deckhand): (&Node, &Node),
@@ -208,10 +210,10 @@ fn results(
     let shown = facts.shown_place(around, place).map(|place| format!("`{place}`"));
     let is_secret = values.iter().flatten().any(|value| value.holds_secret());
     let Some(shown) = shown.filter(|_| !is_secret) else {
-        return vec!["both results are secret, and not shown".to_owned()];
+        return vec!["both results are secret and not shown".to_owned()];
     };
     let one = |value: Option<&Node>| match value {
-        None => format!("there is no {shown}"),
+        None => format!("{shown} does not exist"),
         Some(value) => {
             let items = value.as_sequence().map(|items| format!(" ({} items)", items.len()));
             let value = to_flow(value, MAX_RESULT_CHARS);

@@ -1,10 +1,10 @@
-//! `undeclared-secret`: a secret that no catalog of the site declares.
+//! `undeclared-secret`: secret that no catalog of the site declares.
 
 use super::{SiteFacts, title};
 use crate::diagnostic::{Diagnostic, Label};
 
 super::rule!(
-    "undeclared-secret", Note [Strict, Everywhere], "a secret that no catalog of the site declares";
+    "undeclared-secret", Note [Strict, Everywhere], "secret that no catalog of the site declares";
     Site(check)
 );
 
@@ -17,8 +17,8 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     found.extend(undeclared.map(|document| {
         let title = title(&document.key);
         let message = format!("no catalog declares the secret `{title}`");
-        Diagnostic::new(&RULE, message, Label::new(document.name_span, "in no catalog"))
-            .note("Pegleg and Promenade do not make it anew when they make the site's secrets")
+        Diagnostic::new(&RULE, message, Label::new(document.name_span, "not in a catalog"))
+            .note("Pegleg and Promenade do not regenerate it with the site's other secrets")
             .help("declare it in the site's catalog, or remove it")
             .document(document.key.clone())
     }));

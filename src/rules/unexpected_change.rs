@@ -1,12 +1,15 @@
-//! `unexpected-change`: an edit that changes outputs which were to stay as
-//! they are.
+//! `unexpected-change`: an edit that changes outputs that were expected to stay unchanged.
 
 use super::{ExpectedUnchanged, Gates, ReachedEdit};
 use crate::compare::{Change, Status};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::edit::EditKind;
 
-super::rule!("unexpected-change", Error, "an edit that changes outputs which were to stay");
+super::rule!(
+    "unexpected-change",
+    Error,
+    "edit that changes outputs that were expected to stay unchanged"
+);
 
 pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Option<Diagnostic> {
     let expected = gates.unchanged.as_ref()?;
@@ -15,7 +18,7 @@ pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Option<Diagnost
         .filter(|change| change.status != Status::Metadata)
         .filter(|change| is_expected(change, expected))
         .collect();
-    // An edit of unknown content that is in no site's outputs may have kept them away.
+    // An edit of unknown content that reaches no output may have removed outputs.
     let is_unknown = reached.reach.edit.kind.is_unknown() && reached.reach.outputs.is_empty();
     let count = match changed.len() {
         0 if is_unknown => "an unknown number of outputs".to_owned(),
@@ -31,7 +34,7 @@ pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Option<Diagnost
     let message = format!("this edit of `{name}` {verb} {count} expected to stay unchanged");
     let label = Label::new(reached.reach.edit.at(), reached.label());
     let mut finding = Diagnostic::new(&RULE, message, label)
-        .help("take the edit back, or expect less: `--expect-unchanged=GLOB`");
+        .help("revert the edit, or narrow the expectation: `--expect-unchanged=GLOB`");
     finding.documents = reached.documents();
     finding.sites = changed.iter().filter_map(|change| change.site.clone()).collect();
     finding.sites.sort();
@@ -39,22 +42,22 @@ pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Option<Diagnost
     Some(finding)
 }
 
-/// Whether an output was expected to stay, by its name or the one that it had.
+/// Whether an output, under its new or old name, was expected to stay unchanged.
 fn is_expected(change: &Change, expected: &ExpectedUnchanged) -> bool {
     let mut keys = std::iter::once(&change.key).chain(&change.renamed_from);
     keys.any(|key| expected.has(change.site.as_deref(), key))
 }
 
-/// A change that no edit explains is as little expected as any other.
+/// Finding for an unexplained change of an output that was expected to stay unchanged.
 pub(super) fn check_unexplained(change: &Change, gates: &Gates) -> Option<Diagnostic> {
     let expected = gates.unchanged.as_ref()?;
     if change.status == Status::Metadata || !is_expected(change, expected) {
         return None;
     }
     let message = format!("`{}` was expected to stay unchanged", change.key.name);
-    let label = Label::new(change.at, "it is rendered to something else, and no edit explains it");
+    let label = Label::new(change.at, "its rendered data changed, and no edit explains it");
     let mut finding = Diagnostic::new(&RULE, message, label)
-        .note("that no edit explains it is a fault of layercake: please report it");
+        .note("an unexplained change is a bug in layercake: please report it");
     finding.documents.push(change.key.clone());
     finding.sites.extend(change.site.clone());
     Some(finding)

@@ -1,4 +1,4 @@
-//! `unknown-layer`: a document's layer is not in layerOrder.
+//! `unknown-layer`: a document's layer is not in `layerOrder`.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use crate::graph::DocId;
 use crate::source::{Span, Spanned};
 use crate::system::deckhand::NearLayer;
 
-super::rule!("unknown-layer", Error [Refused], "a document's layer is not in layerOrder", was "P005");
+super::rule!("unknown-layer", Error [Refused], "a document's layer is not in `layerOrder`", was "P005");
 
-pub(super) fn word(facts: &SiteFacts<'_>, doc: DocId, near: Option<&NearLayer>) -> Diagnostic {
+pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId, near: Option<&NearLayer>) -> Diagnostic {
     let document = facts.document(doc);
     let layer = document.layer.as_ref().expect("a document without a layer needs no order");
     let message =
         format!("layer `{}` of `{}` is not in `layerOrder`", layer.value, facts.name(doc));
-    let diagnostic = Diagnostic::new(&RULE, message, Label::new(layer.span, "no such layer"))
-        .note("Deckhand refuses the whole site; here the document is rendered without a parent")
+    let diagnostic = Diagnostic::new(&RULE, message, Label::new(layer.span, "unknown layer"))
+        .note("Deckhand refuses the whole site; layercake renders the document without a parent")
         .document(document.key.clone());
     let diagnostic = match layers(facts, near) {
         Some((span, words)) => diagnostic.related(span, words),
@@ -33,17 +33,17 @@ pub(super) fn word(facts: &SiteFacts<'_>, doc: DocId, near: Option<&NearLayer>) 
     }
 }
 
-/// Where the policy says which layers there are, or where it spells one amiss.
+/// Span and label of the policy's layers, or of a misspelled one.
 fn layers(facts: &SiteFacts<'_>, near: Option<&NearLayer>) -> Option<(Span, &'static str)> {
     let policy = facts.document(facts.site.policy?);
     let order = order(facts);
     let slip = near.filter(|near| near.is_slip);
     if let Some(slip) = slip.and_then(|slip| order.iter().find(|it| it.value == slip.name)) {
-        return Some((slip.span, "no document is in this layer"));
+        return Some((slip.span, "no document has this layer"));
     }
     Some(match order {
-        [first, .., last] => (first.span.to(last.span), "the layers there are"),
-        [only] => (only.span, "the only layer there is"),
+        [first, .., last] => (first.span.to(last.span), "the existing layers"),
+        [only] => (only.span, "the only existing layer"),
         [] => (policy.name_span, "this policy has no layers"),
     })
 }

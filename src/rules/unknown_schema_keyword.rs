@@ -1,4 +1,4 @@
-//! `unknown-schema-keyword`: a key of a DataSchema that is no keyword.
+//! `unknown-schema-keyword`: unknown keyword in a DataSchema.
 
 use super::FileFacts;
 use super::invalid_schema::{each_problem, finding};
@@ -7,18 +7,18 @@ use crate::schema::{SchemaFault, SchemaProblem};
 use crate::system::deckhand::document::Document;
 
 super::rule!(
-    "unknown-schema-keyword", Warning, "a key of a DataSchema that is no keyword";
+    "unknown-schema-keyword", Warning, "unknown keyword in a DataSchema";
     File(check)
 );
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
-    each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
+    each_problem(facts, &mut |document, problem| found.extend(report(document, problem)));
 }
 
-/// The remedy for a key that is nearly a keyword.
-const HELP: &str = "write the keyword that was meant, or begin the key with `x-` if it is a note";
+/// Help for a key that resembles no keyword.
+const HELP: &str = "use a JSON Schema keyword, or prefix the key with `x-` if it is a note";
 
-fn word(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
+fn report(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
     let name = &document.key.name;
     let (key, help) = match &problem.fault {
         SchemaFault::UnknownKeyword { keyword, near } => {
@@ -26,7 +26,7 @@ fn word(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
             (keyword, meant.unwrap_or_else(|| HELP.to_owned()))
         }
         SchemaFault::MisplacedProperty { property } => {
-            let help = "if it is a key that documents may have, put it below `properties`";
+            let help = "move it below `properties` if it is a key of the documents";
             (property, help.to_owned())
         }
         SchemaFault::ForeignKeyword { .. }
@@ -41,8 +41,8 @@ fn word(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
         | SchemaFault::TooLarge
         | SchemaFault::Unusable { .. } => return None,
     };
-    let message = format!("`{key}` in DataSchema `{name}` is no keyword of JSON Schema");
-    let finding = finding(&RULE, document, problem, message, "validators skip this")
-        .note("what it was to demand of documents is never checked");
+    let message = format!("unknown keyword `{key}` in DataSchema `{name}`");
+    let finding = finding(&RULE, document, problem, message, "ignored by validators")
+        .note("the intended constraint is never checked");
     Some(finding.help(help))
 }

@@ -1,4 +1,4 @@
-//! `unread-number`: an unquoted text that other readers than Deckhand's take for a number.
+//! `unread-number`: unquoted number that Deckhand's YAML parser reads as a string.
 
 use super::plain_scalars::PlainScalar;
 use crate::diagnostic::Diagnostic;
@@ -7,24 +7,24 @@ use crate::yaml::Value;
 super::rule!(
     "unread-number",
     Warning,
-    "an unquoted number that Deckhand's YAML reader takes for text"
+    "unquoted number that Deckhand's YAML parser reads as a string"
 );
 
-pub(super) fn word(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
+pub(super) fn report(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
     let is_text = matches!(scalar.value, Value::String(_));
     if !is_text || !is_number(scalar.text) || scalar.names_version() {
         return None;
     }
-    let message = format!("`{}` is read as text, not as a number", scalar.text);
+    let message = format!("`{}` is read as a string, not as a number", scalar.text);
     let finding = scalar.finding(&RULE, message, "a number in YAML 1.2, but not in YAML 1.1");
     Some(
         finding
-            .note("Deckhand reads YAML 1.1; whoever reads its output by YAML 1.2 sees a number")
-            .help("quote it if a text is meant, or write the number out"),
+            .note("Deckhand reads YAML 1.1; YAML 1.2 parsers read a number in its output")
+            .help("quote it if it is a string, or write the number out"),
     )
 }
 
-/// Whether YAML 1.2's core schema resolves the text to a number (10.3.2).
+/// Whether the core schema of YAML 1.2 resolves the text to a number (10.3.2).
 fn is_number(text: &str) -> bool {
     if let Some(octal) = text.strip_prefix("0o") {
         return !octal.is_empty() && octal.bytes().all(|byte| matches!(byte, b'0'..=b'7'));

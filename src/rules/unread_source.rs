@@ -1,4 +1,4 @@
-//! `unread-source`: a passphrase or key that nothing substitutes from.
+//! `unread-source`: passphrase or key that no substitution reads.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use crate::graph::DocId;
 super::rule!(
     "unread-source",
     Note [Strict, Everywhere],
-    "a passphrase or key that nothing substitutes from",
+    "passphrase or key that no substitution reads",
     was "P003";
     Site(check)
 );
 
-/// The kinds of documents that exist to be substituted from. Certificates and
-/// their keys are none of them: Promenade looks for them by their names.
+/// Schemas of documents that exist to be substituted from. Certificates and their keys are not
+/// included: Promenade looks them up by name.
 const SOURCES: [&str; 3] =
     ["deckhand/Passphrase/v1", "deckhand/PrivateKey/v1", "deckhand/PublicKey/v1"];
 
@@ -24,15 +24,15 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         facts.graph.recipes.iter().flat_map(|recipe| recipe.steps.sources()).collect();
     let outputs = facts.graph.outputs();
     let sources = outputs.filter(|(_, recipe)| SOURCES.contains(&&*recipe.key.schema));
-    found.extend(sources.filter(|(doc, _)| !read.contains(doc)).map(|(doc, _)| word(facts, doc)));
+    found.extend(sources.filter(|(doc, _)| !read.contains(doc)).map(|(doc, _)| report(facts, doc)));
 }
 
-fn word(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
+fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let document = facts.document(doc);
     let kind = document.key.schema.split('/').nth(1).unwrap_or_default();
-    let message = format!("the {kind} `{}` is substituted nowhere", facts.name(doc));
-    Diagnostic::new(&RULE, message, Label::new(document.name_span, "no substitution reads it"))
-        .note("documents of this kind do nothing by themselves: they are there to be substituted")
+    let message = format!("no substitution reads the {kind} `{}`", facts.name(doc));
+    Diagnostic::new(&RULE, message, Label::new(document.name_span, "never substituted"))
+        .note("documents of this kind have no effect unless they are substituted")
         .help("remove it, or substitute it where it is needed")
         .document(document.key.clone())
 }

@@ -1,5 +1,4 @@
-//! `unresolved-schema-reference`: a `$ref` of a DataSchema that leads to
-//! nothing.
+//! `unresolved-schema-reference`: `$ref` in a DataSchema that does not resolve.
 
 use super::FileFacts;
 use super::invalid_schema::{each_problem, finding};
@@ -8,30 +7,30 @@ use crate::schema::{SchemaFault, SchemaProblem};
 use crate::system::deckhand::document::Document;
 
 super::rule!(
-    "unresolved-schema-reference", Warning, "a `$ref` of a DataSchema that leads to nothing";
+    "unresolved-schema-reference", Warning, "`$ref` in a DataSchema that does not resolve";
     File(check)
 );
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
-    each_problem(facts, &mut |document, problem| found.extend(word(document, problem)));
+    each_problem(facts, &mut |document, problem| found.extend(report(document, problem)));
 }
 
-fn word(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
+fn report(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
     let (reference, wrong, label, note) = match &problem.fault {
         SchemaFault::UnresolvedReference { reference } => (
             reference,
-            "leads to nothing",
-            "there is no schema at this place",
-            "each value that this schema is for is an error, `schema-violation`",
+            "does not resolve",
+            "no schema at this location",
+            "each value validated by this schema is a `schema-violation` error",
         ),
         SchemaFault::RemoteReference { reference, is_meta_schema } => (
             reference,
-            "leads out of the document",
-            "nothing is fetched from there",
+            "refers outside of the document",
+            "not fetched",
             if *is_meta_schema {
-                "layercake accepts any value there"
+                "layercake accepts any value here"
             } else {
-                "each value that this schema is for is an error, `schema-violation`"
+                "each value validated by this schema is a `schema-violation` error"
             },
         ),
         SchemaFault::EndlessReference

@@ -1,8 +1,7 @@
-//! `unsupported-property`: a property that the version of the program that
-//! reads it does not support.
+//! `unsupported-property`: property that the program version in use does not support.
 
 super::rule!(
     "unsupported-property",
     Error,
-    "a property that the version of what reads it does not support"
+    "property that the program version in use does not support"
 );

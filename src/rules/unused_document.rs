@@ -1,4 +1,4 @@
-//! `unused-document`: an abstract document on which no other one is laid.
+//! `unused-document`: abstract document without children.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use crate::system::deckhand::SiteProblem;
 super::rule!(
     "unused-document",
     Note [Everywhere],
-    "an abstract document on which no other one is laid",
+    "abstract document without children",
     was "P003";
     Site(check)
 );
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    // Without layers there are no parents, which is reported already.
+    // Without layers there are no parents; that is reported elsewhere.
     if facts.site.policy.is_none() {
         return;
     }
@@ -25,17 +25,17 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         facts.site.iter().filter_map(|(doc, _)| facts.site.parent(doc)).collect();
     for (doc, document) in facts.site.iter() {
         let is_read = document.replacement.is_some();
-        // One with a mistake may be abstract only because it could not be read.
+        // A document with faults may be abstract only because it could not be read.
         let is_idle =
             document.is_abstract && !document.is_doubtful && !document.control && !is_read;
         if is_idle && !parents.contains(&doc) && !in_doubt.contains(&*document.key.schema) {
-            found.push(word(facts, doc));
+            found.push(report(facts, doc));
         }
     }
 }
 
-/// The schemas of documents whose relations are in doubt: once that is fixed, others of these may
-/// have children.
+/// Schemas of documents whose relations are uncertain: once those are fixed, other documents of the
+/// schema may have children.
 fn schemas_in_doubt<'a>(facts: &'a SiteFacts<'_>) -> BTreeSet<&'a str> {
     let docs = facts.site.problems.iter().filter_map(in_doubt);
     docs.map(|doc| &*facts.document(doc).key.schema).collect()
@@ -53,7 +53,7 @@ fn in_doubt(problem: &SiteProblem) -> Option<DocId> {
         | SiteProblem::ReplacementOfAnother { doc, .. }
         | SiteProblem::UndeclaredReplacement { doc, .. }
         | SiteProblem::SharedName { again: doc, .. } => Some(*doc),
-        // It was meant to be read.
+        // The document was meant to be substituted from.
         SiteProblem::MissingSource { of_abstract, .. } => *of_abstract,
         SiteProblem::MissingPolicy
         | SiteProblem::ExtraPolicy { .. }
@@ -67,16 +67,16 @@ fn in_doubt(problem: &SiteProblem) -> Option<DocId> {
     }
 }
 
-fn word(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
+fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let document = facts.document(doc);
-    let message = format!("the abstract document `{}` is nobody's parent", facts.name(doc));
-    let label = Label::new(document.name_span, "no parentSelector finds it");
+    let message = format!("the abstract document `{}` has no children", facts.name(doc));
+    let label = Label::new(document.name_span, "no parentSelector matches it");
     let diagnostic = Diagnostic::new(&RULE, message, label)
-        .note("an abstract document is not rendered itself, and nothing can be substituted from it")
+        .note("an abstract document is not rendered and cannot be substituted from")
         .document(document.key.clone());
     diagnostic.help(if document.labels.is_empty() {
-        "give it labels by which a child finds it, or remove it"
+        "add labels that a child can select, or remove it"
     } else {
-        "let a child select one of its labels, or remove it"
+        "select its labels in a child, or remove it"
     })
 }

@@ -1,4 +1,4 @@
-//! `unused-ignore`: a comment suppresses nothing.
+//! `unused-ignore`: comment that suppresses no finding.
 
 use std::collections::HashSet;
 
@@ -6,15 +6,15 @@ use crate::diagnostic::{Diagnostic, Label, TextEdit};
 use crate::ignore::{Ignore, RuleName};
 use crate::source::{SourceMap, Span, offset};
 
-super::rule!("unused-ignore", Warning[Fixable], "a comment suppresses what nobody finds");
+super::rule!("unused-ignore", Warning[Fixable], "comment that suppresses no finding");
 
-pub(super) fn word(sources: &SourceMap, ignore: &Ignore, names: &[&RuleName]) -> Diagnostic {
+pub(super) fn report(sources: &SourceMap, ignore: &Ignore, names: &[&RuleName]) -> Diagnostic {
     let texts: Vec<&str> = names.iter().map(|name| &*name.text).collect();
     let listed = texts.join("`, `");
     let at = if names.len() == ignore.names.len() { ignore.span } else { names[0].span };
-    let message = format!("`{listed}` is ignored here, and not found");
+    let message = format!("unused ignore of `{listed}`");
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(at, "suppresses nothing"))
-        .note("it would hide the next such finding, which nobody has looked at")
+        .note("it would hide a new finding of this kind")
         .about(format!("{} {}", ignore.words, texts.join(",")));
     if names.len() == ignore.names.len() {
         let edit = TextEdit { span: whole(sources, ignore.span), text: String::new() };
@@ -30,7 +30,7 @@ pub(super) fn word(sources: &SourceMap, ignore: &Ignore, names: &[&RuleName]) ->
     )
 }
 
-/// The comment with the blanks before it, and with its line if there is nothing else on it.
+/// Span of the comment with the blanks before it, and of its whole line if nothing else is on it.
 fn whole(sources: &SourceMap, comment: Span) -> Span {
     let text = &**sources.get(comment.file).text();
     let (before, after) = (&text[..comment.start as usize], &text[comment.end as usize..]);
@@ -44,7 +44,7 @@ fn whole(sources: &SourceMap, comment: Span) -> Span {
     let end = text.len() - rest.len();
     match (begins_line, ends_line) {
         (false, true) => span(start, end),
-        // Another comment follows, and takes the place of this one.
+        // Another comment follows and moves to this position.
         (_, false) => span(comment.start as usize, end),
         (true, true) if rest.is_empty() => {
             let line_break = ["\r\n", "\n"].into_iter().find(|it| before[..start].ends_with(it));

@@ -1,4 +1,4 @@
-//! `unused-label`: a label that no parentSelector selects.
+//! `unused-label`: label that no parentSelector selects.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::graph::DocId;
 use crate::yaml::{Key, Node};
 
 super::rule!(
-    "unused-label", Note [Strict, Everywhere], "a label that no parentSelector selects";
+    "unused-label", Note [Strict, Everywhere], "label that no parentSelector selects";
     Site(check)
 );
 
@@ -25,13 +25,13 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         for (key, value) in document.labels.iter() {
             let values = selected.get(&(&*document.key.schema, key));
             if !values.is_some_and(|values| values.contains(&value)) {
-                found.push(word(facts, doc, key));
+                found.push(report(facts, doc, key));
             }
         }
     }
 }
 
-fn word(facts: &SiteFacts<'_>, doc: DocId, key: &Key) -> Diagnostic {
+fn report(facts: &SiteFacts<'_>, doc: DocId, key: &Key) -> Diagnostic {
     let document = facts.document(doc);
     let name = facts.name(doc);
     let label = key.as_str().unwrap_or_default();
@@ -39,10 +39,10 @@ fn word(facts: &SiteFacts<'_>, doc: DocId, key: &Key) -> Diagnostic {
     Diagnostic::new(
         &RULE,
         message,
-        Label::new(key.span, "no parentSelector has it with this value"),
+        Label::new(key.span, "no parentSelector has this key and value"),
     )
-    .note(format!("only documents of schema `{}` could", document.key.schema))
-    .help("remove it, unless something beside Deckhand reads it")
+    .note(format!("only documents of schema `{}` could select it", document.key.schema))
+    .help("remove it, unless another program reads it")
     .about(label)
     .document(document.key.clone())
 }

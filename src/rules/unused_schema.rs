@@ -1,4 +1,4 @@
-//! `unused-schema`: a DataSchema that no document has as its schema.
+//! `unused-schema`: DataSchema that no document uses.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::system::deckhand::document::{Document, DocumentFault, DocumentFaultKi
 super::rule!(
     "unused-schema",
     Note [Strict, Everywhere],
-    "a DataSchema that no document has as its schema",
+    "DataSchema that no document uses",
     was "P003";
     Site(check)
 );
@@ -21,13 +21,13 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     for (doc, document) in facts.site.iter() {
         let is_schema = document.key.schema.starts_with("deckhand/DataSchema/");
         if is_schema && can_be_used(document) && !used.contains(&*document.key.name) {
-            found.push(word(facts, doc));
+            found.push(report(facts, doc));
         }
     }
 }
 
-/// One without content checks nothing anyway, and one whose name no schema can
-/// be is another rule's.
+/// Whether the schema could apply to a document. One without content checks nothing, and
+/// `unusable-schema-name` reports invalid names.
 fn can_be_used(document: &Document) -> bool {
     let unusable =
         |fault: &DocumentFault| matches!(fault.kind, DocumentFaultKind::UnusableSchemaName { .. });
@@ -36,7 +36,7 @@ fn can_be_used(document: &Document) -> bool {
         && !document.faults.iter().any(unusable)
 }
 
-fn word(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
+fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let document = facts.document(doc);
     let message = format!("no document has the schema `{}`", facts.name(doc));
     Diagnostic::new(
@@ -44,6 +44,6 @@ fn word(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
         message,
         Label::new(document.name_span, "this DataSchema checks nothing"),
     )
-    .help("remove it, or mend its name")
+    .help("remove it, or correct its name")
     .document(document.key.clone())
 }

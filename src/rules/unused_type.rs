@@ -1,17 +1,15 @@
-//! `unused-type`: a type that no site has.
+//! `unused-type`: type that no site uses.
 
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{FileId, Span};
 
-super::rule!("unused-type", Note, "a type that no site has", was "P003");
+super::rule!("unused-type", Note, "type that no site uses", was "P003");
 
-pub(super) fn word(file: FileId, name: &str) -> Diagnostic {
-    let message = format!("no site has the type `{name}`");
+pub(super) fn report(file: FileId, name: &str) -> Diagnostic {
+    let message = format!("no site uses the type `{name}`");
     let label = Label::new(Span::new(file, 0, 0), format!("the first file of `type/{name}/`"));
     Diagnostic::new(&RULE, message, label)
-        .note(
-            "documents of a type that no site has are never rendered, and never checked as a whole",
-        )
-        .help("remove the folder, or name the type in a site definition")
+        .note("documents of an unused type are never rendered and only checked file by file")
+        .help("remove the folder, or use the type in a site definition")
         .about(name)
 }

@@ -1,33 +1,33 @@
-//! Plain JSON against a schema of layercake's own.
+//! Validation of plain JSON against layercake's own schemas.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::Value as Json;
 
-/// Where a JSON text is not as a schema says, and why.
+/// A violation in a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonFault {
-    /// A JSON pointer to the value.
+    /// JSON pointer to the value.
     pub pointer: String,
-    /// The fault, without the value.
+    /// Description of the violation, without the value.
     pub reason: String,
 }
 
-/// The first fault of `value` by `schema`.
+/// Returns the first violation of `schema` in `value`.
 ///
 /// # Panics
-/// Where `schema` is not a JSON Schema: it is one of layercake's own.
+/// If `schema` is not a valid JSON Schema; it is one of layercake's own.
 pub fn json_fault(schema: &str, value: &Json) -> Option<JsonFault> {
     let schema = serde_json::from_str(schema).expect("a schema of layercake is JSON");
-    let validator = jsonschema::validator_for(&schema).expect("and can be used");
+    let validator = jsonschema::validator_for(&schema).expect("a schema of layercake is valid");
     let error = validator.iter_errors(value).next()?;
     let deepest = deepest(&error);
     let pointer = deepest.instance_path().to_string();
     Some(JsonFault { pointer, reason: deepest.masked().to_string() })
 }
 
-/// The error behind one of several alternatives that is furthest inside: of `null` or an object
-/// it is that of the object.
+/// Descends into the alternative whose error has the longest path: of `null` or an object, the
+/// object.
 fn deepest<'e>(error: &'e ValidationError<'e>) -> &'e ValidationError<'e> {
     let inside = match error.kind() {
         ValidationErrorKind::AnyOf { context } => context,

@@ -1,10 +1,9 @@
 //! Limits that keep validation finite: the size of a schema, the depth and number of its nested
 //! references, and the work for one value.
 //!
-//! The validator follows references again for every place that has one, and
-//! has no limit of its own. What depends on the schema alone is seen before it
-//! is used; the rest is counted while values are looked at, and given up by
-//! unwinding, since nothing else ends the validator.
+//! The validator expands references at each use, without a limit. Limits that depend only on the
+//! schema are checked before use. The rest is counted during validation, which is aborted by
+//! unwinding, because the validator has no other way to stop.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -18,16 +17,16 @@ use crate::source::Span;
 use crate::yaml::path::{Location, inside};
 use crate::yaml::{Mapping, Node};
 
-/// Whether a schema is beyond what is looked at.
+/// Whether a schema exceeds the limits.
 pub(super) fn is_too_large(root: &Node) -> bool {
     let Some(count) = count_values(root) else { return true };
     let targets = reference_targets(root);
-    // Without references each value is looked at by what is around it.
+    // Without references, only the enclosing schemas visit a value.
     let can_multiply = count as u64 > Schema::MAX_LOOKS || !targets.is_empty();
-    nests_too_deep(root, &targets) || can_multiply && multiplies(root)
+    is_too_deep(root, &targets) || can_multiply && multiplies(root)
 }
 
-/// Number of values; none where they are too many.
+/// Number of values; `None` if it exceeds the limit.
 fn count_values(root: &Node) -> Option<usize> {
     let (mut count, mut open) = (0, vec![root]);
     while let Some(node) = open.pop() {
@@ -40,20 +39,20 @@ fn count_values(root: &Node) -> Option<usize> {
     Some(count)
 }
 
-/// Whether a way from the root through references can be too long.
-fn nests_too_deep(root: &Node, targets: &[(String, Location)]) -> bool {
+/// Whether a path from the root through references can be too long.
+fn is_too_deep(root: &Node, targets: &[(String, Location)]) -> bool {
     let mut known = HashMap::new();
     let depth = depth_of(root, root, 0, &mut known).unwrap_or_else(|| {
-        // No way visits a target twice.
+        // A path visits each target at most once.
         let targets = targets.iter().filter_map(|(_, target)| target.get(root));
         targets.map(nesting).fold(nesting(root), usize::saturating_add)
     });
     depth > Schema::MAX_DEPTH
 }
 
-/// The depth of the value at `node`, with the targets of its references; none where these form a
-/// cycle. `known` has the depths that were counted before, and nothing for those being counted;
-/// `references` led here.
+/// Depth of the value at `node`, including the targets of its references; `None` if these form a
+/// cycle. `known` caches depths, with no value for those in progress; `level` is the number of
+/// references on the path to `node`.
 fn depth_of(
     root: &Node,
     node: &Node,
@@ -80,24 +79,24 @@ fn depth_of(
     Some(depth)
 }
 
-/// The target of the reference of a schema, if it has one that leads somewhere.
+/// Target of a schema's reference, if it can be resolved.
 fn target_of<'a>(root: &'a Node, node: &Node) -> Option<&'a Node> {
     let pointer = node.get("$ref").and_then(Node::as_str).and_then(local_pointer)?;
     resolve(root, &pointer)?.get(root)
 }
 
-/// The reader of YAML limits how deep this goes.
+/// The YAML parser limits the depth of this recursion.
 fn nesting(node: &Node) -> usize {
     1 + inside(node).map(nesting).max().unwrap_or(0)
 }
 
-/// Whether one value would be looked at too often.
+/// Whether one value would be visited too often.
 fn multiplies(root: &Node) -> bool {
     let mut known = HashMap::new();
-    let mut looks = |node: &Node| looks_at(root, node, &mut known) > Schema::MAX_LOOKS;
+    let mut exceeds_limit = |node: &Node| count_visits(root, node, &mut known) > Schema::MAX_LOOKS;
     let mut open = vec![root];
     while let Some(node) = open.pop() {
-        if looks(node) {
+        if exceeds_limit(node) {
             return true;
         }
         open.extend(inside(node));
@@ -105,9 +104,9 @@ fn multiplies(root: &Node) -> bool {
     false
 }
 
-/// Number of schemas that look at a value for the one at `node`; `known` has those that were
-/// counted before, and those that are being counted as none: the validator does not follow cycles.
-fn looks_at(root: &Node, node: &Node, known: &mut HashMap<usize, u64>) -> u64 {
+/// Number of schemas that visit a value for the one at `node`. `known` caches results, with zero
+/// for those in progress, because the validator does not follow cycles.
+fn count_visits(root: &Node, node: &Node, known: &mut HashMap<usize, u64>) -> u64 {
     let identity = std::ptr::from_ref(node).addr();
     if let Some(count) = known.get(&identity) {
         return *count;
@@ -115,14 +114,14 @@ fn looks_at(root: &Node, node: &Node, known: &mut HashMap<usize, u64>) -> u64 {
     known.insert(identity, 0);
     let mut count: u64 = 1;
     for inner in beside(root, node) {
-        count = count.saturating_add(looks_at(root, inner, known));
+        count = count.saturating_add(count_visits(root, inner, known));
     }
     known.insert(identity, count);
     count
 }
 
-/// The references that lead back to themselves without going into a value: Deckhand's validator
-/// follows them without end.
+/// References that lead back to themselves without descending into a value; Deckhand's validator
+/// follows them forever.
 pub(super) fn endless_references(root: &Node) -> Vec<Span> {
     let mut search = ReferenceCycleSearch { root, states: HashMap::new(), found: Vec::new() };
     let mut seen = HashSet::new();
@@ -139,7 +138,7 @@ pub(super) fn endless_references(root: &Node) -> Vec<Span> {
 
 struct ReferenceCycleSearch<'a> {
     root: &'a Node,
-    /// For each schema that was met, whether it is done.
+    /// Completion state of each visited schema.
     states: HashMap<usize, bool>,
     found: Vec<Span>,
 }
@@ -156,7 +155,7 @@ impl ReferenceCycleSearch<'_> {
             match (self.states.get(&std::ptr::from_ref(inner).addr()), reference) {
                 (Some(true), _) => {}
                 (Some(false), Some(span)) => self.found.push(span),
-                // What is inside a schema leads back to it by a reference only.
+                // Only a reference can lead from inside a schema back to it.
                 (Some(false), None) | (None, _) => self.follow(inner),
             }
         }
@@ -164,7 +163,7 @@ impl ReferenceCycleSearch<'_> {
     }
 }
 
-/// The schemas in the one at `node` that look into a value.
+/// Subschemas of the schema at `node` that apply to inner values.
 fn below(node: &Node) -> Vec<&Node> {
     if node.get("$ref").is_some() {
         return Vec::new();
@@ -178,7 +177,7 @@ fn below(node: &Node) -> Vec<&Node> {
     named.flat_map(Mapping::values).chain(single).chain(items).collect()
 }
 
-/// The schemas that look at the same value as the one at `node`.
+/// Subschemas of the schema at `node` that apply to the same value.
 fn beside<'a>(root: &'a Node, node: &'a Node) -> Vec<&'a Node> {
     if let Some(target) = target_of(root, node) {
         return vec![target];
@@ -193,28 +192,27 @@ fn beside<'a>(root: &'a Node, node: &'a Node) -> Vec<&'a Node> {
 }
 
 thread_local! {
-    /// The work left to one validation on this thread.
+    /// Work left for the current validation on this thread.
     static LEFT: Cell<Option<WorkLeft>> = const { Cell::new(None) };
 }
 
 #[derive(Clone, Copy)]
 struct WorkLeft {
-    looks: u64,
-    /// Number of steps back that searches for patterns may take.
+    visits: u64,
+    /// Number of backtracking steps for patterns.
     effort: Effort,
-    /// An address on the stack where it began.
+    /// Stack address at the start of the validation.
     stack: usize,
 }
 
-/// The end of a validation that was given up.
+/// Panic payload of an aborted validation.
 struct GivenUp;
 
-/// The result of `validate`, whose patterns may take this effort; none where it takes too much
-/// work.
+/// Runs `validate` with the given limit for patterns; `None` if it exceeds a limit.
 pub(super) fn within<T>(effort: Effort, validate: impl FnOnce() -> T) -> Option<T> {
     let mark = 0_u8;
     let left =
-        WorkLeft { looks: Schema::MAX_WORK, effort, stack: std::ptr::from_ref(&mark).addr() };
+        WorkLeft { visits: Schema::MAX_WORK, effort, stack: std::ptr::from_ref(&mark).addr() };
     let before = LEFT.replace(Some(left));
     let outcome = catch_unwind(AssertUnwindSafe(validate));
     LEFT.set(before);
@@ -229,23 +227,25 @@ fn is_given_up(payload: &(dyn Any + Send)) -> bool {
     payload.is::<GivenUp>()
 }
 
-/// Counts a look at a value.
+/// Counts one visit of a value.
 pub(super) fn count() {
     count_all(1);
 }
 
-/// Counts looks at values.
-pub(super) fn count_all(looks: u64) {
+/// Counts visits of values.
+pub(super) fn count_all(visits: u64) {
     let Some(left) = LEFT.get() else { return };
     let mark = 0_u8;
     let used = left.stack.abs_diff(std::ptr::from_ref(&mark).addr());
-    match left.looks.checked_sub(looks) {
-        Some(rest) if used <= Schema::MAX_STACK => LEFT.set(Some(WorkLeft { looks: rest, ..left })),
+    match left.visits.checked_sub(visits) {
+        Some(rest) if used <= Schema::MAX_STACK => {
+            LEFT.set(Some(WorkLeft { visits: rest, ..left }))
+        }
         Some(_) | None => resume_unwind(Box::new(GivenUp)),
     }
 }
 
-/// Whether a pattern matches in a text, at the cost of the validation that asks.
+/// Whether a pattern matches a text, within the limits of the current validation.
 pub(super) fn search(pattern: &Pattern, text: &str) -> Result<bool, PatternFailure> {
     let Some(mut left) = LEFT.get() else { return Ok(pattern.search(text)?.is_some()) };
     let found = pattern.search_within(text, &mut left.effort);

@@ -1,12 +1,12 @@
-//! JSON Schema, Draft 4, over nodes that remember their text: whether a value
-//! is as a schema says, and what is wrong with a schema itself.
+//! JSON Schema, Draft 4, for nodes with source spans: validates values, and checks schemas for
+//! problems.
 //!
-//! [`Schema::compile`] never fails: what cannot be used of a schema is a
-//! [`SchemaProblem`] with its place, accepts anything, and the rest of the schema is
-//! used. [`Schema::violations`] says what is wrong as data. Values are read in
-//! place, as Deckhand's own validator sees what PyYAML makes of them
-//! (`deckhand.md` 15.3): `1.0` and `true` are no integers, a date is no string.
-//! Nothing is fetched, ever, and no pattern is tried without end. Which schema applies to what is not known here.
+//! [`Schema::compile`] never fails: an unusable part of a schema becomes a [`SchemaProblem`] with a
+//! location and accepts anything; the rest is used. [`Schema::violations`] returns violations as
+//! data. Values are validated as Deckhand's own validator sees the output of PyYAML (`deckhand.md`
+//! 15.3): `1.0` and `true` are not integers, a date is not a string. References are never fetched,
+//! and the work for patterns is limited. This module does not know which schema applies to which
+//! document.
 
 mod json;
 mod limits;
@@ -31,42 +31,42 @@ use crate::merge::pattern::{Effort, Patterns};
 use crate::yaml::Node;
 use crate::yaml::path::Location;
 
-/// A schema, ready to be used.
+/// A compiled schema.
 pub struct Schema {
-    /// The schema as it is written, for the places of its keywords.
+    /// Source of the schema, for the locations of its keywords.
     root: Node,
     validator: Validator<NodeJson>,
 }
 
 impl Schema {
-    /// A schema may have this many values, aliases written out.
+    /// Maximum number of values in a schema, with aliases expanded.
     pub const MAX_NODES: usize = 100_000;
-    /// It may be nested this deep, with all that references lead to.
+    /// Maximum nesting depth, including the targets of references.
     pub const MAX_DEPTH: usize = 400;
-    /// Maximum number of schemas that may look at one value, references followed.
+    /// Maximum number of schemas that may visit one value, with references followed.
     pub const MAX_LOOKS: u64 = 10_000;
-    /// Looks at values that validating one value may take.
+    /// Maximum number of visits while validating one value.
     pub const MAX_WORK: u64 = 3_000_000;
     /// Maximum number of violations of one value that have details.
     pub const MAX_DETAILED: usize = 200;
-    /// Bytes of the stack that validating one value may take.
+    /// Maximum stack size while validating one value, in bytes.
     const MAX_STACK: usize = 1 << 20;
 
-    /// Makes a schema of what is written at `root`, and says what is wrong with
-    /// it.
+    /// Compiles the schema at `root`, and returns its problems.
     pub fn compile(root: &Node) -> (Self, Vec<SchemaProblem>) {
         Self::compile_with(root, &Arc::default())
     }
 
-    /// Compiles a schema as [`Schema::compile`] does, with patterns that other schemas may share.
+    /// Compiles a schema as [`Schema::compile`] does, with a pattern cache that other schemas may
+    /// share.
     pub(crate) fn compile_with(
         root: &Node,
         patterns: &Arc<Patterns>,
     ) -> (Self, Vec<SchemaProblem>) {
         if limits::is_too_large(root) {
             let anything = Json::Object(serde_json::Map::new());
-            let validator =
-                build(&anything, patterns).unwrap_or_else(|_| unreachable!("it demands nothing"));
+            let validator = build(&anything, patterns)
+                .unwrap_or_else(|_| unreachable!("an empty schema is valid"));
             let problem = SchemaProblem {
                 span: root.span,
                 location: Location::root(),
@@ -86,7 +86,7 @@ impl Schema {
                 Ok(validator) => break validator,
                 Err(error) => {
                     let place = error.place;
-                    // A place that is refused again would be refused for ever.
+                    // Guard against an endless loop: a location cannot be rejected twice.
                     if !refused.insert(place.clone()) || !reading::take_out(&mut json, &place) {
                         problems.push(SchemaProblem::unusable(root, &place, &error.reason));
                         json = Json::Object(serde_json::Map::new());
@@ -104,9 +104,9 @@ impl Schema {
         self.violations_within(value, Effort::default())
     }
 
-    /// Violations as [`Schema::violations`] gives them, where patterns may take this effort.
+    /// Violations as [`Schema::violations`] returns them, with a limit for patterns.
     pub(crate) fn violations_within(&self, value: &Node, effort: Effort) -> Vec<Violation> {
-        // Nearly everything is valid, which costs less to see than what is wrong.
+        // Fast path: most values are valid, and checking is cheaper than collecting violations.
         let violations = limits::within(effort, || {
             let is_valid = self.validator.is_valid(value);
             if is_valid { Vec::new() } else { self.wrong_in(value) }
@@ -129,9 +129,9 @@ impl std::fmt::Debug for Schema {
     }
 }
 
-/// Reason why a schema could not be used as it is.
+/// Reason why the validator rejected a schema.
 struct BuildError {
-    /// A JSON pointer to what is at fault.
+    /// JSON pointer to the invalid value.
     place: String,
     reason: String,
 }
@@ -146,7 +146,7 @@ fn build(schema: &Json, patterns: &Arc<Patterns>) -> Result<Validator<NodeJson>,
         .with_keyword(tree::DEAD_REFERENCE, |_, _, _| Ok(tree::dead_reference()))
         .with_keyword(tree::PATTERN, move |_, pattern, _| {
             let pattern = pattern.as_str().and_then(|text| patterns.parse(text).ok());
-            Ok(tree::matching(pattern.expect("patterns were read before")))
+            Ok(tree::matching(pattern.expect("patterns were compiled before")))
         });
     options.build(schema).map_err(|error| {
         let (place, reason) = (error.instance_path(), error.to_string());

@@ -1,8 +1,7 @@
-//! A schema as it is written, keyword by keyword: what of it can be used, and
-//! what is wrong with it.
+//! Parser for schemas, keyword by keyword: determines the usable part and the problems.
 //!
-//! What is used is what Draft 4 knows, at the places where it is written;
-//! whatever is wrong is left out, which accepts anything there.
+//! Keywords of Draft 4 are used where they have an effect; invalid parts are removed, which accepts
+//! anything there.
 
 use std::collections::HashSet;
 
@@ -18,100 +17,99 @@ use crate::source::Span;
 use crate::yaml::path::{Location, Piece, inside};
 use crate::yaml::{Key, Mapping, Node, Value};
 
-/// Something wrong with a schema.
+/// A problem of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaProblem {
-    /// Where: the keyword, or the value at fault.
+    /// Span of the keyword or invalid value.
     pub span: Span,
-    /// The same place in the schema.
+    /// Location in the schema.
     pub(crate) location: Location,
-    /// The fault.
+    /// Kind of problem.
     pub fault: SchemaFault,
 }
 
-/// The kinds of [`SchemaProblem`].
+/// Kinds of [`SchemaProblem`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SchemaFault {
-    /// A key that is no keyword.
+    /// An unknown keyword.
     UnknownKeyword {
-        /// The key.
+        /// Keyword as written.
         keyword: String,
-        /// A keyword that is spelled nearly the same.
+        /// Keyword with similar spelling.
         near: Option<&'static str>,
     },
-    /// An unknown keyword whose value is a schema: it belongs below `properties`.
+    /// An unknown keyword whose value is a schema: it belongs in `properties`.
     MisplacedProperty {
-        /// The key.
+        /// Keyword as written.
         property: String,
     },
-    /// A keyword of another draft than 4, which is not looked at.
+    /// A keyword of a draft other than 4, which is ignored.
     ForeignKeyword {
-        /// The keyword.
+        /// Keyword as written.
         keyword: String,
-        /// The draft that has it.
+        /// Draft that defines it.
         draft: &'static str,
     },
-    /// A keyword beside `$ref`, where nothing else is looked at.
+    /// A keyword beside `$ref`, which is ignored.
     BesideReference {
-        /// The keyword.
+        /// Keyword as written.
         keyword: String,
     },
-    /// A keyword for values of a type that the schema refuses.
+    /// A keyword for values of a type that the schema rejects.
     NeverApplies {
-        /// The keyword.
+        /// Keyword as written.
         keyword: String,
-        /// The type of values that it is about.
+        /// Type that the keyword applies to.
         about: &'static str,
-        /// The types that the schema allows, as they are written.
+        /// Types that the schema allows, as written.
         allowed: Vec<String>,
     },
-    /// A reference into this schema that leads to nothing.
+    /// A reference within this schema without a target.
     UnresolvedReference {
-        /// The reference.
+        /// Reference as written.
         reference: String,
     },
-    /// A reference that leads back to itself without going into a value.
+    /// A reference that leads back to itself without descending into a value.
     EndlessReference,
     /// A reference to another document, which is not fetched.
     RemoteReference {
-        /// The reference.
+        /// Reference as written.
         reference: String,
-        /// Whether it is a meta-schema, which Deckhand's validator has.
+        /// Whether the target is a meta-schema, which Deckhand's validator has.
         is_meta_schema: bool,
     },
-    /// A pattern that is no regular expression.
+    /// A pattern that is not a valid regular expression.
     InvalidPattern {
-        /// The pattern.
+        /// Pattern as written.
         pattern: String,
-        /// The reason.
+        /// Error of the parser.
         reason: String,
     },
-    /// A keyword with a value that Draft 4 does not allow there.
+    /// A keyword with a value that Draft 4 does not allow.
     WrongValue {
-        /// The keyword; empty for the schema itself.
+        /// Keyword; empty for the schema itself.
         keyword: String,
-        /// The expected form.
+        /// Expected form.
         expected: &'static str,
     },
-    /// A keyword that needs another beside it.
+    /// A keyword that requires another one beside it.
     Unpaired {
-        /// The keyword.
+        /// Keyword as written.
         keyword: &'static str,
-        /// The keyword that it needs.
+        /// Required keyword.
         needs: &'static str,
     },
-    /// It is beyond one of [`Schema`](super::Schema)'s limits, and is not used
-    /// at all.
+    /// The schema exceeds one of [`Schema`](super::Schema)'s limits and is not used.
     TooLarge,
-    /// Anything else that the validator does not take.
+    /// Any other rejection by the validator.
     Unusable {
-        /// The reason, in the validator's words.
+        /// Error message of the validator.
         reason: String,
     },
 }
 
 impl SchemaProblem {
-    /// The problem of a schema that the validator refused at a JSON pointer.
+    /// Problem of a schema that the validator rejected at a JSON pointer.
     pub(super) fn unusable(root: &Node, pointer: &str, reason: &str) -> Self {
         let location = tree::location(root, pointer);
         let span = location.get(root).map_or(root.span, |node| node.span);
@@ -119,12 +117,12 @@ impl SchemaProblem {
     }
 }
 
-/// Form of the value of a keyword.
+/// Form of a keyword's value.
 #[derive(Clone, Copy)]
 enum KeywordForm {
-    /// Anything, and it has no effect.
+    /// Any value, without an effect.
     Note,
-    /// Text without effect.
+    /// String without an effect.
     Text,
     Schema,
     SchemaOrBool,
@@ -148,7 +146,7 @@ enum KeywordForm {
     Enum,
 }
 
-/// Keywords of Draft 4, and the type of values that each is about.
+/// Keywords of Draft 4, each with the type that it applies to.
 const KEYWORDS: &[(&str, KeywordForm, Option<&str>)] = &[
     ("$ref", KeywordForm::Reference, None),
     ("$schema", KeywordForm::Text, None),
@@ -180,7 +178,7 @@ const KEYWORDS: &[(&str, KeywordForm, Option<&str>)] = &[
     ("pattern", KeywordForm::Pattern, Some("string")),
     ("patternProperties", KeywordForm::ByPattern, Some("object")),
     ("properties", KeywordForm::Named, Some("object")),
-    // None of Draft 4's: validators skip it, and `system::heat` reads it.
+    // An extension to Draft 4: validators skip it, and `system::heat` reads it.
     ("property_groups", KeywordForm::Note, Some("object")),
     ("required", KeywordForm::Required, Some("object")),
     ("title", KeywordForm::Text, None),
@@ -188,7 +186,7 @@ const KEYWORDS: &[(&str, KeywordForm, Option<&str>)] = &[
     ("uniqueItems", KeywordForm::AnyFlag, Some("array")),
 ];
 
-/// Keywords of other drafts that would change what is accepted, and the draft.
+/// Keywords of other drafts that affect validation there, and their drafts.
 const FOREIGN: &[(&str, &str)] = &[
     ("$anchor", "2019-09"),
     ("$defs", "2019-09"),
@@ -214,22 +212,22 @@ const FOREIGN: &[(&str, &str)] = &[
     ("unevaluatedProperties", "2019-09"),
 ];
 
-/// Keywords of later drafts that are only notes for people.
+/// Annotation keywords of later drafts.
 const NOTES: &[&str] = &["$comment", "deprecated", "examples", "readOnly", "writeOnly"];
 
-/// Keywords that are useful beside `$ref`.
+/// Keywords that have an effect beside `$ref`.
 const ASIDES: &[&str] =
     &["$ref", "$schema", "default", "definitions", "description", "id", "title"];
 
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/// The usable part of a schema, and its problems.
+/// Usable part of a schema, and its problems.
 pub(super) struct SchemaReading {
     pub(super) json: Json,
     pub(super) problems: Vec<SchemaProblem>,
 }
 
-/// Reads the schema at `root`.
+/// Parses the schema at `root`.
 pub(super) fn read(root: &Node, patterns: &Patterns) -> SchemaReading {
     let mut reader = SchemaReader {
         root,
@@ -240,7 +238,7 @@ pub(super) fn read(root: &Node, patterns: &Patterns) -> SchemaReading {
         problems: Vec::new(),
     };
     let mut json = reader.schema(root, root.span, "").unwrap_or_else(anything);
-    // The target of a reference is a schema too, wherever it is.
+    // The target of a reference is a schema, wherever it is.
     let targets = reader.targets.clone();
     for (pointer, target) in targets {
         if reader.read.contains(&target) {
@@ -256,7 +254,7 @@ pub(super) fn read(root: &Node, patterns: &Patterns) -> SchemaReading {
     SchemaReading { json, problems: reader.problems }
 }
 
-/// Removes the value at a JSON pointer from a schema; whether it could.
+/// Removes the value at a JSON pointer from a schema; returns whether it was found.
 pub(super) fn take_out(json: &mut Json, pointer: &str) -> bool {
     let Some((around, last)) = pointer.rsplit_once('/') else { return false };
     let name = last.replace("~1", "/").replace("~0", "~");
@@ -270,12 +268,12 @@ pub(super) fn take_out(json: &mut Json, pointer: &str) -> bool {
     }
 }
 
-/// A schema that accepts everything.
+/// Creates a schema that accepts everything.
 fn anything() -> Json {
     Json::Object(Map::new())
 }
 
-/// The places in `root` to which references lead, each with its JSON pointer.
+/// Locations in `root` that references point to, with their JSON pointers.
 pub(super) fn reference_targets(root: &Node) -> Vec<(String, Location)> {
     let mut targets = Vec::new();
     let mut open = vec![root];
@@ -292,20 +290,20 @@ pub(super) fn reference_targets(root: &Node) -> Vec<(String, Location)> {
     targets
 }
 
-/// The place in the schema at `root` to which a reference in it leads; none
-/// where it leads out of it, or to nothing that can be a schema.
+/// Target of a reference in the schema at `root`; `None` if it is outside of the schema or cannot
+/// be a schema.
 pub(crate) fn reference_target(root: &Node, reference: &str) -> Option<Location> {
     resolve(root, &local_pointer(without_own_id(root, reference))?)
 }
 
-/// A reference without the name that the schema gives itself.
+/// Strips the schema's own `id` from a reference.
 fn without_own_id<'r>(root: &Node, reference: &'r str) -> &'r str {
     let own = root.get("id").and_then(Node::as_str).map(|id| id.trim_end_matches('#'));
     let own = own.filter(|own| !own.is_empty());
     own.and_then(|own| reference.strip_prefix(own)).unwrap_or(reference)
 }
 
-/// Whether a reference leads to a meta-schema of JSON Schema, or into one.
+/// Whether a reference points to or into a meta-schema of JSON Schema.
 fn is_meta_schema(reference: &str) -> bool {
     let (address, _) = reference.split_once('#').unwrap_or((reference, ""));
     let path = ["http://", "https://"].iter().find_map(|scheme| address.strip_prefix(scheme));
@@ -317,7 +315,7 @@ fn is_meta_schema(reference: &str) -> bool {
     })
 }
 
-/// The JSON pointer of a reference into the schema itself.
+/// JSON pointer of a reference within the schema.
 pub(super) fn local_pointer(reference: &str) -> Option<String> {
     let fragment = reference.strip_prefix('#')?;
     let pointer = percent_decoded(fragment)?;
@@ -339,7 +337,7 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The place a JSON pointer leads to, if it leads to a mapping.
+/// Mapping at a JSON pointer.
 pub(super) fn resolve(root: &Node, pointer: &str) -> Option<Location> {
     let place = tree::location(root, pointer);
     let whole = place.0.len() == pointer.split('/').count() - 1;
@@ -348,11 +346,11 @@ pub(super) fn resolve(root: &Node, pointer: &str) -> Option<Location> {
 
 struct SchemaReader<'a> {
     root: &'a Node,
-    /// The schema that is being read.
+    /// Root of the schema.
     here: Location,
     /// Targets of references.
     targets: Vec<(String, Location)>,
-    /// The targets that were read.
+    /// Targets parsed so far.
     read: HashSet<Location>,
     patterns: &'a Patterns,
     problems: Vec<SchemaProblem>,
@@ -367,11 +365,11 @@ struct KeywordEntry<'a> {
 }
 
 impl SchemaReader<'_> {
-    /// The usable part of the schema at `node`; `span` is the place to report where it is none,
-    /// `keyword` the keyword whose value it is.
+    /// Usable part of the schema at `node`. If it is not a mapping, reports it at `span` as the
+    /// value of `keyword`.
     fn schema(&mut self, node: &Node, span: Span, keyword: &str) -> Option<Json> {
         let Some(mapping) = node.as_mapping() else {
-            self.wrong(span, keyword, "a mapping, since it is a schema");
+            self.wrong(span, keyword, "a mapping that is a schema");
             return None;
         };
         if self.targets.iter().any(|(_, target)| *target == self.here) {
@@ -390,7 +388,7 @@ impl SchemaReader<'_> {
                 Some((_, form, about)) => {
                     let before = self.problems.len();
                     self.keyword(entry, *form, mapping, &mut json);
-                    // A keyword that is wrong itself is reported as that.
+                    // Invalid keywords are reported separately.
                     if self.problems[before..].iter().all(|it| it.span != key.span) {
                         self.review(entry, *about, mapping);
                     }
@@ -402,7 +400,8 @@ impl SchemaReader<'_> {
         Some(Json::Object(json))
     }
 
-    /// Reports a keyword that is ignored. It is read all the same: references may lead into it.
+    /// Reports a keyword that has no effect. It is still parsed, because references may point into
+    /// it.
     fn review(&mut self, entry: KeywordEntry<'_>, about: Option<&'static str>, around: &Mapping) {
         let keyword = entry.name.to_owned();
         if around.get("$ref").and_then(Node::as_str).is_some() {
@@ -471,10 +470,10 @@ impl SchemaReader<'_> {
     }
 
     fn unknown(&mut self, entry: KeywordEntry<'_>, around: &Mapping, json: &mut Map<String, Json>) {
-        let leads_here = |(_, target): &&(String, Location)| target.starts_with(&self.here);
-        let is_led_into = self.targets.iter().any(|target| leads_here(&target));
-        if is_led_into {
-            // References lead in here; what they lead to is read then.
+        let is_inside = |(_, target): &&(String, Location)| target.starts_with(&self.here);
+        let contains_target = self.targets.iter().any(|target| is_inside(&target));
+        if contains_target {
+            // Targets of references in here are parsed later.
             json.insert(entry.name.to_owned(), tree::to_json(entry.value));
         }
         if NOTES.contains(&entry.name) || entry.name.starts_with("x-") {
@@ -482,7 +481,7 @@ impl SchemaReader<'_> {
         }
         let keyword = entry.name.to_owned();
         if let Some((_, draft)) = FOREIGN.iter().find(|(name, _)| *name == entry.name) {
-            if !is_led_into {
+            if !contains_target {
                 self.add_problem(entry.key.span, SchemaFault::ForeignKeyword { keyword, draft });
             }
             return;
@@ -491,7 +490,7 @@ impl SchemaReader<'_> {
         let near = near.filter(|near| around.get(*near).is_none());
         let fault = if near.is_none() && looks_like_schema(entry.value) {
             SchemaFault::MisplacedProperty { property: keyword }
-        } else if is_led_into {
+        } else if contains_target {
             return;
         } else {
             SchemaFault::UnknownKeyword { keyword, near }
@@ -647,7 +646,7 @@ impl SchemaReader<'_> {
         self.flag(entry)
     }
 
-    /// A list of names, as of `required`.
+    /// Checks a list of names, as for `required`.
     fn names(&mut self, entry: KeywordEntry<'_>) -> Option<Json> {
         const EXPECTED: &str = "a list of different strings, not empty";
         let items = entry.value.as_sequence().filter(|items| !items.is_empty());
@@ -677,7 +676,7 @@ impl SchemaReader<'_> {
             self.wrong(entry.key.span, entry.name, EXPECTED);
         }
         match types[..] {
-            // What is no type leaves open what was meant.
+            // With an invalid type, the intended types are unknown.
             _ if types.len() < items.len() => None,
             [] => None,
             [only] if entry.value.as_str().is_some() => Some(Json::from(only)),
@@ -692,7 +691,7 @@ impl SchemaReader<'_> {
         let mut options = IndexMap::with_capacity(items.len());
         for item in items {
             let option = tree::to_json(item);
-            // To Deckhand's validator `1` and `1.0` are the same.
+            // Deckhand's validator treats `1` and `1.0` as equal.
             let text = canonical(&option).unwrap_or_else(|_too_deep| option.to_string());
             match options.entry(text) {
                 Slot::Occupied(_) => self.wrong(item.span, entry.name, EXPECTED),
@@ -726,18 +725,18 @@ fn allows(kind: &Node, about: &str) -> bool {
     }
 }
 
-/// The names in the value of `type`.
+/// Names in the value of `type`.
 fn type_names(kind: &Node) -> impl Iterator<Item = &str> {
     let items = kind.as_sequence().unwrap_or(std::slice::from_ref(kind));
     items.iter().filter_map(Node::as_str)
 }
 
-/// Keywords that distinguish a schema from other mappings.
-const TELLING: [&str; 8] =
+/// Keywords that distinguish schemas from other mappings.
+const SCHEMA_KEYWORDS: [&str; 8] =
     ["$ref", "allOf", "anyOf", "enum", "items", "oneOf", "properties", "type"];
 
-/// Whether this was meant to be a schema.
+/// Whether the value is probably a schema.
 fn looks_like_schema(node: &Node) -> bool {
     let mut keys = node.as_mapping().into_iter().flat_map(Mapping::keys);
-    keys.any(|key| key.as_str().is_some_and(|name| TELLING.contains(&name)))
+    keys.any(|key| key.as_str().is_some_and(|name| SCHEMA_KEYWORDS.contains(&name)))
 }

@@ -1,5 +1,5 @@
-//! Our nodes as the validator sees them: values that JSON does not have are of
-//! no type, and keys that are no text have names that no text is.
+//! Adapter from nodes to the validator's view of JSON: values without a JSON type have no type, and
+//! non-string keys get names that no string can have.
 
 use std::borrow::Cow;
 
@@ -12,24 +12,22 @@ use crate::merge::pattern::Pattern;
 use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Key, Mapping, Node, Size, Value};
 
-/// The keyword, unknown to users, that refuses what JSON does not have: beside
-/// a list of types with `integer`, since the validator takes such values for
-/// integers there.
+/// Internal keyword that rejects values without a JSON type. It is added to lists of types that
+/// contain `integer`, because the validator treats such values as integers there.
 pub(super) const ONLY_JSON: &str = "\u{0}json";
 
-/// The keyword, unknown to users, that refuses mappings with keys that are no
-/// text: beside `patternProperties`, where Deckhand's validator fails on them
-/// (`deckhand.md` 15.3).
+/// Internal keyword that rejects mappings with non-string keys. It is added to `patternProperties`,
+/// where Deckhand's validator fails on such keys (`deckhand.md` 15.3).
 pub(super) const ONLY_TEXT_KEYS: &str = "\u{0}text-keys";
 
-/// The internal keyword for `pattern`: patterns are Python's.
+/// Internal keyword for `pattern`, with Python's syntax of patterns.
 pub(super) const PATTERN: &str = "\u{0}pattern";
 
-/// The internal keyword for a `$ref` that cannot be resolved: Deckhand's validator fails as soon as
-/// it has a value to look at.
+/// Internal keyword for an unresolvable `$ref`: Deckhand's validator fails once it has a value to
+/// validate.
 pub(super) const DEAD_REFERENCE: &str = "\u{0}dead-ref";
 
-/// The user's spelling of an internal keyword.
+/// Public spelling of an internal keyword.
 pub(super) fn written_keyword(keyword: &str) -> &str {
     match keyword {
         ONLY_JSON => "type",
@@ -40,31 +38,31 @@ pub(super) fn written_keyword(keyword: &str) -> &str {
     }
 }
 
-/// Marks the name of a key that is no text.
-const NO_TEXT: char = '\u{0}';
+/// Prefix of the names of non-string keys.
+const NON_STRING_KEY: char = '\u{0}';
 
-/// The name by which the validator knows a key.
+/// Name of a key for the validator.
 pub(super) fn name_of(key: &Key) -> Cow<'_, str> {
     match key.as_str() {
         Some(text) => Cow::Borrowed(text),
-        None => format!("{NO_TEXT}{}", Piece::Key(key.clone())).into(),
+        None => format!("{NON_STRING_KEY}{}", Piece::Key(key.clone())).into(),
     }
 }
 
-/// The entry with a name that [`name_of`] gave.
+/// Entry for a name created by [`name_of`].
 pub(super) fn entry<'a>(mapping: &'a Mapping, name: &str) -> Option<(&'a Key, &'a Node)> {
-    if name.starts_with(NO_TEXT) {
+    if name.starts_with(NON_STRING_KEY) {
         return mapping.iter().find(|(key, _)| name_of(key) == name);
     }
     mapping.get_entry(name)
 }
 
-/// A name as a person reads it.
+/// Readable form of a name.
 pub(super) fn shown_name(name: &str) -> &str {
-    name.strip_prefix(NO_TEXT).map_or(name, |rest| rest.trim_start_matches('.'))
+    name.strip_prefix(NON_STRING_KEY).map_or(name, |rest| rest.trim_start_matches('.'))
 }
 
-/// The place that a JSON pointer into `root` means, as far as it leads.
+/// Location of a JSON pointer into `root`, as far as it resolves.
 pub(super) fn location(root: &Node, pointer: &str) -> Location {
     let mut location = Location::root();
     let mut node = root;
@@ -87,8 +85,7 @@ pub(super) fn location(root: &Node, pointer: &str) -> Location {
     location
 }
 
-/// A value as JSON. What JSON does not have becomes something that is equal to
-/// nothing else.
+/// Converts a value to JSON. A value without a JSON type becomes a unique object.
 pub(super) fn to_json(node: &Node) -> JsonValue {
     match &node.value {
         Value::Null => JsonValue::Null,
@@ -114,7 +111,7 @@ pub(super) fn to_json(node: &Node) -> JsonValue {
 }
 
 fn odd(value: &Value) -> JsonValue {
-    let entry = (NO_TEXT.to_string(), JsonValue::String(format!("{value:?}")));
+    let entry = (NON_STRING_KEY.to_string(), JsonValue::String(format!("{value:?}")));
     JsonValue::Object([entry].into_iter().collect())
 }
 
@@ -130,7 +127,7 @@ fn number(value: &Value) -> Option<Number> {
     }
 }
 
-/// Our nodes, as a form of JSON.
+/// Nodes as JSON values.
 pub(super) struct NodeJson;
 
 impl Json for NodeJson {
@@ -194,8 +191,8 @@ impl<'a> JsonNode<'a, NodeJson> for &'a Node {
             Value::String(_) => JsonType::String,
             Value::Sequence(_) => JsonType::Array,
             Value::Mapping(_) => JsonType::Object,
-            // No value that JSON has is one of these types; a single `integer` asks for a number,
-            // and `ONLY_JSON` is beside lists.
+            // JSON has no other types; a single `integer` is checked as a number, and lists of
+            // types have `ONLY_JSON`.
             Value::Date(_)
             | Value::Timestamp(_)
             | Value::Binary(_)
@@ -204,7 +201,7 @@ impl<'a> JsonNode<'a, NodeJson> for &'a Node {
         }
     }
 
-    /// An option of `enum`; `true` is not 1, and 1 is `1.0`.
+    /// Equality with an option of `enum`; `true` differs from 1, and 1 equals `1.0`.
     fn equals_value(&self, expected: &JsonValue) -> bool {
         limits::count();
         match (&self.value, expected) {
@@ -229,7 +226,8 @@ impl<'a> JsonNode<'a, NodeJson> for &'a Node {
         }
     }
 
-    /// Errors take a copy of the value with them, which is not used: they say where it is.
+    /// The validator copies the value into errors; a placeholder is enough, because only the
+    /// location is used.
     fn to_value(&self) -> Cow<'a, JsonValue> {
         Cow::Owned(JsonValue::Null)
     }
@@ -280,8 +278,7 @@ impl<'a> Array<'a, NodeJson> for &'a [Node] {
     }
 }
 
-/// A number; a float is none that is written as an integer, whatever its value
-/// is.
+/// A JSON number; a float never counts as an integer, even with an integral value.
 pub(super) struct Numeric<'a>(&'a Value);
 
 impl JsonNumber for Numeric<'_> {
@@ -300,7 +297,7 @@ impl JsonNumber for Numeric<'_> {
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "it is asked for as a float")]
+    #[expect(clippy::cast_precision_loss, reason = "the caller requests a float")]
     fn as_f64(&self) -> Option<f64> {
         match self.0 {
             Value::Int(int) => Some(*int as f64),
@@ -318,8 +315,7 @@ impl JsonNumber for Numeric<'_> {
         }
     }
 
-    /// NaN and the infinities have no form in JSON; zero replaces them where only their being
-    /// numbers counts.
+    /// NaN and the infinities have no JSON form; zero replaces them where only the type matters.
     fn to_number(&self) -> Cow<'_, Number> {
         Cow::Owned(number(self.0).unwrap_or_else(|| Number::from(0)))
     }
@@ -329,7 +325,7 @@ impl JsonNumber for Numeric<'_> {
     }
 }
 
-/// A keyword of our own.
+/// Internal keyword.
 struct CustomKeyword<F> {
     name: &'static str,
     accepts: F,
@@ -345,7 +341,7 @@ impl<'i, F: Fn(&Node) -> bool + Send + Sync> Keyword<'i, NodeJson> for CustomKey
     }
 }
 
-/// A keyword as the validator takes it.
+/// Keyword object for the validator.
 pub(super) type AnyKeyword = Box<dyn for<'i> Keyword<'i, NodeJson>>;
 
 /// See [`ONLY_JSON`].
@@ -376,7 +372,7 @@ pub(super) fn matching(pattern: Pattern) -> AnyKeyword {
     Box::new(CustomKeyword { name: PATTERN, accepts })
 }
 
-/// Whether a text could be searched for a pattern to the end.
+/// Whether the search for a pattern in a text completed.
 pub(super) fn can_be_searched(pattern: &str, node: &Node) -> bool {
     let text = node.as_str().unwrap_or_default();
     Pattern::parse(pattern).is_ok_and(|pattern| limits::search(&pattern, text).is_ok())

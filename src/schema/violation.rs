@@ -11,155 +11,154 @@ use crate::source::Span;
 use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Key, Mapping, Node, Value};
 
-/// One thing that a schema refuses of a value.
+/// A violation of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The place in the value, as Deckhand's validator has it: of a key that is
-    /// missing or may not be there, the mapping.
+    /// Location in the value, as reported by Deckhand's validator: for a missing or unknown key,
+    /// the mapping.
     pub location: Location,
-    /// The violation.
+    /// Kind of violation.
     pub wrong: Wrong,
-    /// The value there, shortened; none for a mapping or list, nor where it is secret.
+    /// Shortened value; `None` for mappings, lists and secrets.
     pub found: Option<String>,
-    /// The keyword of the schema that refuses it.
+    /// Keyword of the schema that rejects the value.
     pub keyword: Span,
 }
 
-/// A reason why a schema refuses a value.
+/// Kind of violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// Another type of value.
+    /// Wrong type.
     Type {
-        /// The types it may have, in JSON Schema's words.
+        /// Allowed types, as named in JSON Schema.
         expected: Vec<&'static str>,
-        /// Its type, e.g. `a string`.
+        /// Actual type, e.g. `a string`.
         found: &'static str,
     },
-    /// A key that must be there is not.
+    /// Missing key.
     MissingKey {
-        /// The key.
+        /// Missing key.
         key: String,
-        /// A key that is there instead, which the schema does not name, and
-        /// that is spelled nearly the same.
+        /// Similar key in the value that the schema does not define.
         near: Option<String>,
     },
-    /// A key that may not be there.
+    /// Key that is not allowed.
     UnknownKey {
-        /// The key; none where it is secret.
+        /// Key; `None` if it is secret.
         key: Option<String>,
-        /// A key that may be there and is spelled nearly the same.
+        /// Similar allowed key.
         near: Option<String>,
-        /// The place of its value.
+        /// Location of its value.
         place: Location,
     },
-    /// A value that a `$ref` is for that leads to nothing, or to what is not fetched.
+    /// Value of a `$ref` that cannot be resolved or is not fetched.
     DeadReference,
-    /// A key that is not a string, where keys are matched by patterns.
+    /// Non-string key where patterns match keys.
     KeyNoText,
-    /// None of the values that are allowed.
+    /// Value that is not one of the options.
     NotOneOf {
-        /// The first of these, shortened; `Violation::MAX_OPTIONS` at most.
+        /// First options, shortened; at most `Violation::MAX_OPTIONS`.
         options: Vec<String>,
-        /// Their number.
+        /// Number of options.
         count: usize,
-        /// One of them that is spelled nearly the same.
+        /// Option with similar spelling.
         near: Option<String>,
     },
-    /// A text that a pattern does not match.
+    /// String that does not match a pattern.
     Unmatched {
-        /// The pattern.
+        /// Pattern as written.
         pattern: String,
     },
-    /// A text for which matching a pattern takes too long.
+    /// String whose match of a pattern takes too many steps.
     TooManySteps {
-        /// The pattern.
+        /// Pattern as written.
         pattern: String,
     },
-    /// A number, or how many of something, is beyond a limit.
+    /// Number or count that exceeds a bound.
     Beyond {
-        /// The property that is counted or compared.
+        /// Kind of bound.
         bound: Bound,
-        /// The limit, as it is written.
+        /// Limit, as written.
         limit: String,
     },
-    /// A number that is no multiple.
+    /// Number that is not a multiple.
     NoMultiple {
-        /// The divisor.
+        /// Divisor as written.
         of: String,
     },
-    /// A list holds a value twice.
+    /// List with a repeated value.
     RepeatedItem,
-    /// A list is longer than the schema lists items for.
+    /// List with more items than the schema defines.
     MoreItems {
-        /// Maximum number allowed.
+        /// Maximum number of items.
         most: usize,
     },
-    /// None of the alternatives of `anyOf` or `oneOf`.
+    /// Value that matches no alternative of `anyOf` or `oneOf`.
     NoAlternative {
-        /// Their number.
+        /// Number of alternatives.
         alternatives: usize,
-        /// The nearest alternatives, which are several where they are equally near.
+        /// Nearest alternatives; several if they are equally near.
         nearest: Vec<Alternative>,
     },
-    /// Several of the alternatives of `oneOf`, where only one may hold.
+    /// Value that matches several alternatives of `oneOf`.
     SeveralAlternatives {
-        /// The numbers of those that hold, from 1.
+        /// Numbers of the matching alternatives, from 1.
         fitting: Vec<usize>,
-        /// The keys of the value that some of these are about, and others are not.
+        /// Keys of the value that only some of these alternatives mention.
         keys: Vec<String>,
     },
-    /// A value that `not` excludes.
+    /// Value that `not` excludes.
     Excluded,
-    /// Nothing is known: validating the value takes too much work.
+    /// Unknown result: the validation takes too much work.
     Unfinished,
-    /// Anything else, or by a schema that is secret.
+    /// Any other violation, or one of a secret schema.
     Other,
 }
 
-/// A bound of [`Wrong::Beyond`].
+/// Kind of bound in [`Wrong::Beyond`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// The number is too small.
+    /// Number below the inclusive minimum.
     Minimum,
-    /// The number is too small: it must be above the limit.
+    /// Number not above the exclusive minimum.
     ExclusiveMinimum,
-    /// The number is too large.
+    /// Number above the inclusive maximum.
     Maximum,
-    /// The number is too large: it must be below the limit.
+    /// Number not below the exclusive maximum.
     ExclusiveMaximum,
-    /// The text is too short.
+    /// String that is too short.
     MinLength,
-    /// The text is too long.
+    /// String that is too long.
     MaxLength,
-    /// The list is too short.
+    /// List with too few items.
     MinItems,
-    /// The list is too long.
+    /// List with too many items.
     MaxItems,
-    /// The mapping has too few keys.
+    /// Mapping with too few keys.
     MinProperties,
-    /// The mapping has too many keys.
+    /// Mapping with too many keys.
     MaxProperties,
 }
 
-/// One of the alternatives of `anyOf` or `oneOf`, which refuses a value.
+/// An alternative of `anyOf` or `oneOf` that rejects a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alternative {
-    /// Its number, from 1.
+    /// Index, from 1.
     pub number: usize,
-    /// Its violations; [`Violation::MAX_NEAREST`] at most.
+    /// First violations; at most [`Violation::MAX_NEAREST`].
     pub violations: Vec<Violation>,
     /// Number of further violations.
     pub(crate) more: usize,
 }
 
 impl Violation {
-    /// Maximum number of allowed values that a violation holds.
+    /// Maximum number of options in a violation.
     pub(crate) const MAX_OPTIONS: usize = 8;
-    /// Maximum number of violations by the nearest alternative that one holds.
+    /// Maximum number of violations listed for the nearest alternative.
     pub const MAX_NEAREST: usize = 20;
 
-    /// The place of what is to be changed: of a key that may not be there, its
-    /// own; otherwise as [`Violation::location`].
+    /// Location to change: for a key that is not allowed, the key; otherwise
+    /// [`Violation::location`].
     pub(crate) fn place(&self) -> &Location {
         match &self.wrong {
             Wrong::UnknownKey { place, .. } => place,
@@ -167,25 +166,25 @@ impl Violation {
         }
     }
 
-    /// A violation that reports that a value could not be validated to the end.
+    /// Violation that reports an incomplete validation.
     pub(super) fn given_up(schema: Span) -> Self {
         let location = Location::root();
         Self { location, wrong: Wrong::Unfinished, found: None, keyword: schema }
     }
 
-    /// A violation of which only the existence is known.
+    /// Violation without details.
     fn without_details(schema: Span) -> Self {
         let location = Location::root();
         Self { location, wrong: Wrong::Other, found: None, keyword: schema }
     }
 
-    /// The violation of a schema that is secret: nothing of what it says.
+    /// Violation of a secret schema, without its contents.
     pub(super) fn without_schema(self) -> Self {
         Self { wrong: Wrong::Other, ..self }
     }
 
-    /// Its place in `value`, which was validated: the value; of a key that is not allowed the key,
-    /// and of a mapping that lacks one the key of the mapping.
+    /// Span in `value`, which was validated: the value; for a key that is not allowed, the key; for
+    /// a missing key, the key of the mapping.
     pub fn span(&self, value: &Node) -> Span {
         let place = self.place();
         let node = place.get(value).unwrap_or(value);
@@ -198,7 +197,7 @@ impl Violation {
     }
 }
 
-/// Where the key that leads to a place is written.
+/// Span of the key at a location.
 fn key_span(root: &Node, place: &Location) -> Option<Span> {
     let Piece::Key(key) = place.0.last()? else { return None };
     let parent = place.parent()?;
@@ -206,9 +205,9 @@ fn key_span(root: &Node, place: &Location) -> Option<Span> {
     Some(key.span)
 }
 
-/// The violations that errors of the validator are; `root` is the schema, `value` what was
-/// validated. Those behind the first [`Schema::MAX_DETAILED`](super::Schema::MAX_DETAILED) have
-/// no details: near misses and places of each of a million cost too much.
+/// Converts errors of the validator to violations; `root` is the schema, `value` the validated
+/// value. Only the first [`Schema::MAX_DETAILED`](super::Schema::MAX_DETAILED) violations have
+/// details, because similar keys and spans are expensive for a million of them.
 pub(super) fn all<'e>(
     errors: impl Iterator<Item = ValidationError<'e>>,
     root: &Node,
@@ -226,7 +225,7 @@ pub(super) fn all<'e>(
     violations
 }
 
-/// Number of violations that an error is.
+/// Number of violations in an error.
 fn count(kind: &Kind) -> usize {
     match kind {
         Kind::AdditionalProperties { unexpected } => unexpected.len(),
@@ -234,11 +233,11 @@ fn count(kind: &Kind) -> usize {
     }
 }
 
-/// The violations that an error of the validator reports; `root` is the schema, `value` the
-/// validated value. Several keys that are not allowed are several violations.
+/// Converts an error of the validator to violations; `root` is the schema, `value` the validated
+/// value. An error with several unknown keys becomes several violations.
 fn of(error: &ValidationError<'_>, root: &Node, value: &Node) -> Vec<Violation> {
     let location = tree::location(value, error.instance_path().as_str());
-    let node = location.get(value).expect("the validator was there");
+    let node = location.get(value).expect("the validator visited the location");
     let at = Keyword::of(error, root);
     let context = ValidatorError { root, value, node, location: &location, at: &at };
     let wrongs = context.wrongs(error.kind());
@@ -246,7 +245,7 @@ fn of(error: &ValidationError<'_>, root: &Node, value: &Node) -> Vec<Violation> 
     let found = shown(node);
     let violations = wrongs.into_iter().map(|wrong| Violation {
         location: location.clone(),
-        keyword: at.span_for(&wrong),
+        keyword: at.span_of(&wrong),
         found: found.clone(),
         wrong,
     });
@@ -254,9 +253,9 @@ fn of(error: &ValidationError<'_>, root: &Node, value: &Node) -> Vec<Violation> 
     violations.chain(more.take(without_details)).collect()
 }
 
-/// The keyword of the schema that an error is about.
+/// Keyword of the schema that an error refers to.
 struct Keyword<'a> {
-    /// The schema around it.
+    /// Enclosing schema.
     around: Option<&'a Mapping>,
     name: String,
     span: Span,
@@ -276,21 +275,21 @@ impl<'a> Keyword<'a> {
         Self { around: mapping, name, span, value: found.map(|(_, value)| value) }
     }
 
-    /// Of a missing key, the name in the list; otherwise the keyword.
-    fn span_for(&self, wrong: &Wrong) -> Span {
+    /// For a missing key, its name in the list; otherwise the keyword.
+    fn span_of(&self, wrong: &Wrong) -> Span {
         let Wrong::MissingKey { key, .. } = wrong else { return self.span };
         let names = self.value.and_then(Node::as_sequence).unwrap_or_default();
         let name = names.iter().find(|name| name.as_str() == Some(key));
         name.map_or(self.span, |name| name.span)
     }
 
-    /// The schemas of keys by their names.
+    /// Schemas of keys, by name.
     fn properties(&self) -> Option<&'a Mapping> {
         self.around?.get("properties")?.as_mapping()
     }
 }
 
-/// An error, and what it is about.
+/// An error with its context.
 struct ValidatorError<'a> {
     root: &'a Node,
     value: &'a Node,
@@ -337,13 +336,13 @@ impl ValidatorError<'_> {
             Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
                 Wrong::TooManySteps { pattern: self.pattern() }
             }
-            // What Draft 4 does not have.
+            // Not in Draft 4.
             _ => Wrong::Other,
         };
         vec![wrong]
     }
 
-    /// Our own keywords.
+    /// Converts errors of internal keywords.
     fn custom(&self) -> Vec<Wrong> {
         let wrong = match &*self.at.name {
             "type" => {
@@ -377,7 +376,7 @@ impl ValidatorError<'_> {
     fn unknown_key(&self, name: &str) -> Wrong {
         let mapping = self.node.as_mapping();
         let found = mapping.and_then(|mapping| entry(mapping, name));
-        let (key, _) = found.expect("the key that may not be there is there");
+        let (key, _) = found.expect("the unknown key exists");
         let place = self.location.join(Piece::Key(key.clone()));
         if self.node.secret {
             return Wrong::UnknownKey { key: None, near: None, place };
@@ -447,7 +446,7 @@ impl ValidatorError<'_> {
         Wrong::SeveralAlternatives { fitting, keys }
     }
 
-    /// The keys that a schema is about.
+    /// Keys that a schema mentions.
     fn keys_of<'s>(&'s self, schema: &'s Node) -> Vec<&'s str> {
         let reference = schema.get("$ref").and_then(Node::as_str);
         let target = reference.and_then(|it| reference_target(self.root, it));
@@ -458,8 +457,8 @@ impl ValidatorError<'_> {
         required.iter().filter_map(Node::as_str).chain(properties).collect()
     }
 
-    /// Distance of an alternative: one that refuses the type of the value itself is the farthest;
-    /// then those with fewer errors are nearer.
+    /// Distance of an alternative: largest if it rejects the type of the value itself, otherwise by
+    /// the number of errors.
     fn nearness(&self, errors: &[ValidationError<'static>]) -> (bool, std::cmp::Reverse<usize>) {
         let is_here = |error: &ValidationError<'_>| {
             let place = tree::location(self.value, error.instance_path().as_str());
@@ -491,8 +490,8 @@ fn types(kind: &TypeKind) -> Vec<&'static str> {
     TYPES.into_iter().filter(|(one, _)| is_expected(*one)).map(|(_, word)| word).collect()
 }
 
-/// A scalar as a message quotes it: on one line, shortened; nothing where it
-/// is secret, or no scalar.
+/// Formats a scalar for a message: on one line and shortened; `None` if it is secret or not a
+/// scalar.
 fn shown(node: &Node) -> Option<String> {
     const MAX_CHARACTERS: usize = 60;
     if node.secret || matches!(node.value, Value::Mapping(_) | Value::Sequence(_)) {

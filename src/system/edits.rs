@@ -1,11 +1,10 @@
-//! What somebody edited: documents of two sides paired, and compared as
-//! values. Comments, formatting, the order of keys and a file that moved
-//! inside its place are no edits, unless the order of documents decides
-//! between the one that moved and another.
+//! Edits between two sides: documents of both sides are paired and compared by value. Comments,
+//! formatting, key order and a file moved within its place are not edits, unless the move changes
+//! the relative order of two documents where order matters.
 //!
-//! [`Edits::apply`] makes the documents of a site with only some of the edits:
-//! the base side with none of them is the base, with all of them the head.
-//! Documents whose order decides nothing may then stand in another one.
+//! [`Edits::apply`] returns the documents of a site with a subset of the edits applied: none of
+//! them gives the base, all of them the head. Documents whose order does not matter may be
+//! reordered.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -22,40 +21,40 @@ use crate::yaml::diff::{self, DiffSide, Difference, DifferenceKind, ListKeys, sa
 use crate::yaml::path::{Item, Location, Piece, inside};
 use crate::yaml::{Node, Value};
 
-/// A document and where it lies.
+/// A document and its location.
 #[derive(Clone, Copy, Debug)]
 pub struct Located<'a> {
-    /// The further repository that it is in, by the number of its revisions on both sides; none
-    /// for the first.
+    /// Further repository of the document, as the index of its revision over both sides; `None` for
+    /// the main repository.
     pub repository: Option<usize>,
-    /// Its file.
+    /// File of the document.
     pub path: &'a RepoPath,
-    /// Which sites the file counts for; none in a set without layout.
+    /// Place that decides which sites have the file; `None` in a set without layout.
     pub place: Option<&'a Place>,
-    /// Which document of its file it is, from zero.
+    /// Zero-based index of the document in its file.
     pub index: usize,
-    /// The document.
+    /// Source of the document.
     pub document: Written<'a>,
 }
 
 impl Located<'_> {
-    /// Documents count in this order.
+    /// Sort key of the order in which documents count.
     fn order(&self) -> (Option<usize>, &RepoPath, usize) {
         (self.repository, self.path, self.index)
     }
 }
 
-/// Which files make a site on one side.
+/// Files that make up a site on one side.
 #[derive(Clone, Debug)]
 pub struct Membership {
-    /// The site; none for a set without layout, which has every file.
+    /// The site; `None` for a set without layout, which has every file.
     pub site: Option<Arc<str>>,
-    /// Its type.
+    /// Type of the site.
     pub site_type: Option<Arc<str>>,
-    /// The further repositories it uses, by the numbers of their revisions, in the order in which
+    /// Further repositories the site uses, as indexes of their revisions, in the order in which
     /// they count.
     pub repositories: Vec<usize>,
-    /// The files of parts that its sets are made of.
+    /// Files of the parts in the site's sets.
     pub parts: BTreeSet<RepoPath>,
 }
 
@@ -67,13 +66,13 @@ impl Membership {
         }
     }
 
-    /// Where documents of a repository count among those of the others.
+    /// Position of a repository's documents in the order of repositories.
     fn rank(&self, repository: Option<usize>) -> Option<usize> {
         let at = |number| self.repositories.iter().position(|it| *it == number);
         repository.map(|number| at(number).unwrap_or(number))
     }
 
-    /// Whether a file of documents at this place counts.
+    /// Whether a file of documents at this place belongs to the site.
     pub(crate) fn has_at(&self, repository: Option<usize>, place: Option<&Place>) -> bool {
         let used = repository.is_none_or(|index| self.repositories.contains(&index));
         used && match place {
@@ -86,48 +85,48 @@ impl Membership {
 
 /// One site on both sides.
 pub struct SitePair<'a> {
-    /// Which files make it on the base side; none where it is not there.
+    /// Files of the site on the base side; `None` if the site does not exist there.
     pub base: Option<Membership>,
-    /// Which files make it on the head side; none where it is not there.
+    /// Files of the site on the head side; `None` if the site does not exist there.
     pub head: Option<Membership>,
-    /// The edits of its definition by which that is decided.
+    /// Edits of the site definition that change these files.
     pub definition: Vec<EditId>,
-    /// Documents of files that are the same on both sides, of every place.
+    /// Documents, at any place, of files that are identical on both sides.
     pub unedited: &'a [Located<'a>],
 }
 
-/// What somebody edited between two sides.
+/// The edits between two sides.
 #[derive(Debug)]
 pub struct Edits<'a> {
-    /// The edits, by number.
+    /// The edits, indexed by [`EditId`].
     pub edits: Vec<Edit>,
     pairs: Vec<DocumentPair<'a>>,
     files: Vec<(FileEdit<'a>, EditId)>,
     keys: ListKeys,
 }
 
-/// An edit that is known by its file, and not by values of documents.
+/// An edit identified by its file rather than by values of documents.
 #[derive(Clone, Debug)]
 pub struct FileEdit<'a> {
-    /// The further repository that it is in, as of [`Located`].
+    /// Further repository of the file, as in [`Located`].
     pub(crate) repository: Option<usize>,
     /// The file.
     pub(crate) path: &'a RepoPath,
-    /// Why no documents tell it.
+    /// Reason why the edit is not expressed as edits of documents.
     pub(crate) cause: FileEditCause,
-    /// The beginning of the file on the base side; none where it is not there.
+    /// Start of the file on the base side; `None` if it does not exist there.
     pub(crate) base: Option<Span>,
-    /// The same on the head side.
+    /// Start of the file on the head side; `None` if it does not exist there.
     pub(crate) head: Option<Span>,
-    /// Whether some of it is not read on the base side, and on the head side.
+    /// Whether part of the file could not be read, on the base side and on the head side.
     pub(crate) is_unread: [bool; 2],
-    /// Its place as a file of documents, on each side on which it is one.
+    /// Place of the file on each side where it is a file of documents.
     pub(crate) places: Vec<Option<&'a Place>>,
-    /// The files that came or went with the site that it defines; none for other causes.
+    /// Files added or removed with the site that the file defines; empty for other causes.
     pub(crate) alone: SitePlaces,
 }
 
-/// Files that one site has and no other, on either side.
+/// Files that only one site has, on either side.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SitePlaces {
     /// Places of documents.
@@ -137,8 +136,7 @@ pub(crate) struct SitePlaces {
 }
 
 impl<'a> FileEdit<'a> {
-    /// An edit of the file at `path` of the repository itself, which is this on the base side and
-    /// on the head side, and which is read.
+    /// A fully read file at `path` of the main repository, with its IDs on the base and head sides.
     pub(crate) fn new(
         path: &'a RepoPath,
         cause: FileEditCause,
@@ -151,56 +149,55 @@ impl<'a> FileEdit<'a> {
 }
 
 impl FileEdit<'_> {
-    /// Whether a file at `path` may be part of this one: it is this one, or below it as a
-    /// repository.
+    /// Whether a file at `path` is this one, or is below it if this one is a repository.
     fn holds(&self, path: &RepoPath) -> bool {
         self.path == path || path.below(self.path).is_some()
     }
 }
 
-/// Why an edit is known by its file.
+/// Reason why an edit is identified by its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileEditCause {
-    /// It defines a site that is another on each side. Left out where other edits say so.
+    /// It defines a site that differs between the sides. Omitted if other edits already show this.
     Definition,
-    /// It defines a site that came.
+    /// It defines a site that was added.
     SiteAdded,
-    /// It defines a site that went.
+    /// It defines a site that was removed.
     SiteRemoved,
-    /// It cannot be read on one of the sides.
+    /// It could not be read on one of the sides.
     Unread,
-    /// It defines a site of which other further repositories, or other revisions of them, are not
-    /// read on each side.
+    /// It defines a site whose unread further repositories, or their unread revisions, differ
+    /// between the sides.
     Repository,
 }
 
 impl FileEditCause {
-    /// Whether what was edited is unknown.
+    /// Whether the content of the edit is unknown.
     fn is_unknown(self) -> bool {
         matches!(self, FileEditCause::Unread | FileEditCause::Repository)
     }
 }
 
-/// A document on both sides, or on one.
+/// A document paired over both sides, or on one side only.
 #[derive(Debug)]
 struct DocumentPair<'a> {
     base: Option<Located<'a>>,
     head: Option<Located<'a>>,
-    /// Where it counts without the edit of the whole of it, and with it.
+    /// Ranks without and with the edit of the whole document.
     ranks: [DocumentRank; 2],
-    /// The edit by which it came, went, or moved.
+    /// The edit that added, removed or moved the document.
     whole: Option<EditId>,
-    /// For each difference of the two, in their order, the edit that made it.
+    /// For each difference between the two, in order, the edit that made it.
     parts: Vec<EditId>,
 }
 
-/// A document with some of its edits.
+/// A document with a subset of its edits applied.
 pub enum DocumentVersion<'a> {
-    /// As it is written on one of the sides.
+    /// The source document of one of the sides.
     Written(Written<'a>),
-    /// One of Deckhand's, with some of its edits and not with others.
+    /// A Deckhand document with some of its edits applied.
     Revised(Box<Document>),
-    /// A part of cloud-init's, with some of its edits and not with others.
+    /// A cloud-init part with some of its edits applied.
     RevisedPart(Box<CloudPart>),
 }
 
@@ -215,10 +212,9 @@ impl DocumentVersion<'_> {
     }
 }
 
-/// The edits that lead from the documents `base` to the documents `head`,
-/// each those of the files that are not the same on both sides; `unedited` are
-/// those of the others. `files` are edits that documents may not tell; items of lists are
-/// known by `keys`.
+/// Returns the edits between the documents `base` and `head`, taken from the files that differ
+/// between the sides; `unedited` has the documents of all other files. `files` are edits that
+/// documents may not show; list items are identified by `keys`.
 pub fn edits<'a>(
     base: Vec<Located<'a>>,
     head: Vec<Located<'a>>,
@@ -229,41 +225,41 @@ pub fn edits<'a>(
     let mut drafts = Vec::new();
     let (unread, others): (Vec<_>, Vec<_>) =
         files.into_iter().partition(|file| file.cause.is_unknown());
-    let unread = UnreadEdits::drafted(unread, &mut drafts);
+    let unread = UnreadEdits::draft_edits(unread, &mut drafts);
     let (definitions, sites): (Vec<_>, Vec<_>) =
         others.into_iter().partition(|file| file.cause == FileEditCause::Definition);
-    let sites = Sites::drafted(sites, &unread, base.iter().chain(&head), &mut drafts);
+    let sites = Sites::draft_edits(sites, &unread, base.iter().chain(&head), &mut drafts);
     let mut pairs = pair(base, head, &sites);
     let moved = moved(&pairs, unedited);
     rank(&mut pairs, &moved);
     let pairs: Vec<DocumentPair<'a>> = pairs
         .into_iter()
         .zip(moved)
-        .map(|(pair, moved)| pair.drafted(moved, (&unread, &sites), &keys, &mut drafts))
+        .map(|(pair, moved)| pair.draft_edits(moved, (&unread, &sites), &keys, &mut drafts))
         .collect();
-    let is_told = |file: &FileEdit<'_>| {
+    let is_shown = |file: &FileEdit<'_>| {
         unread.has(file.path) || pairs.iter().any(|pair| pair.defines(file.path, &drafts))
     };
-    let untold: Vec<FileEdit<'a>> = definitions.into_iter().filter(|it| !is_told(it)).collect();
+    let hidden: Vec<FileEdit<'a>> = definitions.into_iter().filter(|it| !is_shown(it)).collect();
     let mut files = unread.files;
     files.extend(sites.files);
-    for file in untold {
+    for file in hidden {
         let mut sides = pairs.iter().flat_map(|pair| pair.head.iter().chain(&pair.base));
         let draft = EditDraft::file(&file, sides.find(|located| located.path == file.path));
         files.push((file, add(&mut drafts, draft)));
     }
-    numbered(drafts, pairs, files, keys)
+    assign_ids(drafts, pairs, files, keys)
 }
 
-/// The edits of files that cannot be read. What a document of such a file is on the side that
-/// is not read is unknown: that it came or went is part of the edit of the file.
+/// Edits of unreadable files. The documents of such a file are unknown on the unread side, so
+/// adding or removing one is part of the edit of the file.
 struct UnreadEdits<'a> {
     files: Vec<(FileEdit<'a>, EditId)>,
     by_path: BTreeMap<(Option<usize>, &'a RepoPath), usize>,
 }
 
 impl<'a> UnreadEdits<'a> {
-    fn drafted(files: Vec<FileEdit<'a>>, drafts: &mut Vec<EditDraft>) -> Self {
+    fn draft_edits(files: Vec<FileEdit<'a>>, drafts: &mut Vec<EditDraft>) -> Self {
         let by_path = files.iter().enumerate();
         let by_path = by_path.map(|(at, file)| ((file.repository, file.path), at)).collect();
         let files = files.into_iter().map(|file| {
@@ -278,7 +274,7 @@ impl<'a> UnreadEdits<'a> {
         [0, 1].into_iter().any(|side| self.edit_of(None, definition, side).is_some())
     }
 
-    /// The edit by which it is unknown what is at `path` on a side, the base being 0.
+    /// The edit that makes the content of `path` unknown on a side (0 for the base).
     fn edit_of(&self, repository: Option<usize>, path: &RepoPath, side: usize) -> Option<EditId> {
         if self.files.is_empty() {
             return None;
@@ -292,8 +288,7 @@ impl<'a> UnreadEdits<'a> {
         })
     }
 
-    /// The edit of the file that a pair is on one side only by, as the file is not read on the
-    /// other side.
+    /// The edit of the unread file, for a pair that lacks a document on the unread side.
     fn edit_of_pair(&self, pair: &DocumentPair<'_>) -> Option<EditId> {
         let at = |located: &Located<'_>, side| self.edit_of(located.repository, located.path, side);
         match (&pair.base, &pair.head) {
@@ -306,17 +301,17 @@ impl<'a> UnreadEdits<'a> {
     }
 }
 
-/// The edits of sites that came or went, of which the documents that no other site has are part.
+/// Edits that add or remove sites; these include the documents that no other site has.
 struct Sites<'a> {
     files: Vec<(FileEdit<'a>, EditId)>,
-    /// The edits by the places of documents and by the files of parts.
+    /// Edits by the place of a document and by the file of a part.
     by_place: BTreeMap<Place, usize>,
     by_part: BTreeMap<RepoPath, usize>,
 }
 
 impl<'a> Sites<'a> {
-    /// Those whose definitions are read.
-    fn drafted<'l>(
+    /// Drafts the edits whose definitions could be read.
+    fn draft_edits<'l>(
         mut files: Vec<FileEdit<'a>>,
         unread: &UnreadEdits<'_>,
         documents: impl Iterator<Item = &'l Located<'a>>,
@@ -346,8 +341,8 @@ impl<'a> Sites<'a> {
         Self { files, by_place, by_part }
     }
 
-    /// The site that came or went and alone has the file of this document.
-    fn having(&self, located: &Located<'_>) -> Option<&(FileEdit<'a>, EditId)> {
+    /// The added or removed site that alone has the file of this document.
+    fn only_site_with(&self, located: &Located<'_>) -> Option<&(FileEdit<'a>, EditId)> {
         let at = match located.document {
             Written::Part(_) => self.by_part.get(located.path),
             Written::Deckhand(_) => located
@@ -358,19 +353,19 @@ impl<'a> Sites<'a> {
         at.map(|at| &self.files[*at])
     }
 
-    /// The edit of a site with which a document came or went.
+    /// The edit that added or removed the document together with its site.
     fn edit_of_pair(&self, pair: &DocumentPair<'_>) -> Option<EditId> {
         let (located, with) = match (&pair.base, &pair.head) {
             (Some(base), None) => (base, FileEditCause::SiteRemoved),
             (None, Some(head)) => (head, FileEditCause::SiteAdded),
             (Some(_), Some(_)) | (None, None) => return None,
         };
-        let (_, edit) = self.having(located).filter(|(file, _)| file.cause == with)?;
+        let (_, edit) = self.only_site_with(located).filter(|(file, _)| file.cause == with)?;
         Some(*edit)
     }
 }
 
-/// Whether this stands for a file of parts without any.
+/// Whether this is a placeholder for a file of parts that has none.
 fn is_nothing(located: &Located<'_>) -> bool {
     match located.document {
         Written::Deckhand(_) => false,
@@ -379,7 +374,7 @@ fn is_nothing(located: &Located<'_>) -> bool {
 }
 
 impl<'a> Edits<'a> {
-    /// The edits of a site's definition that decide which files make the site.
+    /// Edits of a site definition that decide which files make up the site.
     pub fn of_definition(&self, definition: &RepoPath) -> Vec<EditId> {
         let of = self.pairs.iter().filter(|pair| pair.is_first_of(definition));
         let edits = of.flat_map(DocumentPair::edits);
@@ -395,13 +390,13 @@ impl<'a> Edits<'a> {
             .collect()
     }
 
-    /// The edits of files that cannot be read, each with its file.
+    /// Edits of unreadable files, each with its file.
     pub(crate) fn unread(&self) -> impl Iterator<Item = (&FileEdit<'a>, EditId)> {
         let files = self.files.iter().filter(|(file, _)| file.cause.is_unknown());
         files.map(|(file, edit)| (file, *edit))
     }
 
-    /// The edits of documents that a site has on one of the sides.
+    /// Edits of documents that a site has on at least one side.
     pub(crate) fn of_site(&self, site: &SitePair<'a>) -> Vec<EditId> {
         let in_site = |located: &Located<'a>| {
             let mut sides = site.base.iter().chain(&site.head);
@@ -417,8 +412,7 @@ impl<'a> Edits<'a> {
         edits
     }
 
-    /// Which files make a site with the edits that are `chosen`; none where it is
-    /// not there.
+    /// Files of a site with the `chosen` edits applied; `None` if the site does not exist then.
     pub(crate) fn membership<'s>(
         &self,
         site: &'s SitePair<'a>,
@@ -428,8 +422,8 @@ impl<'a> Edits<'a> {
         if redefined { site.head.as_ref() } else { site.base.as_ref() }
     }
 
-    /// The documents of a site with the edits that are `chosen`, each with its
-    /// file, in the order in which they count.
+    /// Documents of a site with the `chosen` edits applied, each with its file, in the order in
+    /// which they count.
     pub fn apply(
         &self,
         site: &SitePair<'a>,
@@ -462,17 +456,16 @@ impl<'a> Edits<'a> {
     }
 }
 
-/// Where a document counts among those of both sides: documents of the head
-/// by their place there, and those that are where they were on the base behind
-/// the last one that stands before them on both sides.
+/// Sort key of a document among those of both sides. Head documents sort by their index; base
+/// documents that are not at the same place in the head sort after the last preceding document that
+/// is on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct DocumentRank {
     repository: Option<usize>,
     path: RepoPath,
-    /// The place of a document of the head, from one; of one of the base that
-    /// of the document it stands behind.
+    /// One-based head index of the document, or of the document that a base document follows.
     behind: usize,
-    /// For a document of the base its place there, from one.
+    /// One-based base index of a base document, otherwise zero.
     below: usize,
 }
 
@@ -483,9 +476,9 @@ impl DocumentRank {
     }
 }
 
-/// Gives the pairs their ranks.
+/// Sets the ranks of the pairs.
 fn rank(pairs: &mut [DocumentPair<'_>], moved: &[Moved]) {
-    // By file and place on the base: the place on the head of what stayed.
+    // Head index of unmoved documents, by file and base index.
     let mut stayed: BTreeMap<(Option<usize>, RepoPath, usize), usize> = BTreeMap::new();
     for (pair, moved) in pairs.iter().zip(moved) {
         let (Some(base), Some(head)) = (&pair.base, &pair.head) else { continue };
@@ -511,17 +504,17 @@ fn rank(pairs: &mut [DocumentPair<'_>], moved: &[Moved]) {
     }
 }
 
-/// Whether a document on both sides moved.
+/// Whether a document that is on both sides moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moved {
-    /// It counts where it did.
+    /// Its position in the order is unchanged.
     Stayed,
-    /// It is in another place, or counts on the other side of a document
-    /// between which and it the order decides.
+    /// It is at another place, or its order relative to a document changed where that order
+    /// matters.
     Elsewhere,
 }
 
-/// Which of the pairs moved.
+/// Determines which of the pairs moved.
 fn moved(pairs: &[DocumentPair<'_>], unedited: &[Located<'_>]) -> Vec<Moved> {
     let mut moved: Vec<Moved> = pairs
         .iter()
@@ -537,7 +530,7 @@ fn moved(pairs: &[DocumentPair<'_>], unedited: &[Located<'_>]) -> Vec<Moved> {
         })
         .collect();
     for rivals in rivals(pairs, unedited) {
-        for rival in passing(rivals).into_iter().filter(|rival| rival.base != rival.head) {
+        for rival in reordered(rivals).into_iter().filter(|rival| rival.base != rival.head) {
             if let Some(pair) = rival.pair {
                 moved[pair] = Moved::Elsewhere;
             }
@@ -550,19 +543,17 @@ fn is_part(located: &Located<'_>) -> bool {
     matches!(located.document, Written::Part(_))
 }
 
-/// One of several documents between which their order decides.
+/// One of several documents whose relative order matters.
 struct OrderRival<'l> {
-    /// The pair that it is; none for a document that is the same on both
-    /// sides.
+    /// Index of its pair; `None` for a document that is identical on both sides.
     pair: Option<usize>,
     base: (Option<usize>, &'l RepoPath, usize),
     head: (Option<usize>, &'l RepoPath, usize),
 }
 
-/// Those between which and another one the order is not the same on both sides:
-/// in the order of the base, what has a later one of the head before it, or an
-/// earlier one behind it.
-fn passing(mut rivals: Vec<OrderRival<'_>>) -> Vec<OrderRival<'_>> {
+/// Returns the documents whose order relative to another one differs between the sides: in base
+/// order, those with a later head position before them or an earlier one after them.
+fn reordered(mut rivals: Vec<OrderRival<'_>>) -> Vec<OrderRival<'_>> {
     rivals.sort_by_key(|rival| rival.base);
     let mut latest = None;
     let mut passes: Vec<bool> = Vec::with_capacity(rivals.len());
@@ -575,25 +566,24 @@ fn passing(mut rivals: Vec<OrderRival<'_>>) -> Vec<OrderRival<'_>> {
         *passes |= earliest < Some(rival.head);
         earliest = earliest.min(Some(rival.head));
     }
-    let passing = rivals.into_iter().zip(passes).filter(|(_, passes)| *passes);
-    passing.map(|(rival, _)| rival).collect()
+    let reordered = rivals.into_iter().zip(passes).filter(|(_, passes)| *passes);
+    reordered.map(|(rival, _)| rival).collect()
 }
 
-/// What documents have in common between which their order decides.
+/// Common property of documents whose relative order matters.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum OrderContest<'l> {
-    /// Of several policies the first counts.
+    /// The first of several policies counts.
     Policy,
-    /// Of several documents of one schema and name one is read, and one
-    /// replaces (`deckhand.md` 7 and 8.1).
+    /// Of several documents with the same schema and name, one is read and one replaces
+    /// (`deckhand.md` 7 and 8.1).
     Name(&'l str, &'l str),
-    /// Of several parents in a layer the first is taken (6.2): schema, layer,
-    /// and a label.
+    /// The first of several parents in a layer is taken (6.2): schema, layer and a label.
     Label(&'l str, &'l str, String),
 }
 
 impl<'l> OrderContest<'l> {
-    /// The schema of the documents; none where it does not matter.
+    /// Schema of the documents; `None` where it does not matter.
     fn schema(&self) -> Option<&'l str> {
         match self {
             OrderContest::Policy => None,
@@ -603,7 +593,7 @@ impl<'l> OrderContest<'l> {
 }
 
 fn contests(document: Written<'_>) -> Vec<OrderContest<'_>> {
-    // Parts count in the order of their paths, whatever is in them.
+    // Parts count in the order of their paths, regardless of their content.
     let Written::Deckhand(document) = document else { return Vec::new() };
     let Triple { schema, name, layer } = &*document.key;
     let mut contests = vec![OrderContest::Name(schema, name)];
@@ -617,8 +607,8 @@ fn contests(document: Written<'_>) -> Vec<OrderContest<'_>> {
     contests
 }
 
-/// The documents on both sides between which their order decides. Groups in
-/// which none is edited are left out.
+/// Groups the documents on both sides whose relative order matters. Groups without an edited
+/// document are omitted.
 fn rivals<'l>(
     pairs: &'l [DocumentPair<'_>],
     unedited: &'l [Located<'_>],
@@ -650,14 +640,13 @@ fn rivals<'l>(
     groups.into_values().collect()
 }
 
-/// Whether an edit of the first document of a site definition decides which files make the
-/// site.
+/// Whether an edit of the first document of a site definition changes which files make up the site.
 fn redefines(edit: &Edit) -> bool {
     edit.part == Section::Whole || edit.kind == EditKind::Site
 }
 
 impl<'a> DocumentPair<'a> {
-    /// Whether it is the first document of this file on one of the sides.
+    /// Whether the first document of this file, on one of the sides, belongs to the pair.
     fn is_first_of(&self, path: &RepoPath) -> bool {
         self.base.iter().chain(&self.head).any(|located| {
             located.path == path && located.index == 0 && located.repository.is_none()
@@ -668,14 +657,13 @@ impl<'a> DocumentPair<'a> {
         self.whole.iter().chain(&self.parts).copied()
     }
 
-    /// Whether edits of it show that `definition` defines another site.
+    /// Whether its edits show that `definition` defines a different site.
     fn defines(&self, definition: &RepoPath, drafts: &[EditDraft]) -> bool {
         let is_redefining = |edit: EditId| redefines(&drafts[edit.index()].edit);
         self.is_first_of(definition) && self.edits().any(is_redefining)
     }
 
-    /// The document as it is with the edits that are `chosen`, and where it
-    /// lies then.
+    /// The document with the `chosen` edits applied, and its location then.
     fn version(
         &self,
         chosen: &dyn Fn(EditId) -> bool,
@@ -725,9 +713,8 @@ impl<'a> DocumentPair<'a> {
         Some((*place, version))
     }
 
-    /// The pair with the edits that lead from one side to the other, which
-    /// have no numbers yet: they are counted in `drafts`.
-    fn drafted(
+    /// Adds the edits between the two sides to `drafts`; the pair refers to them by draft index.
+    fn draft_edits(
         mut self,
         moved: Moved,
         (unread, sites): (&UnreadEdits<'_>, &Sites<'_>),
@@ -757,7 +744,7 @@ impl<'a> DocumentPair<'a> {
         }
         let keys = keys.of_document(&head.document.key().schema);
         let found = diff::differences(&base.document.root(), &head.document.root(), &keys);
-        // Text that an anchor makes stand in several places is edited once.
+        // Text that an anchor puts in several places is edited once.
         let mut met: HashMap<(Vec<Span>, Vec<Span>), EditId> = HashMap::new();
         for difference in found {
             let draft = EditDraft::part(head, &difference);
@@ -775,15 +762,15 @@ impl<'a> DocumentPair<'a> {
     }
 }
 
-/// An edit that has no number yet, and what it is sorted by.
+/// An edit without its final index, and its sort key.
 struct EditDraft {
     order: EditOrder,
     edit: Edit,
 }
 
-/// Repository, file, index of the document in it, whether the edit has a text in the head,
-/// position, part and location. Positions on different sides are not compared: those behind
-/// a secret depend on how long it is.
+/// Repository, file, document index, whether the edit has a text in the head, position, part and
+/// location. Positions on different sides are not compared: positions after a secret depend on its
+/// length.
 type EditOrder = (Option<usize>, RepoPath, usize, bool, u32, Section, String);
 
 fn add(drafts: &mut Vec<EditDraft>, draft: EditDraft) -> EditId {
@@ -828,7 +815,7 @@ impl EditDraft {
         Self::new(head, edit)
     }
 
-    /// Makes texts of both sides part of this edit, which is `edit`.
+    /// Adds texts of both sides to this edit, whose ID is `edit`.
     fn cover(&mut self, edit: EditId, texts: [Option<Text>; 2]) -> EditId {
         for (covering, text) in [&mut self.edit.base, &mut self.edit.head].into_iter().zip(texts) {
             match (covering, text) {
@@ -840,7 +827,7 @@ impl EditDraft {
         edit
     }
 
-    /// An edit of a file, called after its first document where one is given.
+    /// An edit of a file, named after its first document if `named` is given.
     fn file(file: &FileEdit<'_>, named: Option<&Located<'_>>) -> Self {
         let kind = match file.cause {
             FileEditCause::Definition => EditKind::Site,
@@ -880,8 +867,8 @@ impl EditDraft {
     }
 }
 
-/// Gives the edits their numbers.
-fn numbered<'a>(
+/// Sorts the edits and assigns their final indexes.
+fn assign_ids<'a>(
     drafts: Vec<EditDraft>,
     mut pairs: Vec<DocumentPair<'a>>,
     mut files: Vec<(FileEdit<'a>, EditId)>,
@@ -890,8 +877,8 @@ fn numbered<'a>(
     let mut drafts: Vec<(usize, EditDraft)> = drafts.into_iter().enumerate().collect();
     drafts.sort_by(|(_, one), (_, other)| one.order.cmp(&other.order));
     let mut ids = vec![EditId(0); drafts.len()];
-    for (id, (drafted, _)) in drafts.iter().enumerate() {
-        ids[*drafted] = EditId::at(id);
+    for (id, (draft_index, _)) in drafts.iter().enumerate() {
+        ids[*draft_index] = EditId::at(id);
     }
     let of_pairs = pairs.iter_mut().flat_map(|pair| pair.whole.iter_mut().chain(&mut pair.parts));
     for edit in of_pairs.chain(files.iter_mut().map(|(_, edit)| edit)) {
@@ -901,7 +888,7 @@ fn numbered<'a>(
     Edits { edits, pairs, files, keys }
 }
 
-/// The key that a location begins with, if that is text.
+/// First key of a location, if it is a string.
 fn first_key(location: &Location) -> Option<&str> {
     match location.0.first()? {
         Piece::Key(key) => key.as_str(),
@@ -909,7 +896,7 @@ fn first_key(location: &Location) -> Option<&str> {
     }
 }
 
-/// The part of a document that a location of it lies in, and where there.
+/// Splits a location into the section of the document and the location within it.
 fn part_of(location: &Location) -> (Section, Location) {
     let part = match first_key(location) {
         Some("data") => Section::Data,
@@ -938,7 +925,7 @@ fn kind_of(
     let defines_site = located.path.as_str().ends_with("/site-definition.yaml");
     match (part, first) {
         (Section::Data, Some("layerOrder") | None) if orders => EditKind::Policy,
-        // What another revision holds are edits of their own.
+        // The content of another revision yields edits of its own.
         (Section::Data, Some("repositories")) if defines_site && pins_revision(location) => {
             EditKind::Value
         }
@@ -978,10 +965,10 @@ fn text_of(place: &diff::DiffPlace, difference: &Difference) -> Text {
     Text { at, covers: outermost(at, spans), node: Some(node.clone()) }
 }
 
-/// These places in their order, without those inside one before them.
+/// Returns the spans in order, omitting those inside an earlier one.
 fn outermost(first: Span, spans: Vec<Span>) -> Vec<Span> {
     let mut covers = vec![first];
-    // Ends of what is kept, by starts: of what begins before a place only the farthest end counts.
+    // Ends of the kept spans by start; for each start, only the farthest end so far matters.
     let mut ends: BTreeMap<(FileId, u32), u32> =
         BTreeMap::from([((first.file, first.start), first.end)]);
     for span in spans {
@@ -1005,7 +992,7 @@ fn outermost(first: Span, spans: Vec<Span>) -> Vec<Span> {
     covers
 }
 
-/// The spans of `node` and of what is in it; what is shared is looked into once.
+/// Collects the spans of `node` and its descendants; shared nodes are visited once.
 fn collect_texts(node: &Node, known: &mut HashSet<usize>, spans: &mut Vec<Span>) {
     spans.push(node.span);
     if node.value.address().is_some_and(|address| !known.insert(address)) {
@@ -1025,11 +1012,9 @@ fn collect_texts(node: &Node, known: &mut HashSet<usize>, spans: &mut Vec<Span>)
     }
 }
 
-/// Which documents of the two sides are one: those of one file with one
-/// identity; then those of one place; then, where there is one on each side,
-/// those that moved elsewhere; then parts that say the same in files with
-/// other names; then those of one file that are alike; and last those of one place that were
-/// renamed.
+/// Pairs the documents of the two sides, in this order: same file and identity; same place and
+/// identity; same identity, once on each side, at different places; identical parts in files with
+/// other names; similar documents of one file; and renamed documents of one place.
 fn pair<'a>(
     base: Vec<Located<'a>>,
     head: Vec<Located<'a>>,
@@ -1048,9 +1033,9 @@ fn pair<'a>(
         |it| Some((it.repository, place_name(it.place), it.document.key().clone())),
         PairingRule::InTurn,
     );
-    // What came or went with a site did not move.
+    // Documents added or removed with a site did not move.
     open.pair_by(
-        |it| sites.having(it).is_none().then(|| it.document.key().clone()),
+        |it| sites.only_site_with(it).is_none().then(|| it.document.key().clone()),
         PairingRule::Alone,
     );
     open.pair_parts_of_other_files();
@@ -1087,12 +1072,12 @@ struct UnpairedDocuments<'a> {
     pairs: Vec<DocumentPair<'a>>,
 }
 
-/// How many documents of one identity may be paired.
+/// Rule for pairing several documents with the same identity.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PairingRule {
     /// The first with the first, the second with the second.
     InTurn,
-    /// Only where there is one on each side.
+    /// Only if there is exactly one on each side.
     Alone,
 }
 
@@ -1121,8 +1106,8 @@ impl<'a> UnpairedDocuments<'a> {
         }
     }
 
-    /// Whether a document may have moved: from the repository itself to a further one, or back.
-    /// Other revisions of further repositories are those of other sites.
+    /// Whether a document may have moved: between the main repository and a further one, but not
+    /// between further repositories, whose other revisions belong to other sites.
     fn may_move(&self, below: usize, above: usize) -> bool {
         let repository = |located: &Option<Located<'_>>| located.and_then(|it| it.repository);
         match (repository(&self.base[below]), repository(&self.head[above])) {
@@ -1131,10 +1116,10 @@ impl<'a> UnpairedDocuments<'a> {
         }
     }
 
-    /// A file of parts that was renamed holds the parts that it held.
+    /// Pairs equal parts of files that were renamed.
     fn pair_parts_of_other_files(&mut self) {
-        /// With so many that look alike from afar a part is compared at most.
-        const MOST: usize = 100;
+        /// Maximum number of parts with the same outline that one part is compared with.
+        const MAX_COMPARED: usize = 100;
         let mut known: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
         for (at, located) in self.head.iter().enumerate() {
             known
@@ -1147,20 +1132,19 @@ impl<'a> UnpairedDocuments<'a> {
             let Some(alike) = outline(&base).and_then(|outline| known.get(&outline)) else {
                 continue;
             };
-            let says_the_same = |at: &&usize| {
+            let is_same = |at: &&usize| {
                 let head = self.head[**at].as_ref().filter(|head| is_part(head));
                 head.is_some_and(|head| same(&base.document.root(), &head.document.root()))
             };
-            if let Some(at) = alike.iter().take(MOST).find(says_the_same) {
+            if let Some(at) = alike.iter().take(MAX_COMPARED).find(is_same) {
                 self.pairs.push(DocumentPair::of(below.take(), self.head[*at].take()));
             }
         }
     }
 
-    /// A document that was given another name, layer or schema is still the
-    /// document it was.
+    /// Pairs documents that were given another name, layer or schema.
     fn pair_alike(&mut self) {
-        /// Maximum number of documents with which one is compared.
+        /// Maximum number of documents that one document is compared with.
         const MAX_COMPARED: usize = 100;
         let mut known: BTreeMap<Likeness<'a>, BTreeSet<usize>> = BTreeMap::new();
         for (at, located) in self.head.iter().enumerate() {
@@ -1188,8 +1172,8 @@ impl<'a> UnpairedDocuments<'a> {
 }
 
 impl UnpairedDocuments<'_> {
-    /// A document of another name is the one it was, where most of its values are; where it has
-    /// none that may be compared, the one at its place in its file.
+    /// Pairs renamed documents: those that share most of their values or, without comparable
+    /// values, those at the same index of the same file.
     fn pair_renamed(&mut self) {
         self.pair_by(
             |it| {
@@ -1214,7 +1198,7 @@ impl UnpairedDocuments<'_> {
     }
 }
 
-/// Repository, place, schema and layer: what a renamed document keeps.
+/// Repository, place, schema and layer, which a renamed document keeps.
 type NamingPlace = (Option<usize>, (u8, Arc<str>), Arc<str>, Arc<str>);
 
 fn naming_place(located: &Located<'_>) -> NamingPlace {
@@ -1222,9 +1206,9 @@ fn naming_place(located: &Located<'_>) -> NamingPlace {
     (located.repository, place_name(located.place), schema.clone(), layer.clone())
 }
 
-/// Values of a document by which it is known again under another name.
+/// Hashes of the values that identify a renamed document.
 fn values_of(located: &Located<'_>) -> Option<Vec<u64>> {
-    /// Maximum number of values of a document that are compared.
+    /// Maximum number of values per document that are compared.
     const MAX_VALUES: usize = 1_000;
     located.document.deckhand()?;
     let data = located.document.data();
@@ -1239,9 +1223,9 @@ fn values_of(located: &Located<'_>) -> Option<Vec<u64>> {
 
 /// A document without its name.
 struct Nameless<'a> {
-    /// Its index among those of its side.
+    /// Index among the documents of its side.
     at: usize,
-    /// Its file, and its index in that.
+    /// File, and index in the file.
     position: (&'a RepoPath, usize),
     values: Vec<u64>,
 }
@@ -1258,7 +1242,7 @@ impl<'a> Nameless<'a> {
         by_place
     }
 
-    /// How many thousandths of the values two documents have in common, if they are enough.
+    /// Share of common values in thousandths, if at least half of them are common.
     fn likeness(&self, other: &Self) -> Option<usize> {
         let is_in_place = self.position == other.position;
         let most = self.values.len().max(other.values.len());
@@ -1273,7 +1257,7 @@ impl<'a> Nameless<'a> {
     }
 }
 
-/// How many numbers two sorted lists have in common.
+/// Number of elements two sorted lists have in common.
 fn count_shared(one: &[u64], other: &[u64]) -> usize {
     let (mut rest, mut shared) = (other, 0);
     for number in one {
@@ -1287,11 +1271,10 @@ fn count_shared(one: &[u64], other: &[u64]) -> usize {
     shared
 }
 
-/// Two documents that may be one of another name; the most alike are sorted first.
+/// A candidate pair of a renamed document; the most similar sort first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Renaming {
-    /// How many thousandths of their values differ, and whether they are at different places of
-    /// files.
+    /// Share of differing values in thousandths, and whether the positions in files differ.
     difference: (usize, bool),
     base: usize,
     head: usize,
@@ -1299,7 +1282,7 @@ struct Renaming {
 
 impl Renaming {
     fn between(base: &[Nameless<'_>], head: &[Nameless<'_>]) -> Vec<Self> {
-        /// Maximum distance of two documents that are compared, among those of their place.
+        /// Maximum distance between the compared documents, by index within their place.
         const MAX_DISTANCE: usize = 25;
         let mut found = Vec::new();
         for (at, below) in base.iter().enumerate() {
@@ -1314,7 +1297,7 @@ impl Renaming {
     }
 }
 
-/// Common properties of documents that are alike: the file, and the schema or the name.
+/// Common properties of similar documents: the file, and the schema or the name.
 type Likeness<'a> = (Option<usize>, &'a RepoPath, bool, &'a str);
 
 fn likenesses<'a>(located: &Located<'a>) -> [Likeness<'a>; 2] {
@@ -1323,8 +1306,8 @@ fn likenesses<'a>(located: &Located<'a>) -> [Likeness<'a>; 2] {
     [likeness(false, &**schema), likeness(true, &**name)]
 }
 
-/// What parts that say the same have in common: which of their file they are,
-/// and how many entries they hold. None for what is no part.
+/// Cheap fingerprint that equal parts share: index in the file and number of entries. `None` for
+/// documents other than parts.
 fn outline(located: &Located<'_>) -> Option<(usize, usize)> {
     let data = located.document.data();
     let entries = data.as_mapping().map_or_else(

@@ -1,5 +1,5 @@
-//! Who says which document lies on which: one module a system, each handing
-//! over problems and a [`Graph`](crate::graph::Graph).
+//! Layering per system: each module builds a [`Graph`](crate::graph::Graph) of which document is
+//! merged into which, and reports the problems it finds.
 
 pub mod cloud_init;
 pub mod deckhand;

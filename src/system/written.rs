@@ -1,21 +1,21 @@
-//! A document as it is written, of whichever system.
+//! A source document of any system.
 
 use super::cloud_init::part::CloudPart;
 use super::deckhand::document::Document;
 use crate::source::{DocKey, Span};
 use crate::yaml::Node;
 
-/// A document of one of the systems.
+/// The source of a document, by system.
 #[derive(Clone, Copy, Debug)]
 pub enum Written<'a> {
-    /// One of Deckhand's.
+    /// A Deckhand document.
     Deckhand(&'a Document),
-    /// A part of cloud-init's.
+    /// A cloud-init part.
     Part(&'a CloudPart),
 }
 
 impl<'a> Written<'a> {
-    /// What a user calls it.
+    /// Identity of the document in messages.
     pub(crate) fn key(self) -> &'a DocKey {
         match self {
             Written::Deckhand(document) => &document.key,
@@ -23,7 +23,7 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// Its whole text.
+    /// Span of the whole document.
     pub(crate) fn span(self) -> Span {
         match self {
             Written::Deckhand(document) => document.span,
@@ -31,7 +31,7 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// Where to point at for the whole of it.
+    /// Span to point at for the document as a whole.
     pub(crate) fn heading(self) -> Span {
         match self {
             Written::Deckhand(document) => document.name_span,
@@ -39,7 +39,7 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// All that it says, as a mapping with `data` and `metadata`.
+    /// The whole document as a mapping with `data` and `metadata`.
     pub(crate) fn root(self) -> Node {
         match self {
             Written::Deckhand(document) => document.root(),
@@ -47,7 +47,7 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// What it holds.
+    /// The `data` of the document.
     pub(crate) fn data(self) -> &'a Node {
         match self {
             Written::Deckhand(document) => &document.data,
@@ -55,7 +55,7 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// The document, if it is one of Deckhand's.
+    /// The document, if it is a Deckhand document.
     pub fn deckhand(self) -> Option<&'a Document> {
         match self {
             Written::Deckhand(document) => Some(document),

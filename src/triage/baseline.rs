@@ -1,11 +1,10 @@
-//! The baseline: findings that were accepted when layercake came to a
-//! repository, one on a line of a file that is kept with it.
+//! The baseline: findings accepted when a repository adopted layercake, one per line of a file in
+//! the repository.
 //!
-//! A finding is known by its fingerprint and its file, so that it stays
-//! accepted when its lines move; when its file or document moves, it is known
-//! by the fingerprint alone. How many there are alike is counted: one more than
-//! was accepted is reported. The form of the file is described in
-//! `docs/ignoring.md`.
+//! A finding is identified by its fingerprint and its file, so it stays accepted when its lines
+//! move. If its file or document moves, it is identified by the fingerprint alone. Identical
+//! findings are counted, so an additional one is reported. `docs/ignoring.md` describes the file
+//! format.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,54 +16,51 @@ use super::{DedupKey, Findable, dedup_key, fingerprint};
 use crate::diagnostic::{Diagnostic, Suppression, Trait};
 use crate::source::{DocKey, FileId, RepoPath, SourceMap, Span, offset};
 
-/// The name of the form.
+/// Identifier of the file format.
 const SCHEMA: &str = "urn:layercake:baseline:1";
 
-/// Where the baseline is, from the root of the tree, where nothing else is
-/// said.
+/// Default path of the baseline, relative to the root of the tree.
 pub const FILE: &str = ".layercake-baseline.json";
 
-/// The accepted findings, by file, rule, document and subject.
+/// Accepted findings, by file, rule, document and subject.
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
-    /// The accepted findings.
+    /// Entries, in the order of the file.
     pub entries: Vec<BaselineEntry>,
 }
 
-/// Findings that are alike, in one file.
+/// Identical findings in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaselineEntry {
-    /// The file of their first place.
+    /// File of their primary location.
     pub file: RepoPath,
-    /// The rule's name.
+    /// Name of the rule.
     pub rule: String,
-    /// Their document; none where they are of the file itself.
+    /// Document; `None` for findings about the file itself.
     pub document: Option<DocKey>,
-    /// Their subject.
+    /// Subject; see `Diagnostic::subject`.
     pub subject: String,
     /// Number of findings.
     pub count: usize,
     /// See `fingerprint`.
     pub fingerprint: String,
-    /// Where it was read; none for one that was made.
+    /// Location in the baseline file; `None` for a new entry.
     pub span: Option<Span>,
 }
 
-/// An entry of which not all is found any more.
+/// An entry with findings that no longer exist.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StaleEntry<'a> {
-    /// The entry.
     pub(crate) entry: &'a BaselineEntry,
-    /// Number of its findings that are gone.
+    /// Number of its findings that no longer exist.
     pub(crate) gone: usize,
 }
 
-/// Reason why a text is not a valid baseline.
+/// Reason for rejecting a baseline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// The line, from one.
+    /// Line, from one.
     pub line: usize,
-    /// The fault there.
     pub(crate) message: String,
 }
 
@@ -96,29 +92,29 @@ struct DocumentForm {
 }
 
 impl Baseline {
-    /// Reads the text of a baseline, which is that of `file`.
+    /// Parses a baseline; `file` identifies its text.
     ///
     /// # Errors
-    /// Where it is none, or one of another version; nothing of it counts then.
+    /// If the text is not a valid baseline, or has another version.
     pub fn read(file: FileId, text: &str) -> Result<Self, Damage> {
         let form: FileForm<'_> = serde_json::from_str(text).map_err(|error| damage(&error, 0))?;
         if form.schema != SCHEMA {
-            let message = format!("its schema is not `{SCHEMA}`");
+            let message = format!("expected the schema `{SCHEMA}`");
             return Err(Damage { line: 1, message });
         }
         let entries = form.findings.iter().map(|raw| BaselineEntry::read(file, text, raw));
         Ok(Self { entries: entries.collect::<Result<_, _>>()? })
     }
 
-    /// Whether a text begins as [`to_text`](Self::to_text) writes it: also one that a merge
-    /// left with conflicts.
+    /// Whether a text begins like the output of [`to_text`](Self::to_text), even if it contains
+    /// merge conflicts.
     pub(crate) fn is_recognized(text: &[u8]) -> bool {
         let begin = format!("{{\"schema\":\"{SCHEMA}\",\"findings\":[");
         let dense = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace());
         dense.take(begin.len()).eq(begin.bytes())
     }
 
-    /// The baseline that accepts all of `findings`, which are folded.
+    /// Creates a baseline that accepts all `findings`, which are folded.
     pub(crate) fn of(findings: &[Diagnostic], sources: &SourceMap) -> Self {
         let mut alike: BTreeMap<_, (usize, String)> = BTreeMap::new();
         for finding in findings {
@@ -140,8 +136,7 @@ impl Baseline {
         Self { entries: entries.collect() }
     }
 
-    /// The text of the file: an entry on each line, so that a change of one is
-    /// a change of one line.
+    /// Serializes the baseline with one entry per line, so that diffs are minimal.
     pub fn to_text(&self) -> String {
         let entries: Vec<String> =
             self.entries.iter().map(|entry| format!("    {}", entry.to_json())).collect();
@@ -153,7 +148,7 @@ impl Baseline {
         format!("{{\n  \"schema\": \"{SCHEMA}\",\n  \"findings\": {list}\n}}\n")
     }
 
-    /// The baseline with `count` findings of each entry, and no more than there are.
+    /// Returns the baseline with the counts limited to `count` for each entry.
     #[must_use]
     pub(crate) fn keeping(&self, count: impl Fn(&BaselineEntry) -> usize) -> Self {
         let entries = self.entries.iter().map(|entry| {
@@ -163,7 +158,7 @@ impl Baseline {
         Self { entries: entries.filter(|entry| entry.count > 0).collect() }
     }
 
-    /// Marks the findings that were accepted, and gives what is stale.
+    /// Marks the accepted findings, and returns the stale entries.
     pub(super) fn suppress<'a>(
         &'a self,
         findings: &mut [Diagnostic],
@@ -176,7 +171,7 @@ impl Baseline {
             *left -= alike.map_or(0, |alike| alike.accept(*left, entry));
         }
         for (entry, left) in self.entries.iter().zip(&mut left).filter(|(entry, _)| {
-            // Only what is no longer there can have moved.
+            // Only the remaining counts can belong to moved findings.
             !side.held.contains(&(&entry.file, entry.document.as_ref()))
         }) {
             let from = (entry.fingerprint.clone(), RepoPath::new(""));
@@ -191,12 +186,12 @@ impl Baseline {
     }
 }
 
-/// The findings that nothing suppresses yet, by fingerprint and file.
+/// Findings that are not suppressed yet, by fingerprint and file.
 struct OpenFindings {
     groups: BTreeMap<(String, RepoPath), AlikeFindings>,
 }
 
-/// Findings with one fingerprint in one file, whatever sites they are in.
+/// Findings with one fingerprint in one file, in any site.
 #[derive(Default)]
 struct AlikeFindings {
     left: VecDeque<DedupKey>,
@@ -204,7 +199,7 @@ struct AlikeFindings {
 }
 
 impl AlikeFindings {
-    /// Takes up to `most`, and says how many these are.
+    /// Takes at most `most`, and returns the number taken.
     fn accept(&mut self, most: usize, entry: &BaselineEntry) -> usize {
         let count = most.min(self.left.len());
         self.accepted.extend(self.left.drain(..count).map(|key| (key, entry.span)));
@@ -227,8 +222,8 @@ impl OpenFindings {
         Self { groups }
     }
 
-    /// Marks what was accepted, and notes of the others how many like them
-    /// were.
+    /// Marks the accepted findings, and adds a note to the others with the number of identical
+    /// accepted ones.
     fn mark(&self, findings: &mut [Diagnostic], sources: &SourceMap) {
         let groups = || self.groups.values();
         let accepted: BTreeMap<&DedupKey, Option<Span>> =
@@ -244,8 +239,12 @@ impl OpenFindings {
                 finding.suppressed = Some(Suppression::Baseline { at });
             } else if let Some(count) = more.get(&key) {
                 finding.notes.push(match count {
-                    1 => "one like it is in the baseline, and this is one more".to_owned(),
-                    count => format!("{count} like it are in the baseline, and this is one more"),
+                    1 => {
+                        "the baseline accepts one identical finding, and this is another".to_owned()
+                    }
+                    count => format!(
+                        "the baseline accepts {count} identical findings, and this is another"
+                    ),
                 });
             }
         }
@@ -256,12 +255,12 @@ impl BaselineEntry {
     fn read(file: FileId, text: &str, raw: &RawValue) -> Result<Self, Damage> {
         let raw = raw.get();
         let start = raw.as_ptr() as usize - text.as_ptr() as usize;
-        // Only for the entry that is damaged: lines are counted from the first.
+        // Computed only on errors, because lines are counted from the start of the text.
         let line = || text[..start].matches('\n').count();
         let form: EntryForm = serde_json::from_str(raw).map_err(|error| damage(&error, line()))?;
         let is_name = |it: &str| it.len() == 32 && it.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_name(&form.fingerprint) || form.count == 0 {
-            let message = "its fingerprint or its count cannot be one".to_owned();
+            let message = "invalid fingerprint or count".to_owned();
             return Err(Damage { line: line() + 1, message });
         }
         let document = form.document.map(|it| DocKey::new(it.schema, it.layer, it.name));
@@ -292,7 +291,7 @@ impl BaselineEntry {
     }
 }
 
-/// The error of the JSON reader, with `lines` added to its line.
+/// Converts a JSON parser error, adding `lines` to its line.
 fn damage(error: &serde_json::Error, lines: usize) -> Damage {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default().to_owned();

@@ -1,7 +1,7 @@
-//! The findings that reports list: those that are alike as one (`joined`), and of too
-//! many each kind as one, so that a report does not grow with how often a file says the same.
+//! Limits on listed findings: reports list similar findings once (see `joined`), and summarize
+//! findings beyond the maximum, so that repetitive files do not flood a report.
 //!
-//! Exit codes, the baseline and fixes look at all findings.
+//! Exit codes, the baseline and fixes use all findings.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -15,14 +15,15 @@ use crate::source::{RepoPath, SourceMap, Span};
 /// Maximum number of findings of one rule in one file that are listed.
 pub(crate) const MAX_OF_RULE_IN_FILE: usize = 1_000;
 
-/// Maximum number of findings that are listed in all, of each state.
+/// Maximum number of listed findings in total, for each state.
 pub(crate) const MAX_LISTED: usize = 10_000;
 
-/// Maximum number of characters of a text of a finding.
+/// Maximum number of characters in a text of a finding.
 pub(crate) const MAX_TEXT: usize = 1_000;
 
 impl Findings {
-    /// The findings that reports list: those that are alike as one, unless `each` is listed, and one for each kind of those that are too many.
+    /// Findings to list in reports: similar findings are joined, unless `each` is set, and findings
+    /// beyond the maximum are summarized by kind.
     pub fn reported(&self, each: bool, sources: &SourceMap) -> Cow<'_, Self> {
         if !is_to_be_shortened(&self.diagnostics, each, sources) && !needs_cap(&self.suppressed) {
             return Cow::Borrowed(self);
@@ -35,7 +36,7 @@ impl Findings {
 }
 
 impl ComparedFindings {
-    /// Findings as [`Findings::reported`] gives them, for both sides.
+    /// Findings to list for both sides; see [`Findings::reported`].
     pub fn reported(&self, each: bool, sources: &SourceMap) -> Cow<'_, Self> {
         let lists = [&self.new, &self.unchanged, &self.fixed].map(|it| &it.diagnostics);
         if !lists.into_iter().any(|it| is_to_be_shortened(it, each, sources))
@@ -59,13 +60,13 @@ impl ComparedFindings {
     }
 }
 
-/// Whether reports list fewer findings than these, or shorter texts.
+/// Whether reports omit some of these findings or shorten their texts.
 fn is_to_be_shortened(diagnostics: &[Diagnostic], each: bool, sources: &SourceMap) -> bool {
     needs_cap(diagnostics) || (!each && joined::groups(diagnostics, sources).is_some())
 }
 
-/// The list that reports have, and for each entry the indices in `diagnostics` of the findings
-/// that are listed as one, or of the first that it represents.
+/// Findings to list, and for each the indices in `diagnostics` of the findings that it joins, or of
+/// the first one that it summarizes.
 fn shortened(
     diagnostics: &[Diagnostic],
     each: bool,
@@ -80,7 +81,7 @@ fn shortened(
     (capped, listed.into_iter().map(|at| std::mem::take(&mut groups[at])).collect())
 }
 
-/// Whether a list may have to be capped: whether it is long, or a text of it is.
+/// Whether the number of findings or the length of a text may exceed a limit.
 fn needs_cap(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.len() > MAX_OF_RULE_IN_FILE || diagnostics.iter().any(has_long_text)
 }
@@ -92,16 +93,16 @@ fn has_long_text(diagnostic: &Diagnostic) -> bool {
         .chain(&diagnostic.notes)
         .chain(&diagnostic.help)
         .chain([&diagnostic.message]);
-    // A character has a byte at least.
+    // Every character has at least one byte.
     texts.any(|text| text.len() > MAX_TEXT)
 }
 
-/// Common properties of the findings that one finding represents.
+/// Grouping key of summarized findings.
 type CapKey<'a> =
     (Option<&'a RepoPath>, &'static str, Severity, (Option<&'static str>, Option<Span>));
 
-/// The capped list, and for each entry the index in `diagnostics` of the finding, or of the
-/// first that it represents.
+/// Findings to list, and for each the index in `diagnostics` of the finding, or of the first one
+/// that it summarizes.
 fn capped(diagnostics: &[Diagnostic], sources: &SourceMap) -> (Vec<Diagnostic>, Vec<usize>) {
     let kind = |diagnostic: &'_ Diagnostic| {
         let suppressed = diagnostic.suppressed.as_ref().map(Suppression::as_str);
@@ -123,7 +124,7 @@ fn capped(diagnostics: &[Diagnostic], sources: &SourceMap) -> (Vec<Diagnostic>, 
         }
     }
     if listed.len() > MAX_LISTED {
-        // The worst are kept.
+        // The most severe findings are kept.
         listed.sort_by_key(|at| (Reverse(diagnostics[*at].severity), *at));
         for at in listed.split_off(MAX_LISTED) {
             let (rule, severity, suppressed) = kind(&diagnostics[at]);
@@ -139,15 +140,14 @@ fn capped(diagnostics: &[Diagnostic], sources: &SourceMap) -> (Vec<Diagnostic>, 
     (capped, indices)
 }
 
-/// One finding in the place of those at `ats`, which are of one rule, of one file where that is
-/// given.
+/// Summary of the findings at `ats`, which all belong to one rule and, if given, to one file.
 fn stand_in(file: Option<&RepoPath>, ats: &[usize], diagnostics: &[Diagnostic]) -> Diagnostic {
     let first = &diagnostics[ats[0]];
     let count = Diagnostic::total(ats.iter().map(|at| &diagnostics[*at]));
-    // What follows from another finding is not counted.
+    // Consequences of other findings are not counted.
     let left_out = if first.because_of.is_some() { ats.len() } else { count };
     let place = if file.is_some() { "in this file" } else { "in this and other files" };
-    let message = format!("{left_out} more findings of this rule {place} are left out");
+    let message = format!("{left_out} more findings of this rule {place} are not listed");
     let mut sites: Vec<_> = ats.iter().flat_map(|at| &diagnostics[*at].sites).cloned().collect();
     sites.sort_unstable();
     sites.dedup();
@@ -160,12 +160,12 @@ fn stand_in(file: Option<&RepoPath>, ats: &[usize], diagnostics: &[Diagnostic]) 
         because_of: first.because_of,
         sites,
         count,
-        ..Diagnostic::new(first.rule, "", Label::new(span, "the first of them"))
+        ..Diagnostic::new(first.rule, "", Label::new(span, "first of these findings"))
     }
-    .help("fix those that are listed, and run layercake again")
+    .help("fix the listed findings, then run layercake again")
 }
 
-/// The finding with no text that is longer than [`MAX_TEXT`].
+/// Truncates texts longer than [`MAX_TEXT`].
 fn clipped(diagnostic: &Diagnostic) -> Diagnostic {
     let mut diagnostic = diagnostic.clone();
     let labels = std::iter::once(&mut diagnostic.primary).chain(&mut diagnostic.related);

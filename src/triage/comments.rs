@@ -1,4 +1,4 @@
-//! Findings that a comment says are not to be reported.
+//! Suppression of findings by ignore comments.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,16 @@ use crate::diagnostic::{Diagnostic, Label, Suppression};
 use crate::ignore::{Ignore, IgnoreExtent, RuleName, reaching};
 use crate::source::{FileId, Source};
 
-/// A comment that suppresses nothing, or not all that it names.
+/// A comment with at least one name that suppresses nothing.
 #[derive(Debug)]
 pub(crate) struct UnusedIgnore<'a> {
     /// The comment.
     pub(crate) ignore: &'a Ignore,
-    /// The names of which nothing was found.
+    /// Names without a matching finding.
     pub(crate) names: Vec<&'a RuleName>,
 }
 
-/// Marks the findings that a comment of theirs suppresses, and gives the
-/// comments that do so for nothing.
+/// Marks the findings that comments suppress, and returns the comments with unused names.
 pub(super) fn by_comments<'a>(
     findings: &mut [Diagnostic],
     side: &Findable<'a>,
@@ -29,7 +28,7 @@ pub(super) fn by_comments<'a>(
             let naming = naming.get_mut(&(label.span.file, finding.rule.name))?;
             naming.first_reaching(label, side.sources.get(label.span.file))
         });
-        // Of several comments the first is recorded; all of them are used.
+        // The first of several comments is recorded; all of them count as used.
         if let Some(first) = reaching.min() {
             let Ignore { span, reason, .. } = side.ignores[first];
             let suppression = Suppression::Comment { at: *span, reason: reason.clone() };
@@ -51,19 +50,19 @@ pub(super) fn by_comments<'a>(
     all.filter_map(|(ignore, used)| unused(ignore, &used)).collect()
 }
 
-/// The comments of one file that name one rule. There can be as many of them as
-/// there are findings, so that they are not gone through for each.
+/// Comments of one file that name one rule. There can be as many as findings, so they are not
+/// iterated for each finding.
 #[derive(Default)]
 struct RuleComments<'a> {
-    /// As [`reaching`] wants them.
+    /// Extents, sorted as [`reaching`] requires.
     extents: Vec<&'a IgnoreExtent>,
     named: Vec<NameIndex>,
-    /// Increase of the number of findings that use each over the one before it, and one more behind
-    /// all.
+    /// Difference array of the number of findings for each comment, with one extra element at the
+    /// end.
     used: Vec<i64>,
 }
 
-/// A name in a comment, by indices.
+/// Index of a name in a comment.
 #[derive(Clone, Copy)]
 struct NameIndex {
     ignore: usize,
@@ -71,7 +70,7 @@ struct NameIndex {
 }
 
 impl<'a> RuleComments<'a> {
-    /// The comments by file and rule.
+    /// Comments by file and rule.
     fn all(ignores: &[&'a Ignore]) -> BTreeMap<(FileId, &'static str), Self> {
         let mut sorted: Vec<(usize, &'a Ignore)> = ignores.iter().copied().enumerate().collect();
         sorted.sort_by_key(|(_, ignore)| (ignore.extent.kind(), ignore.span));
@@ -85,7 +84,7 @@ impl<'a> RuleComments<'a> {
         all
     }
 
-    /// Of several names for one rule in a comment only the first is of use.
+    /// If a comment names a rule several times, only the first name is used.
     fn add(&mut self, named: NameIndex, extent: &'a IgnoreExtent) {
         if self.named.last().is_none_or(|last| last.ignore != named.ignore) {
             self.extents.push(extent);
@@ -94,8 +93,7 @@ impl<'a> RuleComments<'a> {
         }
     }
 
-    /// The first comment that speaks of what `label` points at; all that do are
-    /// of use.
+    /// First comment that covers the location of `label`; all covering comments count as used.
     fn first_reaching(&mut self, label: &Label, source: &Source) -> Option<usize> {
         let stretches = reaching(&self.extents, label, source);
         let firsts = stretches.iter().filter_map(|it| self.named[it.clone()].first());
@@ -108,7 +106,7 @@ impl<'a> RuleComments<'a> {
     }
 }
 
-/// The rules that a comment names, each with the index of its name.
+/// Rules that a comment names, each with the index of its name.
 fn rules(ignore: &Ignore) -> impl Iterator<Item = (usize, &'static str)> {
     let names = ignore.names.iter().enumerate();
     names.flat_map(|(at, name)| name.rules.iter().map(move |rule| (at, rule.name)))

@@ -1,4 +1,4 @@
-//! Findings that follow from another one, which is to be repaired first: it decides about them.
+//! Consequences: findings caused by another finding, which must be fixed first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use crate::diagnostic::{Diagnostic, Severity, Trait};
 use crate::edit::EditId;
 use crate::source::{FileId, SourceMap};
 
-/// Maximum number of consequences that the note of their finding quotes.
+/// Maximum number of consequences quoted in the note of their root.
 const MAX_QUOTED: usize = 2;
 
-/// Maximum number of files whose texts are searched for what seems absent.
+/// Maximum number of files searched for an apparently absent name.
 const MAX_SEARCHED: usize = 20;
 
 impl Findings {
-    /// Marks the findings of what may be among documents that were not read.
+    /// Marks the findings about absent things that may be defined in unread documents.
     #[must_use]
     pub(crate) fn with_consequences(mut self, sources: &SourceMap) -> Self {
         let roots = {
@@ -28,9 +28,9 @@ impl Findings {
 }
 
 impl ComparedFindings {
-    /// Marks the findings that nothing but edits of files that are not read caused, where an
-    /// error says so of the first of these, and those of what may be among documents that were
-    /// not read. `unread` gives the file of such an edit.
+    /// Marks two kinds of findings: those caused only by edits of unread files, if an error reports
+    /// the first of these files; and those about absent things that may be defined in unread
+    /// documents. `unread` gives the unread file of an edit.
     pub(crate) fn mark_consequences(
         &mut self,
         unread: &dyn Fn(EditId) -> Option<FileId>,
@@ -63,7 +63,7 @@ impl ComparedFindings {
 }
 
 impl ComparedFindings {
-    /// Leaves out what seems fixed in sites of which not all documents are known any more.
+    /// Removes findings that only seem fixed, in sites whose documents are no longer all known.
     fn forget_unknown(&mut self) {
         let of_head = self.new.diagnostics.iter().chain(&self.unchanged.diagnostics);
         let unknown = of_head.filter(|it| it.rule.is(Trait::UnknownDocuments));
@@ -79,16 +79,16 @@ impl ComparedFindings {
     }
 }
 
-/// Whether it says that a file was not read to its end.
+/// Whether the finding reports a partly read file.
 fn is_unread_file(finding: &Diagnostic) -> bool {
     finding.rule.is(Trait::Unreadable) && finding.severity == Severity::Error
 }
 
-/// The errors that say what was not read.
+/// Errors about unread documents.
 struct UnreadErrors<'a> {
-    /// Where documents of sites are not known at all.
+    /// Errors about sites whose documents are unknown.
     sites: Vec<(usize, &'a Diagnostic)>,
-    /// With the texts of their files.
+    /// Errors about partly read files, with the texts of the files.
     files: Vec<(usize, &'a Diagnostic, &'a str)>,
 }
 
@@ -104,8 +104,8 @@ impl<'a> UnreadErrors<'a> {
         }
     }
 
-    /// The index of the error from which a finding may follow: what it misses can be in a
-    /// repository that was not given, or in a file that speaks of its schema.
+    /// Index of the error that may cause a finding: the absent thing can be in a missing
+    /// repository, or in a partly read file that mentions its schema.
     fn root_of(&self, finding: &Diagnostic) -> Option<usize> {
         if !finding.rule.is(Trait::Absence) {
             return None;
@@ -124,7 +124,7 @@ impl<'a> UnreadErrors<'a> {
     }
 }
 
-/// Marks each finding that has a root, and says so at the root.
+/// Marks each finding that has a root, and adds a note to the root.
 fn mark(findings: &mut [Diagnostic], roots: Vec<Option<usize>>) {
     let mut consequences: BTreeMap<usize, Consequences> = BTreeMap::new();
     for (at, root) in roots.into_iter().enumerate() {
@@ -139,11 +139,11 @@ fn mark(findings: &mut [Diagnostic], roots: Vec<Option<usize>>) {
     }
 }
 
-/// The findings that follow from one.
+/// Consequences of one finding.
 #[derive(Default)]
 struct Consequences {
     count: usize,
-    /// Messages of the first of some rules.
+    /// First message of each rule, for some rules.
     quoted: BTreeMap<&'static str, String>,
 }
 
@@ -156,13 +156,13 @@ impl Consequences {
         }
     }
 
-    /// The note of the finding from which they follow.
+    /// Note for the root finding.
     fn describe(&self) -> String {
         let quoted = self.quoted.values().map(String::as_str).collect::<Vec<_>>().join("; ");
         match self.count {
-            1 => format!("1 finding follows from it (`--all-findings`): {quoted}"),
+            1 => format!("1 finding follows from this one (`--all-findings`): {quoted}"),
             count => {
-                format!("{count} findings follow from it (`--all-findings`), such as: {quoted}")
+                format!("{count} findings follow from this one (`--all-findings`), e.g. {quoted}")
             }
         }
     }

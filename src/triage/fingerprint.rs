@@ -1,14 +1,13 @@
-//! Names for findings that stay when lines move and values change.
+//! Stable identifiers of findings, independent of line numbers and values.
 
 use crate::diagnostic::Diagnostic;
 use crate::source::RepoPath;
 
-/// The name of a finding whose first place is in the file at `path`.
+/// Fingerprint of a finding with its primary location in the file at `path`.
 ///
-/// It is made of the rule, the document or else the file, and what the finding
-/// is about ([`Diagnostic::subject`]). No line, no message and no value is in
-/// it: a message quotes values, some of which may be guessed from their hash.
-/// Findings that are alike in all of these have one name.
+/// Hashes the rule, the document (or else the file) and the subject ([`Diagnostic::subject`]).
+/// Lines, messages and values are excluded: messages quote values, and short secrets could be
+/// guessed from their hash. Findings with the same inputs have the same fingerprint.
 pub(crate) fn fingerprint(diagnostic: &Diagnostic, path: &RepoPath) -> String {
     let mut hash = Fnv::new();
     hash.add(diagnostic.rule.name);
@@ -20,8 +19,8 @@ pub(crate) fn fingerprint(diagnostic: &Diagnostic, path: &RepoPath) -> String {
     format!("{:032x}", hash.0)
 }
 
-/// FNV-1a with 128 bits: the same on every machine and in every version,
-/// which the hashes of the standard library are not.
+/// FNV-1a with 128 bits. Unlike the hashes of the standard library, it is stable across machines
+/// and versions.
 struct Fnv(u128);
 
 impl Fnv {
@@ -29,7 +28,7 @@ impl Fnv {
         Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
     }
 
-    /// Adds a part and its length, so that parts cannot run into each other.
+    /// Adds a part and its length, which keeps the boundaries of parts distinct.
     fn add(&mut self, part: &str) {
         const PRIME: u128 = 0x0100_0000_0000_0000_0000_013b;
         let length = (part.len() as u64).to_le_bytes();

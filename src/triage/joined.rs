@@ -1,9 +1,8 @@
-//! Findings that reports list as one: those that follow from one absent thing, and those of
-//! alike files of many sites.
+//! Findings that reports list once: those caused by one absent thing, and those of copies of a file
+//! in many sites.
 //!
-//! Sixteen substitutions that need a missing document are one fault to fix, and so is a line that
-//! was copied into two hundred sites. Exit codes, comments, the baseline and fixes look at each of
-//! the findings.
+//! Sixteen substitutions from a missing document are one defect to fix, and so is a line copied
+//! into two hundred sites. Exit codes, comments, the baseline and fixes use each finding.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,22 +11,22 @@ use super::fold;
 use crate::diagnostic::{Absent, Diagnostic, Severity};
 use crate::source::{DocKey, FileId, SourceMap, Span};
 
-/// Maximum number of sites of which alike findings are listed one by one.
+/// Maximum number of sites whose identical findings are listed separately.
 const MAX_SITES: usize = 3;
 
-/// Common properties of findings that are listed as one.
+/// Grouping key of findings that are listed once.
 type JoinKey<'a> = (&'static str, Severity, Option<Span>, CommonCause<'a>);
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum CommonCause<'a> {
-    /// The missing thing.
+    /// Absent thing.
     Absent(&'a Absent),
-    /// The message, and the file without the name of its site.
+    /// Message, and path without the site name.
     AlikeFiles(&'a str, String),
 }
 
-/// The indices in `diagnostics` of the findings that are listed as one, in the order of the
-/// first of each; none where each is listed alone.
+/// Groups of indices in `diagnostics`, in the order of their first findings; `None` if no findings
+/// are joined.
 pub(super) fn groups(diagnostics: &[Diagnostic], sources: &SourceMap) -> Option<Vec<Vec<usize>>> {
     let mut alike: BTreeMap<JoinKey<'_>, Vec<usize>> = BTreeMap::new();
     for (at, diagnostic) in diagnostics.iter().enumerate() {
@@ -68,7 +67,7 @@ fn kind<'a>(diagnostic: &'a Diagnostic, sources: &SourceMap) -> Option<JoinKey<'
     Some((diagnostic.rule.name, diagnostic.severity, diagnostic.because_of, shared))
 }
 
-/// The finding that is listed for those at `group`, one at least.
+/// Finding to list for `group`, which is not empty.
 pub(super) fn joined(group: &[usize], diagnostics: &[Diagnostic]) -> Diagnostic {
     let first = &diagnostics[group[0]];
     let [_, others @ ..] = group else { return first.clone() };
@@ -81,7 +80,7 @@ pub(super) fn joined(group: &[usize], diagnostics: &[Diagnostic]) -> Diagnostic 
         ..first.clone()
     };
     if let Some(absent) = &first.absent {
-        // Sites can have documents of one name.
+        // Sites can have documents of the same name.
         let users: BTreeSet<(FileId, Option<&DocKey>)> =
             all().map(|it| (it.primary.span.file, it.documents.first())).collect();
         joined.message = absent.describe(group.len(), users.len());

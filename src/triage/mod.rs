@@ -1,5 +1,5 @@
-//! From findings to a verdict: the same finding in several sites becomes one, and all are in an
-//! order that depends on nothing but the input.
+//! Deduplication and sorting of findings: findings that occur in several sites are merged, and the
+//! order depends only on the input.
 
 pub mod baseline;
 pub(crate) mod cap;
@@ -22,52 +22,51 @@ use crate::diagnostic::{Diagnostic, Severity, Trait};
 use crate::edit::EditId;
 use crate::source::{RepoPath, SourceMap, Span};
 
-/// The findings of a run, folded and sorted.
+/// Findings of a run, folded and sorted.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
-    /// The findings, by path, place, rule and message.
+    /// Findings by path, location, rule and message.
     pub diagnostics: Vec<Diagnostic>,
-    /// The findings that a comment or the baseline suppresses, in the same order.
+    /// Findings suppressed by a comment or the baseline, in the same order.
     pub suppressed: Vec<Diagnostic>,
 }
 
-/// The findings of two sides, by the sides that have them.
+/// Findings of a comparison, by the sides that have them.
 #[derive(Clone, Debug, Default)]
 pub struct ComparedFindings {
-    /// On the head side only.
+    /// Findings on the head side only.
     pub new: Findings,
-    /// The edits that caused each of the new ones, in their order; none where
-    /// that is not known.
+    /// For each new finding, the edits that caused it; empty if unknown.
     pub causes: Vec<Vec<EditId>>,
-    /// On both sides, as they are on the head side.
+    /// Findings on both sides, with their head locations.
     pub unchanged: Findings,
-    /// On the base side only; their places are there.
+    /// Findings on the base side only, with their base locations.
     pub fixed: Findings,
-    /// On the head side, and suppressed there, by path and place.
+    /// Suppressed findings on the head side, by path and location.
     pub suppressed: Vec<Diagnostic>,
-    /// Number of comments that suppress findings in the head and are not in the base.
+    /// Number of ignore comments that the head adds.
     pub added_ignores: usize,
 }
 
-/// Identity of a finding, wherever its lines have moved: its rule, its document or else its file,
-/// and its message; in one site.
+/// Identity of a finding independent of its lines: its rule, its document or else its file, its
+/// message, and its site.
 type FindingIdentity = (Option<Arc<str>>, &'static str, String, String);
 
-/// Key by which a finding of several sites is reported once: its file, its position there and, in a
-/// decoded text, in that, its rule, its message, and its span.
+/// Deduplication key across sites: file, position in the file and in a decoded text, rule, message
+/// and span.
 type DedupKey = (RepoPath, [u32; 2], &'static str, String, Span);
 
-/// One of two sides.
+/// One side of a comparison.
 #[derive(Debug, Default)]
 pub(crate) struct SideFindings {
-    /// The findings, each that of one site.
+    /// Findings, one for each site.
     pub(crate) findings: Vec<Diagnostic>,
-    /// All sites that are there, with findings or without.
+    /// All existing sites, with or without findings.
     pub(crate) sites: BTreeSet<Arc<str>>,
 }
 
 impl ComparedFindings {
-    /// Compares the findings of two sides; `causes` gives the edits that caused a new one.
+    /// Compares the findings of two sides; `causes` returns the edits that caused a new finding.
     pub(crate) fn new(
         base: SideFindings,
         head: SideFindings,
@@ -97,7 +96,7 @@ impl ComparedFindings {
         }
     }
 
-    /// The wanted ones of the new and the unchanged findings.
+    /// Keeps only some of the new and unchanged findings.
     #[must_use]
     pub(crate) fn retained(&self, is_wanted: impl Fn(&Diagnostic) -> bool) -> Self {
         let new = self.new.diagnostics.iter().zip(&self.causes);
@@ -117,15 +116,15 @@ impl ComparedFindings {
         }
     }
 
-    /// Gives the causes other numbers, where only some of the edits are left:
-    /// `numbers` has for each edit there was the one it has now.
+    /// Renumbers the causes after edits were removed: `numbers` maps each old index to a new one,
+    /// if the edit remains.
     pub(crate) fn renumber(&mut self, numbers: &[Option<EditId>]) {
         for causes in &mut self.causes {
             *causes = causes.iter().filter_map(|edit| numbers[edit.index()]).collect();
         }
     }
 
-    /// Adds a finding, and the edit that brought it with it.
+    /// Adds a new finding and the edit that caused it.
     pub(crate) fn add(&mut self, finding: Diagnostic, edit: Option<EditId>, sources: &SourceMap) {
         let key = dedup_key(&finding, sources);
         let known = &mut self.new.diagnostics;
@@ -135,7 +134,7 @@ impl ComparedFindings {
     }
 }
 
-/// The findings of two sides, each that of one site, while they are compared.
+/// Findings of both sides during a comparison, one for each site.
 #[derive(Default)]
 struct UnfoldedComparison {
     new: Vec<Diagnostic>,
@@ -145,9 +144,9 @@ struct UnfoldedComparison {
 }
 
 impl UnfoldedComparison {
-    /// A finding of the head is suppressed or not whatever was before. One that
-    /// was suppressed and is no longer is new; one that is suppressed now is not
-    /// fixed.
+    /// Splits the findings into states. The suppression of a head finding does not depend on the
+    /// base: a finding that is no longer suppressed is new, and a finding that becomes suppressed
+    /// is not fixed.
     fn new(base: SideFindings, head: SideFindings, sources: &SourceMap) -> Self {
         let sites = OneSided::new(&base, &head, sources);
         let mut before: BTreeMap<FindingIdentity, [VecDeque<Diagnostic>; 2]> = BTreeMap::new();
@@ -155,8 +154,8 @@ impl UnfoldedComparison {
             let alike = before.entry(identity(&diagnostic, sources)).or_default();
             alike[usize::from(diagnostic.suppressed.is_some())].push_back(diagnostic);
         }
-        // Of several alike the first is the first, and a suppressed one is a
-        // suppressed one: what is left is then the same whichever side it is on.
+        // Identical findings are paired in order, within the same suppression state. The result is
+        // then symmetric.
         let mut apart = Self::default();
         let mut left = Vec::new();
         for diagnostic in head.findings.into_iter().flat_map(by_site) {
@@ -180,19 +179,18 @@ impl UnfoldedComparison {
     }
 }
 
-/// Sites that are on one side only. A finding in an added site is not new if it is about a file
-/// that others had before, nor is a finding of a removed site fixed if others still have the file;
-/// and an added site may be a removed one by another name.
+/// Sites on one side only. A finding in an added site is not new if it concerns a file that other
+/// sites had before, and a finding of a removed site is not fixed if other sites still have the
+/// file. An added site may be a renamed one.
 struct OneSided {
     came: BTreeSet<Arc<str>>,
     went: BTreeSet<Arc<str>>,
-    /// The findings in the sites of either side.
+    /// Findings in the sites of either side.
     base: BTreeSet<FindingInFile>,
     head: BTreeSet<FindingInFile>,
 }
 
-/// Identity of a finding in any site: its file, its rule, its document or else its file, and its
-/// message.
+/// Identity of a finding in any site: file, rule, document or else file, and message.
 type FindingInFile = (RepoPath, &'static str, String, String);
 
 impl OneSided {
@@ -201,7 +199,7 @@ impl OneSided {
             one.sites.difference(&other.sites).cloned().collect()
         };
         let (came, went): (BTreeSet<_>, BTreeSet<_>) = (only(head, base), only(base, head));
-        // Hardly ever does a site come or go.
+        // Fast path: sites are rarely added or removed.
         let in_files = |side: &SideFindings, is_asked: bool| {
             let open = side.findings.iter().filter(|it| is_asked && it.suppressed.is_none());
             open.map(|diagnostic| in_file(diagnostic, sources)).collect()
@@ -252,7 +250,7 @@ fn wherever(diagnostic: &Diagnostic, sources: &SourceMap) -> FindingIdentity {
     (None, rule, place, message)
 }
 
-/// A finding for each of its sites.
+/// Splits a finding into one for each site.
 fn by_site(diagnostic: Diagnostic) -> Vec<Diagnostic> {
     if diagnostic.sites.len() < 2 {
         return vec![diagnostic];
@@ -277,19 +275,19 @@ fn dedup_key(diagnostic: &Diagnostic, sources: &SourceMap) -> DedupKey {
     (path, at, diagnostic.rule.name, diagnostic.message.clone(), place)
 }
 
-/// Number of findings of each severity.
+/// Number of findings by severity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 pub struct Counts {
-    /// Errors.
+    /// Number of errors.
     pub errors: usize,
-    /// Warnings.
+    /// Number of warnings.
     pub warnings: usize,
-    /// Notes.
+    /// Number of notes.
     pub notes: usize,
 }
 
 impl Counts {
-    /// Adds findings.
+    /// Counts `findings`.
     pub(crate) fn add(&mut self, severity: Severity, count: usize) {
         match severity {
             Severity::Error => self.errors += count,
@@ -298,15 +296,15 @@ impl Counts {
         }
     }
 
-    /// Findings of all severities.
+    /// Total of all severities.
     pub fn all(&self) -> usize {
         self.errors + self.warnings + self.notes
     }
 }
 
 impl Findings {
-    /// Folds and sorts `diagnostics`; those that do not touch one of `paths`
-    /// are left out, unless no paths are given.
+    /// Folds and sorts `diagnostics`. If `paths` is not empty, findings that do not touch any of
+    /// them are removed.
     pub fn new(diagnostics: Vec<Diagnostic>, sources: &SourceMap, paths: &[RepoPath]) -> Self {
         let touching = diagnostics.into_iter().filter(|it| touches(it, sources, paths));
         let (suppressed, open): (Vec<_>, Vec<_>) = touching.partition(|it| it.suppressed.is_some());
@@ -326,7 +324,7 @@ impl Findings {
     }
 }
 
-/// Findings with those that are the same in several sites folded into one, in order.
+/// Merges the findings that occur in several sites, and sorts them.
 fn folded(diagnostics: Vec<Diagnostic>, sources: &SourceMap) -> Vec<Diagnostic> {
     let mut folded: BTreeMap<_, Diagnostic> = BTreeMap::new();
     for diagnostic in diagnostics {
@@ -345,14 +343,12 @@ fn touches(diagnostic: &Diagnostic, sources: &SourceMap, paths: &[RepoPath]) -> 
         || labels.any(|label| concerns(paths, sources.path_of(label.span)))
 }
 
-/// Whether `path` is one of `paths` or below one; where there are none, every
-/// path is meant.
+/// Whether `path` is in one of `paths`; true if there are none.
 pub(crate) fn concerns(paths: &[RepoPath], path: &RepoPath) -> bool {
     paths.is_empty() || paths.iter().any(|given| path == given || path.below(given).is_some())
 }
 
-/// The finding met again in another site: its sites, documents and places are
-/// added to the first.
+/// Merges a finding of another site: adds its sites, documents and locations.
 fn fold(first: &mut Diagnostic, again: Diagnostic) {
     first.severity = first.severity.max(again.severity);
     for site in again.sites {
@@ -367,7 +363,7 @@ fn fold(first: &mut Diagnostic, again: Diagnostic) {
     }
     for label in again.related {
         if !first.related.contains(&label) {
-            // Beside those that say the same of other places.
+            // Group labels with the same message.
             let alike = first.related.iter().rposition(|other| other.message == label.message);
             let at = alike.map_or(first.related.len(), |last| last + 1);
             first.related.insert(at, label);

@@ -1,5 +1,4 @@
-//! The findings that count, and their levels: the level that a rule has for a file and a site, and
-//! whether a finding in one site holds in all of them.
+//! Levels of rules by file and site, and aggregation of findings across sites.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,28 +12,27 @@ use crate::diagnostic::{Diagnostic, Level, Rule, Trait};
 use crate::ignore::Ignore;
 use crate::source::{DocKey, FileId, RepoPath, SourceMap};
 
-/// Decides which findings count, and how much.
+/// Policy that decides which findings are reported, and at which severity.
 #[derive(Clone, Debug, Default)]
 pub struct TriagePolicy {
-    /// The level of each rule, and where.
+    /// Levels of the rules.
     pub(crate) levels: Levels,
 }
 
-/// The level of each rule: by itself, for files, and for sites. A level for a site has precedence
-/// over one for a file, and that over the rest.
+/// Levels of the rules: general, by file and by site. A level for a site has precedence over one
+/// for a file, which has precedence over the general level.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Levels {
-    /// The level of a rule wherever nothing else is said; its default for
-    /// those that are not here.
+    /// General levels; missing rules have their default level.
     pub(crate) general: BTreeMap<&'static str, Level>,
-    /// For the files whose paths match; a later one has precedence over an earlier.
+    /// Levels for files with matching paths; later entries have precedence.
     pub(crate) per_path: Vec<(GlobSet, BTreeMap<&'static str, Level>)>,
-    /// For the sites whose names match; a later one has precedence over an earlier.
+    /// Levels for sites with matching names; later entries have precedence.
     pub(crate) per_site: Vec<(GlobSet, BTreeMap<&'static str, Level>)>,
 }
 
 impl Levels {
-    /// The level of `rule` for a finding in the file at `path`, in `site`.
+    /// Level of `rule` for a finding in the file at `path` in `site`.
     pub(crate) fn of(&self, rule: &Rule, path: &str, site: Option<&str>) -> Level {
         if rule.is(Trait::Always) {
             return rule.level();
@@ -50,44 +48,45 @@ impl Levels {
         level.copied().unwrap_or(rule.level())
     }
 
-    /// Whether findings of `rule` can count anywhere.
+    /// Whether findings of `rule` can be reported anywhere.
     pub(crate) fn can_count(&self, rule: &Rule) -> bool {
         let general = self.general.get(rule.name).copied().unwrap_or(rule.level());
         let mut special = self.per_path.iter().chain(&self.per_site);
-        let raises = |levels: &BTreeMap<&'static str, Level>| {
+        let enables = |levels: &BTreeMap<&'static str, Level>| {
             levels.get(rule.name).is_some_and(|level| *level != Level::Off)
         };
-        rule.is(Trait::Always) || general != Level::Off || special.any(|(_, levels)| raises(levels))
+        rule.is(Trait::Always)
+            || general != Level::Off
+            || special.any(|(_, levels)| enables(levels))
     }
 
-    /// Whether findings of `rule` can count in the file at `path`, in whatever
-    /// site.
+    /// Whether findings of `rule` can be reported in the file at `path`, in any site.
     pub(crate) fn can_count_at(&self, rule: &Rule, path: &str) -> bool {
-        let raises = |(_, levels): &(GlobSet, BTreeMap<&'static str, Level>)| {
+        let enables = |(_, levels): &(GlobSet, BTreeMap<&'static str, Level>)| {
             levels.get(rule.name).is_some_and(|level| *level != Level::Off)
         };
-        self.of(rule, path, None) != Level::Off || self.per_site.iter().any(raises)
+        self.of(rule, path, None) != Level::Off || self.per_site.iter().any(enables)
     }
 }
 
-/// One side of a run, as far as its findings are judged by it.
+/// One side of a run, for judging its findings.
 pub(crate) struct Findable<'a> {
-    /// All texts.
+    /// All source texts.
     pub(crate) sources: &'a SourceMap,
-    /// The sites that its files count for.
+    /// Sites of each file.
     pub(crate) sites: &'a SitesOfFiles,
-    /// The comments in its files that say what is not to be reported.
+    /// Ignore comments in the files.
     pub(crate) ignores: Vec<&'a Ignore>,
-    /// The accepted findings, if there is a baseline.
+    /// Accepted findings, if there is a baseline.
     pub(crate) baseline: Option<&'a Baseline>,
-    /// Its files with the documents in each; a file by itself too.
+    /// Files with their documents, and files alone.
     pub(crate) held: BTreeSet<(&'a RepoPath, Option<&'a DocKey>)>,
 }
 
-/// The sites that files count for.
+/// Map from files to sites.
 #[derive(Debug, Default)]
 pub(crate) struct SitesOfFiles {
-    /// Sorted: most files count for a few sites, and the sites of most files are never asked for.
+    /// Sorted lazily: most files belong to a few sites, and most are never queried.
     pairs: Vec<(FileId, Arc<str>)>,
 }
 
@@ -101,7 +100,7 @@ impl FromIterator<(FileId, Arc<str>)> for SitesOfFiles {
 }
 
 impl SitesOfFiles {
-    /// The sites that a file counts for, sorted.
+    /// Sites of a file, sorted.
     pub(crate) fn of(&self, file: FileId) -> impl Iterator<Item = &Arc<str>> {
         let from = self.pairs.partition_point(|(other, _)| *other < file);
         let pairs = self.pairs[from..].iter().take_while(move |(other, _)| *other == file);
@@ -109,23 +108,22 @@ impl SitesOfFiles {
     }
 }
 
-/// The findings of one side, and what was said of them in vain.
+/// Findings of one side, and its unused suppressions.
 #[derive(Debug, Default)]
 pub(crate) struct TriagedFindings<'a> {
-    /// The findings that count, those that are suppressed among them.
+    /// Reported findings, including suppressed ones.
     pub(crate) findings: Vec<Diagnostic>,
-    /// Comments that suppress nothing, or not all that they name.
+    /// Comments with unused names.
     pub(crate) unused: Vec<UnusedIgnore<'a>>,
-    /// The entries of the baseline that no finding matches any more.
+    /// Baseline entries without matching findings.
     pub(crate) stale: Vec<StaleEntry<'a>>,
 }
 
 impl TriagePolicy {
-    /// The findings of one side that count, each that of one site with its
-    /// severity, and whether a comment or the baseline suppresses it.
+    /// Findings to report for one side, one for each site, with their severities and suppressions.
     ///
-    /// Where another side's baseline counts, `own` is that of this one. It accepts nothing then,
-    /// but its stale entries alone are reported.
+    /// If the baseline of another side applies, `own` is the baseline of this side. It then
+    /// suppresses nothing, but its stale entries are the reported ones.
     pub(crate) fn judge<'a>(
         &self,
         found: Vec<Diagnostic>,
@@ -134,12 +132,12 @@ impl TriagePolicy {
     ) -> TriagedFindings<'a> {
         let mut findings = self.levelled_all(found_everywhere(found, side), side);
         let unused = by_comments(&mut findings, side);
-        let stale_of_own = own.map(|own| own.suppress(&mut findings.clone(), side));
+        let own_stale = own.map(|own| own.suppress(&mut findings.clone(), side));
         let stale = side.baseline.map(|baseline| baseline.suppress(&mut findings, side));
-        TriagedFindings { findings, unused, stale: stale_of_own.or(stale).unwrap_or_default() }
+        TriagedFindings { findings, unused, stale: own_stale.or(stale).unwrap_or_default() }
     }
 
-    /// The findings that count, each that of one site with its severity.
+    /// Findings to report, one for each site, with their severities.
     pub(crate) fn levelled_all(
         &self,
         found: Vec<Diagnostic>,
@@ -153,8 +151,7 @@ impl TriagePolicy {
         found.into_iter().flat_map(by_site).filter_map(levelled).collect()
     }
 
-    /// A finding in the file at `path` with the severity that it has there, in
-    /// `site`; none where it does not count.
+    /// Finding in the file at `path` with its severity in `site`; `None` if it is off.
     pub(crate) fn levelled(
         &self,
         finding: Diagnostic,
@@ -163,7 +160,7 @@ impl TriagePolicy {
     ) -> Option<Diagnostic> {
         let level = self.levels.of(finding.rule, path, site);
         let severity = match level.severity()? {
-            // At its rule's own severity a finding may say another for itself.
+            // A finding may override its severity if its rule has its default level.
             own if own == finding.rule.severity => finding.severity,
             other => other,
         };
@@ -171,12 +168,11 @@ impl TriagePolicy {
     }
 }
 
-/// Without what was found in some of the sites that could show it, of the
-/// rules that speak of all of them.
+/// Removes findings of rules that must apply everywhere, if a site of the file does not have them.
 fn found_everywhere(found: Vec<Diagnostic>, side: &Findable<'_>) -> Vec<Diagnostic> {
-    let speaks_of_all = |finding: &Diagnostic| finding.rule.is(Trait::Everywhere);
+    let is_everywhere = |finding: &Diagnostic| finding.rule.is(Trait::Everywhere);
     let mut shown: BTreeMap<_, BTreeSet<Arc<str>>> = BTreeMap::new();
-    for finding in found.iter().filter(|finding| speaks_of_all(finding)) {
+    for finding in found.iter().filter(|finding| is_everywhere(finding)) {
         let sites = shown.entry(dedup_key(finding, side.sources)).or_default();
         sites.extend(finding.sites.iter().cloned());
     }
@@ -184,5 +180,5 @@ fn found_everywhere(found: Vec<Diagnostic>, side: &Findable<'_>) -> Vec<Diagnost
         let did = &shown[&dedup_key(finding, side.sources)];
         side.sites.of(finding.primary.span.file).all(|could| did.contains(could))
     };
-    found.into_iter().filter(|finding| !speaks_of_all(finding) || holds(finding)).collect()
+    found.into_iter().filter(|finding| !is_everywhere(finding) || holds(finding)).collect()
 }

@@ -1,8 +1,7 @@
-"""Writes every script that stands in `action.yml` or a workflow to a file of its
-own, for shellcheck, and refuses those into which an expression would be pasted:
-its value could be anything, and belongs into `env:`. Of a page, `*.md`, the same
-is done with the workflows in it, which are written to the folder themselves, too;
-what they give to the action must be inputs of `action.yml`.
+"""Extracts every script of `action.yml` or a workflow into a file for shellcheck, and
+rejects scripts with an embedded expression: its value could be arbitrary code and belongs
+in `env:`. Workflows in a page, `*.md`, are checked too and written to the folder; the
+inputs that they pass to the action must exist in `action.yml`.
 
     blocks.py FOLDER FILE...
 """
@@ -30,16 +29,15 @@ def main():
                 count += 1
                 script = f"#!/usr/bin/env bash\nset -eo pipefail\n{step['run']}\n"
                 (folder / f"{file.stem}-{count}.sh").write_text(script)
-    assert count > 0, "there is no script to check"
+    assert count > 0, "no script found"
 
 
 def definitions(file, folder):
-    """The action or workflow in a file, or the workflows of a page and the single
-    steps."""
+    """Returns the action or workflow in a file, or the workflows and single steps of a page."""
     if file.suffix != ".md":
         return [file.read_text()]
     blocks = re.findall(r"^```yaml\n(.*?)^```$", file.read_text(), re.M | re.S)
-    # Other blocks are of other files, such as a configuration.
+    # Other blocks are other files, such as a configuration.
     blocks = [it for it in blocks if re.search(r"^ *- (uses|run):", it, re.M)]
     assert blocks, f"{file} has no workflow"
     for number, block in enumerate(blocks):
@@ -49,7 +47,7 @@ def definitions(file, folder):
 
 
 def steps(definition):
-    """The steps of an action, or of all jobs of a workflow, or a list of them."""
+    """Returns the steps of an action, of all jobs of a workflow, or of a list."""
     if isinstance(definition, list):
         return definition
     if "runs" in definition:
@@ -58,7 +56,7 @@ def steps(definition):
 
 
 def check_action(file, step, inputs):
-    """Actions of others are named by the commit; ours is given its inputs."""
+    """Checks that foreign actions are pinned to a commit and ours gets existing inputs."""
     used = step.get("uses")
     if used is None:
         return

@@ -1,4 +1,4 @@
-"""Tests `.ci/cache`: whatever is wrong with an entry costs a cold run and nothing else."""
+"""Tests `.ci/cache`: a defective entry only causes a cold run."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ class Cache(unittest.TestCase):
         return {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"), "PATH": path}
 
     def run_cache(self, verb, target):
-        """What the cache prints; it never fails."""
+        """Returns what the cache prints; it never fails."""
         done = subprocess.run(
             self.command(verb, target), env=self.environment(), text=True, capture_output=True
         )
@@ -36,7 +36,7 @@ class Cache(unittest.TestCase):
         return done.stdout
 
     def compile(self, target):
-        """A target folder as cargo leaves it, with a dependency and this package in it."""
+        """Creates a target folder like cargo, with a dependency and this package in it."""
         folder = self.folder / target
         for path in (ARTIFACT, Path("debug/.fingerprint/serde-1/lib-serde"), Path("doc/index.html")):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -68,17 +68,17 @@ class Cache(unittest.TestCase):
         self.assertEqual(second.stat().st_mtime_ns, first.stat().st_mtime_ns)
         self.assertFalse((self.folder / "second" / "doc").exists())
 
-    def test_a_restored_folder_is_a_copy(self):
+    def test_restored_folder_is_a_copy(self):
         entry = self.stored()
         self.run_cache("restore", "second")
         (self.folder / "second" / ARTIFACT).write_text("changed")
         self.assertEqual((entry / ARTIFACT).read_text(), f"{ARTIFACT}\n")
 
-    def test_a_target_folder_that_is_there_is_left_alone(self):
+    def test_existing_target_folder_is_not_changed(self):
         self.stored()
         second = self.compile("second")
         (second / ARTIFACT).write_text("newer")
-        self.assertIn("used as it is", self.run_cache("restore", "second"))
+        self.assertIn("used unchanged", self.run_cache("restore", "second"))
         self.assertEqual((second / ARTIFACT).read_text(), "newer")
 
     def test_damaged_entries_are_removed(self):
@@ -100,7 +100,7 @@ class Cache(unittest.TestCase):
                 self.assertEqual(self.run_cache("restore", "third").split()[1], "no")
                 shutil.rmtree(self.entries)
 
-    def test_a_run_that_was_killed_leaves_no_entry(self):
+    def test_killed_run_leaves_no_entry(self):
         half = self.entries / ".new.1"
         half.mkdir(parents=True)
         (half / "half").touch()
@@ -109,14 +109,14 @@ class Cache(unittest.TestCase):
         self.stored()
         self.assertFalse(half.exists())
 
-    def test_another_compiler_has_another_entry(self):
+    def test_each_compiler_has_its_own_entry(self):
         self.stored()
         rustc = self.programs / "rustc"
         rustc.write_text("#!/bin/sh\necho rustc 1.0.0\n")
         rustc.chmod(0o755)
         self.assert_cold("no entry")
 
-    def test_the_last_used_entries_are_kept(self):
+    def test_last_used_entries_are_kept(self):
         for age in range(4):
             old = self.entries / f"old-{age}"
             old.mkdir(parents=True)
@@ -126,7 +126,7 @@ class Cache(unittest.TestCase):
         left = sorted(it.name for it in self.entries.iterdir())
         self.assertEqual((len(left), left[-2:]), (3, ["old-2", "old-3"]))
 
-    def test_runs_at_once_store_one_whole_entry(self):
+    def test_concurrent_runs_store_one_complete_entry(self):
         names = [f"run-{number}" for number in range(4)]
         for name in names:
             self.compile(name)
@@ -137,7 +137,7 @@ class Cache(unittest.TestCase):
         self.assertEqual([self.entry()], list(self.entries.iterdir()))
         self.assertIn("restored", self.run_cache("restore", "second"))
 
-    def test_a_cache_that_cannot_be_written_stores_nothing(self):
+    def test_read_only_cache_stores_nothing(self):
         self.compile("first")
         (self.folder / "cache").write_text("a file")
         self.assertIn("nothing was stored", self.run_cache("save", "first"))

@@ -38,7 +38,7 @@ RELEASE = f"/acme/layercake/releases/download/v{VERSION}/{ARCHIVE}"
 
 
 class Case(unittest.TestCase):
-    """A job: a folder of its own, a server, and the action as it was released."""
+    """A job with its own folder, a server, and the action as released."""
 
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="layercake-action-"))
@@ -55,8 +55,8 @@ class Case(unittest.TestCase):
         self.release()
 
     def make_programs(self):
-        """Programs before those of the system, which write down what they are
-        given: no secret is among it."""
+        """Puts programs before those of the system, which record their arguments without
+        secrets."""
         self.programs = self.folder / "programs"
         self.programs.mkdir()
         self.leaked = self.folder / "leaked"
@@ -68,7 +68,7 @@ class Case(unittest.TestCase):
             )
 
     def watch(self, name):
-        """Writes down that a program inherits the token, which is for `git fetch` alone."""
+        """Records that a program inherits the token, which only `git fetch` may have."""
         return (
             f"case \"{name} $*\" in 'git '*' fetch '*) ;; *)\n"
             "[ -z \"${GIT_CONFIG_COUNT-}\" ] ||\n"
@@ -77,8 +77,8 @@ class Case(unittest.TestCase):
         )
 
     def release(self):
-        """The action in a folder of its own, with a release on the server whose
-        program is the one to test."""
+        """Creates the action in its own folder, with a release on the server that contains the
+        program to test."""
         self.action = self.folder / "action"
         self.action.mkdir()
         shutil.copy(ROOT / "action.yml", self.action)
@@ -95,7 +95,7 @@ class Case(unittest.TestCase):
                 file.write(f"{checksum}  {self.github.url}{path}\n")
 
     def program(self):
-        """The program to test; it writes its arguments down, too."""
+        """Creates a wrapper of the program to test that records its arguments."""
         return (
             "#!/bin/sh\n"
             f"for it in \"$@\"; do printf 'layercake: %s\\n' \"$it\" >>'{self.called}'; done\n"
@@ -104,8 +104,8 @@ class Case(unittest.TestCase):
         )
 
     def building(self):
-        """A cargo that makes the program, if it is asked where the sources are. It does
-        what a file in the folders above says."""
+        """Creates a cargo that builds the program if it runs in the folder of the sources. It
+        honours settings files in parent folders."""
         made = self.folder / "made"
         write_program(made, self.program())
         return (
@@ -116,7 +116,7 @@ class Case(unittest.TestCase):
         )
 
     def settings_above(self):
-        """Runs the toolchain that a file in one of the folders above names, as rustup does."""
+        """Runs the toolchain named by a file in a parent folder, like rustup."""
         return (
             "folder=$PWD\n"
             "while [ -n \"$folder\" ]; do\n"
@@ -125,7 +125,7 @@ class Case(unittest.TestCase):
         )
 
     def environment(self, workspace, event_name, event, actor="somebody"):
-        """What the runner sets for every step."""
+        """Returns the variables that the runner sets for every step."""
         event_file = self.folder / "event.json"
         event_file.write_text(json.dumps(event))
         environment = {
@@ -154,7 +154,7 @@ class Case(unittest.TestCase):
 
     def run_action(self, workspace, event_name, event, answers=None, actor="somebody",
                    variables=None, **inputs):
-        """Runs the action on an event; the workspace is what was checked out."""
+        """Runs the action on an event; the workspace is the checkout."""
         environment = {**self.environment(workspace, event_name, event, actor),
                        **(variables or {})}
         given = {name.replace("_", "-"): text for name, text in inputs.items()}
@@ -170,7 +170,7 @@ class Case(unittest.TestCase):
         return ran
 
     def run_script(self, name, workspace, event_name="push", event=None, **variables):
-        """Runs one script alone; its exit code, its log and its outputs."""
+        """Runs one script; returns its exit code, its log and its outputs."""
         files = {it: self.folder / it for it in ("GITHUB_OUTPUT", "GITHUB_PATH")}
         for file in files.values():
             file.write_text("")
@@ -187,12 +187,12 @@ class Case(unittest.TestCase):
         return done.returncode, done.stdout, outputs
 
     def assert_steps(self, ran, **expected):
-        """What became of some steps, by the first word of their name."""
+        """Checks the results of some steps, by the first word of their name."""
         found = {name.split()[0].lower(): outcome for name, outcome in ran.steps}
         self.assertEqual(expected, {name: found[name] for name in expected}, ran.log)
 
     def calls(self, program):
-        """What a program was called with."""
+        """Returns the calls of a program."""
         return [
             line.removeprefix(f"{program} ")
             for line in self.called.read_text().splitlines()
@@ -215,7 +215,7 @@ class SitesCase(Case):
         return self.sites.checkout(self.folder / f"checkout {self.checkouts}", commit, **more)
 
     def pull_request(self, edit=Sites.upgrade, branch="topic", base="main", fork=False):
-        """A pull request; its event and GitHub's merge of it."""
+        """Creates a pull request; returns its event and GitHub's merge of it."""
         self.sites.branch("topic")
         edit(self.sites)
         self.sites.branch("main")
@@ -236,7 +236,7 @@ class SitesCase(Case):
                     "user": {"login": owner},
                     "repo": {"full_name": f"{owner}/sites", "fork": fork},
                 },
-                # what the branch was when the request was made
+                # the target branch when the request was opened
                 "base": {"ref": base, "sha": self.start, "repo": {"full_name": "acme/sites"}},
             },
         }
@@ -250,7 +250,7 @@ class SitesCase(Case):
 
 
 class Installing(Case):
-    """The program: released, refused, built."""
+    """Installation of the program: released, refused, built."""
 
     def install(self, cargo=None, answers=None, **inputs):
         workspace = self.folder / "workspace"
@@ -261,32 +261,32 @@ class Installing(Case):
             workspace, "push", {}, answers=answers, install_only="true", **inputs
         )
 
-    def test_a_release_with_its_checksum(self):
+    def test_release_with_its_checksum(self):
         ran = self.install()
         self.assertEqual(0, ran.code, ran.log)
         self.assertEqual(VERSION, ran.outputs["version"])
         [folder] = ran.path
         self.assertEqual(["layercake"], os.listdir(folder))
-        self.assert_steps(ran, get="passed", look="skipped", build="skipped", lint="skipped",
-                          decide="skipped", comment="skipped")
+        self.assert_steps(ran, download="passed", restore="skipped", build="skipped",
+                          lint="skipped", verdict="skipped", comment="skipped")
         self.assertEqual([], ran.used)
 
-    def test_another_file_than_was_released(self):
+    def test_modified_release_is_refused(self):
         self.github.files[RELEASE] = archive("#!/bin/sh\ntouch pwned\n")
         ran = self.install(cargo="touch pwned\n")
         self.assertEqual(2, ran.code, ran.log)
         [message] = ran.said("error")
-        self.assertIn("its SHA-256 is", message)
-        self.assert_steps(ran, get="failed", look="skipped", build="skipped", put="skipped")
+        self.assertIn("is not the released file", message)
+        self.assert_steps(ran, download="failed", restore="skipped", build="skipped", put="skipped")
         self.assertEqual([], [*self.temp.rglob("*.tar.gz")])
 
-    def test_no_release_is_a_reason_to_build(self):
+    def test_missing_release_is_built_from_source(self):
         del self.github.files[RELEASE]
         ran = self.install(cargo=self.building())
         self.assertEqual(0, ran.code, ran.log)
         [notice] = ran.said("notice")
-        self.assertIn("there is no release at", notice)
-        self.assertIn("it is built from the action's checkout", notice)
+        self.assertIn("no release found at", notice)
+        self.assertIn("building it from the action's checkout", notice)
         self.assertEqual(["build --release --locked --bin layercake"], self.calls("cargo"))
         look, keep = ran.used
         self.assertEqual("actions/cache/restore", look.action.split("@")[0])
@@ -296,13 +296,13 @@ class Installing(Case):
         self.assertEqual([look.inputs["path"]], ran.path)
         self.assertEqual(VERSION, ran.outputs["version"])
 
-        # the sources are the key
+        # the cache key is the sources
         key = look.inputs["key"]
         self.assertEqual(key, self.install(cargo=self.building()).used[0].inputs["key"])
         (self.action / "src/main.rs").write_text("fn main() {}")
         self.assertNotEqual(key, self.install(cargo=self.building()).used[0].inputs["key"])
 
-    def test_an_earlier_build(self):
+    def test_cached_build_is_used(self):
         del self.github.files[RELEASE]
         first = self.install(cargo=self.building())
         write_program(Path(first.path[0]) / "git", "touch pwned\n")
@@ -310,14 +310,14 @@ class Installing(Case):
         ran = self.install(cargo="exit 1\n", answers=hit)
         self.assertEqual((0, first.path), (ran.code, ran.path), ran.log)
         self.assertEqual(["layercake"], os.listdir(first.path[0]))
-        self.assert_steps(ran, look="recorded", build="skipped", put="passed")
+        self.assert_steps(ran, restore="recorded", build="skipped", put="passed")
 
-    def test_a_server_that_fails(self):
+    def test_server_error(self):
         self.github.broken = True
         ran = self.install(cargo="touch pwned\n")
         self.assertEqual(2, ran.code, ran.log)
-        self.assertIn("the server answers with 500", ran.said("error")[0])
-        self.assert_steps(ran, get="failed", build="skipped")
+        self.assertIn("the server answered 500", ran.said("error")[0])
+        self.assert_steps(ran, download="failed", build="skipped")
 
     def test_versions(self):
         ran = self.install(cargo=self.building(), version="source")
@@ -325,8 +325,8 @@ class Installing(Case):
         self.assertEqual([], [it for it in self.github.asked if ".tar.gz" in it[1]])
         self.assertEqual(0, self.install(version=VERSION).code)
         for version, message in [
-            ("9.8.7", "this action knows no layercake 9.8.7"),
-            ("9.9.9", "there is no release at"),
+            ("9.8.7", "this action has no checksum of layercake 9.8.7"),
+            ("9.9.9", "no release found at"),
             ("latest", "`x.y.z` or `source`"),
             (HOSTILE, "`x.y.z` or `source`"),
             ("1.2.3\n::error::pwned", "`x.y.z` or `source`"),
@@ -348,9 +348,9 @@ class Installing(Case):
             self.offer(content, checksum="0" * 64)
             ran = self.install(cargo="touch pwned\n")
             self.assertEqual((2, []), (ran.code, ran.path), ran.log)
-            self.assertIn("its SHA-256 is", ran.said("error")[0])
+            self.assertIn("is not the released file", ran.said("error")[0])
 
-    def test_archives_of_other_content(self):
+    def test_archives_with_unexpected_content(self):
         trap = "#!/bin/sh\ntouch pwned\n"
         folder = ARCHIVE.removesuffix(".tar.gz")
         for content in (
@@ -363,8 +363,8 @@ class Installing(Case):
             self.offer(content)
             ran = self.install(cargo="touch pwned\n")
             self.assertEqual((2, []), (ran.code, ran.path), ran.log)
-            self.assertIn(f"holds no program `{folder}/layercake`", ran.said("error")[0])
-        # members that nobody asked for are not unpacked
+            self.assertIn(f"expected the program `{folder}/layercake`", ran.said("error")[0])
+        # unexpected members are not unpacked
         others = {
             "../pwned": trap, "../../pwned": trap, f"{self.folder}/pwned": trap,
             f"{folder}/../../../pwned": trap, f"{folder}/git": trap,
@@ -377,18 +377,18 @@ class Installing(Case):
         names = {Path(it).name for it in others}
         self.assertEqual([], [it for it in self.temp.rglob("*") if it.name in names])
 
-    def test_a_download_without_end(self):
+    def test_endless_download(self):
         self.offer(b"")
         pieces = itertools.repeat(b"\0" * (1 << 20), 300)
         self.github.files[RELEASE] = pieces
         ran = self.install(cargo="touch pwned\n")
         self.assertEqual(2, ran.code, ran.log)
-        self.assertIn("cannot be downloaded; the message is above", ran.said("error")[0])
+        self.assertIn("curl's error is above", ran.said("error")[0])
         self.assertGreater(len([*pieces]), 100, "more was read than the limit")
         [call] = self.calls("curl")
         self.assertRegex(call, r"--max-time \d+ --retry-max-time \d+")
 
-    def test_lines_that_name_no_release(self):
+    def test_invalid_checksum_lines(self):
         checksum, other = "0" * 64, RELEASE.replace(VERSION, "9.9.9")
         url = self.github.url
         for line in (
@@ -410,9 +410,9 @@ class Installing(Case):
             code, log, outputs = self.run_script(
                 "download.sh", self.folder, INPUT_VERSION="9.9.9")
             self.assertEqual((2, {}, []), (code, outputs, self.github.asked), f"{line}\n{log}")
-            self.assertIn("this action knows no layercake 9.9.9", log)
+            self.assertIn("this action has no checksum of layercake 9.9.9", log)
 
-    def test_files_that_were_there_before_do_not_come_on_path(self):
+    def test_preexisting_files_are_not_on_path(self):
         content = self.github.files.pop(RELEASE)
         built = self.install(cargo=self.building()).path[0]
         self.github.files[RELEASE] = content
@@ -429,7 +429,7 @@ class Installing(Case):
             self.assertEqual(["layercake"], os.listdir(folder))
             self.assertIn("pwned", (elsewhere / "layercake").read_text())
 
-    def test_a_program_that_is_not_layercake(self):
+    def test_program_that_is_not_layercake(self):
         for said, code in [
             (f"layercake {VERSION}", 0),
             ("layercake 1.2.3-rc.1", 0),
@@ -451,8 +451,8 @@ class Installing(Case):
             self.assertEqual([] if code else [str(folder)], paths)
             self.assertNotIn("pwned", [it.message for it in commands(log)])
 
-    def test_a_build_beside_a_hostile_checkout(self):
-        """The action checked out into the workspace, as from a private repository."""
+    def test_build_next_to_a_hostile_checkout(self):
+        """The action is checked out into the workspace, as from a private repository."""
         workspace = self.folder / "workspace"
         workspace.mkdir()
         (workspace / "rust-toolchain.toml").write_text('[toolchain]\npath = "pwned"\n')
@@ -462,7 +462,7 @@ class Installing(Case):
         self.assertEqual((0, 1), (ran.code, len(self.calls("cargo"))), ran.log)
         self.assertEqual(VERSION, ran.outputs["version"])
 
-    def test_no_rust_to_build_with(self):
+    def test_build_without_rust(self):
         del self.github.files[RELEASE]
         without = [
             folder
@@ -477,7 +477,7 @@ class Installing(Case):
 
 
 class Releasing(Case):
-    """What the workflow that releases makes is what the action takes."""
+    """The output of the release workflow is the input of the action."""
 
     def setUp(self):
         super().setUp()
@@ -526,14 +526,14 @@ class Releasing(Case):
 
     def test_from_the_build_to_the_action(self):
         done, output = self.step(
-            "That of Cargo.toml, which has no release yet, and a part of the changelog")
+            "Check version and changelog")
         self.assertEqual((0, f"version={VERSION}\n"), (done.returncode, output), done)
         built = self.clone / "target" / TARGET / "release/layercake"
         built.parent.mkdir(parents=True)
         write_program(built, self.program())
         done, _ = self.step("Archive")
         self.assertEqual(0, done.returncode, done)
-        # the next job has another machine, with the artifacts and nothing else
+        # the next job runs on another machine with only the artifacts
         shutil.rmtree(self.clone / "target")
         shutil.rmtree(self.clone / "dist" / ARCHIVE.removesuffix(".tar.gz"))
         (self.clone / "dist/layercake.whl").write_text("a wheel")
@@ -542,7 +542,7 @@ class Releasing(Case):
         subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"],
                        cwd=self.clone / "dist", check=True)
         write_program(self.programs / "gh", f"echo \"gh $*\" >>'{self.called}'\n")
-        done, _ = self.step("Tags, and the release")
+        done, _ = self.step("Tag and release")
         self.assertEqual(0, done.returncode, done)
 
         tag = f"v{VERSION}"
@@ -564,15 +564,15 @@ class Releasing(Case):
         self.assertEqual((0, VERSION), (ran.code, ran.outputs["version"]), ran.log)
         self.assertEqual([], ran.used)
 
-        # and there is no second release of it
+        # a second release is refused
         done, _ = self.step(
-            "That of Cargo.toml, which has no release yet, and a part of the changelog")
+            "Check version and changelog")
         self.assertEqual(1, done.returncode, done)
-        self.assertIn("has been released", done.stdout)
+        self.assertIn("is released already", done.stdout)
 
 
 class Dogfood(Case):
-    """What the workflow asks of the action on GitHub's own runners holds here."""
+    """The checks of the workflow on GitHub's own runners, run here."""
 
     def test_the_example(self):
         workflow = yaml.safe_load((ROOT / ".github/workflows/dogfood.yml").read_text())
@@ -582,10 +582,10 @@ class Dogfood(Case):
         subprocess.run([ROOT / ".github/example.sh", "example"], cwd=workspace, check=True,
                        capture_output=True)
         write_program(self.programs / "cargo", self.building())
-        given = {name.replace("-", "_"): shown(it) for name, it in steps["Lint it"]["with"].items()}
+        given = {name.replace("-", "_"): shown(it) for name, it in steps["Lint"]["with"].items()}
         ran = self.run_action(workspace, "push", {}, **given)
         self.assertEqual(0, ran.code, ran.log)
-        check = steps["It found what the edit does"]
+        check = steps["Check the results"]
         context = {"steps": {"layercake": ran.outputs}}
         variables = {name: substituted(text, context) for name, text in check["env"].items()}
         variables["PATH"] = f"{ran.path[0]}{os.pathsep}{os.environ['PATH']}"
@@ -594,10 +594,10 @@ class Dogfood(Case):
 
 
 class Events(SitesCase):
-    """What is compared, on every event, from the least that a job checks out."""
+    """Compared sides of every event, with the shallowest possible checkout."""
 
     def sides(self, ran):
-        """The sides, and how they were chosen."""
+        """Returns the sides and how they were chosen."""
         comparison = self.report(ran)["comparison"]
         if comparison is None:
             return None
@@ -634,7 +634,7 @@ class Events(SitesCase):
             expected = ("github-pull-request-merge-base", self.start, topic)
             self.assertEqual(expected, self.sides(ran))
 
-    def test_history_that_is_too_long(self):
+    def test_history_over_the_fetch_limit(self):
         self.sites.branch("topic")
         topic = self.sites.upgrade()
         self.sites.branch("main")
@@ -668,12 +668,12 @@ class Events(SitesCase):
         ran = self.run_action(self.checkout(after), "push", event)
         self.assertEqual(("github-push-first-parent", parent, after), self.sides(ran), ran.log)
 
-        # that of a repository has nothing to compare with
+        # the first push of a repository has nothing to compare with
         ran = self.run_action(self.checkout(self.start), "push", self.push_event(NULL, self.start))
         self.assertEqual((1, None), (ran.code, self.sides(ran)), ran.log)
         self.assertEqual("false", ran.outputs["changed"])
 
-    def test_push_that_overwrites(self):
+    def test_force_push(self):
         self.sites.branch("old")
         before = self.sites.upgrade()
         self.sites.branch("new")
@@ -681,14 +681,14 @@ class Events(SitesCase):
         self.sites.push(heads__topic=before)
         self.sites.push(heads__topic=after)
         event = self.push_event(before, after)
-        # the server still has what no branch leads to
+        # the server still has commits that no branch contains
         ran = self.run_action(self.checkout(after), "push", event)
         self.assertEqual(("github-push", before, after), self.sides(ran), ran.log)
 
         self.sites.forget()
         ran = self.run_action(self.checkout(after), "push", event)
         self.assertEqual((self.start, after), self.sides(ran)[1:], ran.log)
-        self.assertIn(f"{before}, what it was before, is gone", " ".join(ran.said("notice")))
+        self.assertIn(f"the server no longer has {before}", " ".join(ran.said("notice")))
         ran = self.run_action(self.checkout(after, depth=None), "push", event)
         self.assertEqual((self.start, after), self.sides(ran)[1:], ran.log)
 
@@ -706,12 +706,12 @@ class Events(SitesCase):
         self.assertEqual(self.start, ran.outputs["head-sha"])
         self.assertEqual("error", ran.outputs["worst-severity"])
 
-    def test_whole_checkouts_stay_whole(self):
+    def test_full_checkouts_stay_full(self):
         event, merge = self.pull_request()
         self.run_action(self.checkout(merge, depth=None), "pull_request", event, base="main")
         self.run_action(self.checkout(merge, depth=None), "merge_group", {"merge_group": {
             "base_sha": self.sites.id("main"), "head_sha": merge}})
-        # what no branch of the checkout leads to has to be fetched
+        # commits that no branch of the checkout contains must be fetched
         self.sites.branch("old", self.start)
         before = self.sites.misspell()
         self.sites.push(heads__topic=before)
@@ -724,7 +724,7 @@ class Events(SitesCase):
         self.assertTrue(fetches)
         self.assertEqual([], [call for call in fetches if "--depth" in call or "--deepen" in call])
 
-    def test_bases_that_are_named(self):
+    def test_explicit_bases(self):
         self.sites.branch("topic")
         self.sites.grow(50)
         topic = self.sites.upgrade()
@@ -753,10 +753,10 @@ class Events(SitesCase):
         self.assertNotIn(secret[:40], ran.log + self.called.read_text())
 
 
-class Telling(SitesCase):
+class Reporting(SitesCase):
     """The log, annotations, summary, outputs, artifact, SARIF, exit codes."""
 
-    def test_a_change_that_reaches_others(self):
+    def test_change_that_reaches_several_sites(self):
         event, merge = self.pull_request()
         ran = self.run_action(self.checkout(merge), "pull_request", event)
         outputs = ran.outputs
@@ -783,7 +783,7 @@ class Telling(SitesCase):
         workspace = self.checkout(merge)
         ran = self.run_action(workspace, "pull_request", event)
         self.assertEqual(1, ran.code, ran.log)
-        self.assert_steps(ran, lint="passed", keep="recorded", decide="failed")
+        self.assert_steps(ran, lint="passed", upload="recorded", verdict="failed")
         self.assertEqual("error", ran.outputs["worst-severity"])
         new = int(ran.outputs["findings-new"])
         self.assertGreater(new, 0)
@@ -803,11 +803,11 @@ class Telling(SitesCase):
     def test_commands_are_within_the_limits_of_a_step(self):
         ran = self.run_action(self.checkout(self.start), "schedule", {})
         for kind in ("error", "warning", "notice"):
-            told = len(ran.said(kind)) + len(ran.annotations(kind))
-            self.assertLessEqual(told, 10, ran.log)
+            shown = len(ran.said(kind)) + len(ran.annotations(kind))
+            self.assertLessEqual(shown, 10, ran.log)
         self.assertEqual(3, len(ran.annotations("error")), ran.log)
 
-    def test_what_the_program_prints_is_not_taken_for_commands(self):
+    def test_program_output_is_not_treated_as_commands(self):
         event, merge = self.pull_request(Sites.misspell)
         ran = self.run_action(self.checkout(merge), "pull_request", event)
         inside = re.search(r"^::stop-commands::(\w{32})\n(.*?)^::\1::$", ran.log, re.M | re.S)
@@ -843,7 +843,7 @@ class Telling(SitesCase):
         self.assertIn("--site=$(touch pwned)", given)
         self.assertIn("  --site=x", given, "no line is cut or trimmed")
         self.assertEqual("3", given[given.index("--limit") + 1])
-        # an argument with spaces before it is a file to report on
+        # an argument with leading spaces is a file
         self.assertEqual(2, ran.code, ran.log)
 
     def test_repositories_are_lines(self):
@@ -860,13 +860,13 @@ class Telling(SitesCase):
                                   repositories=given)
             self.assertNotIn("missing-repository", ran.log, given)
             self.assertEqual("true", ran.outputs["changed"], ran.log)
-        # the path is one from the folder `path`
+        # the path is relative to the folder `path`
         ran = self.run_action(workspace, "pull_request", event, path="site",
                               repositories="base=../a clone")
         self.assertNotIn("missing-repository", ran.log)
 
     def divide(self):
-        """The sites name a further repository, which is cloned beside them."""
+        """Moves part of the sites into a further repository, which is cloned next to them."""
         self.base = self.folder / "a clone of base"
         self.base.mkdir()
         git(self.base, "init", "--quiet", "--initial-branch=main")
@@ -881,7 +881,7 @@ class Telling(SitesCase):
         self.start = self.sites.commit("divided")
         self.sites.push(heads__main="main")
 
-    def test_what_cannot_be_done_is_said(self):
+    def test_invalid_inputs_are_errors(self):
         event, merge = self.pull_request()
         for inputs, message in [
             ({"args": "--no-such-flag"}, "--no-such-flag"),
@@ -892,8 +892,8 @@ class Telling(SitesCase):
             ({"repositories": f"base={HOSTILE}\n::error::pwned"}, "touch pwned"),
             ({"path": "nowhere"}, "nowhere"),
             ({"fail_on": "sometimes"}, "sometimes"),
-            ({"annotations": "yes"}, "`true` or `false`, and not `yes`"),
-            ({"upload_sarif": HOSTILE}, f"and not `{HOSTILE}`"),
+            ({"annotations": "yes"}, "expected `true` or `false` for the input `annotations`, found `yes`"),
+            ({"upload_sarif": HOSTILE}, f"found `{HOSTILE}`"),
             ({"path": HOSTILE}, "touch pwned"),
             ({"config": HOSTILE}, "touch pwned"),
             ({"fail_on": HOSTILE}, "touch pwned"),
@@ -903,7 +903,7 @@ class Telling(SitesCase):
             self.assertEqual(2, ran.code, f"{inputs}\n{ran.log}")
             [error] = ran.said("error")
             self.assertIn(message, error)
-            self.assert_steps(ran, lint="failed", comment="skipped", decide="skipped")
+            self.assert_steps(ran, lint="failed", comment="skipped", verdict="skipped")
 
     def test_configuration_of_the_base(self):
         (self.sites.work / "layercake.yaml").write_text(
@@ -934,7 +934,7 @@ class Telling(SitesCase):
         [upload] = [used for used in ran.used if "upload-sarif" in used.action]
         self.assertEqual(ran.outputs["sarif-file"], upload.inputs["sarif_file"])
 
-        # what a push uploads is all that the branch has, or alerts would be closed
+        # a push uploads all findings of the branch, otherwise alerts would be closed
         self.sites.branch("main", merge)
         push = self.push_event(self.start, merge)
         ran = self.run_action(self.checkout(merge), "push", push, sarif="true")
@@ -954,7 +954,7 @@ class Telling(SitesCase):
         self.assertEqual(1, ran.code, ran.log)
         self.assertEqual("false", ran.outputs["trusted"])
         self.assertIn("missing-parent", ran.summary)
-        self.assertIn("nothing is sent to code scanning", " ".join(ran.said("notice")))
+        self.assertIn("no findings are sent to code scanning", " ".join(ran.said("notice")))
         self.assertIn("`pull-requests: write`", " ".join(ran.said("notice")))
         self.assertEqual(["actions/upload-artifact"], [it.action.split("@")[0] for it in ran.used])
         self.assertEqual({}, {key: it for key, it in self.github.comments.items() if it})
@@ -965,7 +965,7 @@ class Telling(SitesCase):
         ran = self.run_action(self.checkout(merge), "pull_request", event, actor="dependabot[bot]")
         self.assertEqual("false", ran.outputs["trusted"])
 
-    def test_names_of_sites_break_no_output(self):
+    def test_site_names_cannot_break_outputs(self):
         self.sites.branch("main")
         name = 'x"$(touch pwned)%0A`::error::pwned'
         shutil.copytree(self.sites.work / "site/north", self.sites.work / "site" / name)
@@ -980,8 +980,8 @@ class Telling(SitesCase):
         self.assertEqual("true", ran.outputs["changed"])
 
 
-class Speaking(Case):
-    """What the scripts print and set, of any text."""
+class ScriptOutput(Case):
+    """Text that the scripts print and set, for any input."""
 
     TEXTS = ("", "a", "%", "%0A", "a\nb", "a\r\nb", "::error::pwned", " ::error::pwned",
              "a\n::error::pwned", "a\r::error::pwned", "##[error]pwned", "a ##[error]pwned",
@@ -990,7 +990,7 @@ class Speaking(Case):
              "&", "*")
 
     def call(self, function, *arguments):
-        """What a function of `commands.sh` prints, and the outputs that it sets."""
+        """Returns the output of a function of `commands.sh`, and the outputs that it sets."""
         outputs = self.folder / "outputs"
         outputs.write_text("")
         done = subprocess.run(
@@ -999,10 +999,10 @@ class Speaking(Case):
             cwd=self.folder, env={"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(outputs)},
             stdout=subprocess.PIPE)
         self.assertEqual([], [*self.folder.rglob("pwned")])
-        self.assertEqual(2 if function == "refuse" else 0, done.returncode)
+        self.assertEqual(2 if function == "fail" else 0, done.returncode)
         return done.stdout.decode(), pairs(outputs.read_bytes().decode())
 
-    def test_folders_of_the_workspace_are_on_no_path(self):
+    def test_folders_of_the_workspace_are_removed_from_path(self):
         workspace = self.folder / "workspace"
         (workspace / "bin").mkdir(parents=True)
         for name, empty in (("PATH", "/usr/bin:/bin"), ("LD_LIBRARY_PATH", "")):
@@ -1023,31 +1023,31 @@ class Speaking(Case):
                     stdout=subprocess.PIPE, check=True, text=True)
                 self.assertEqual(left, done.stdout, (name, given))
 
-    def test_a_message_is_one_command_that_carries_the_text(self):
-        kinds = {"notice": "notice", "warning": "warning", "failure": "error", "refuse": "error"}
+    def test_message_is_one_command_with_the_text(self):
+        kinds = {"notice": "notice", "warning": "warning", "error": "error", "fail": "error"}
         for (function, kind), text in itertools.product(kinds.items(), self.TEXTS):
             log, _ = self.call(function, text)
             found = [(it.kind, it.message) for it in commands(log)]
             self.assertEqual([(kind, text)], found, log)
 
-    def test_a_line_of_the_log_is_no_command(self):
+    def test_log_line_is_not_a_command(self):
         for text in self.TEXTS:
-            log, _ = self.call("say", text)
+            log, _ = self.call("log", text)
             self.assertEqual(([], 1), (commands(log), len(log.splitlines())), log)
 
-    def test_a_file_that_is_shown_has_no_command(self):
+    def test_shown_file_has_no_command(self):
         for text in self.TEXTS:
             (self.folder / "shown").write_text(text)
             log, _ = self.call("show", "shown")
             self.assertEqual([], commands(log), log)
             self.assertIn(text, log)
 
-    def test_an_output_has_the_text_and_there_is_no_other(self):
+    def test_output_has_the_text_and_adds_no_other(self):
         for text in self.TEXTS:
             _, outputs = self.call("output", "name", text)
             self.assertEqual({"name": text}, outputs)
 
-    def test_the_verdict_is_0_1_or_2(self):
+    def test_verdict_is_0_1_or_2(self):
         for code, expected in [
             ("0", 0), ("1", 1), ("2", 2), ("101", 2), ("141", 2), ("256", 2), ("-256", 2),
             ("", 2), ("00", 2), ("0\n", 2), (" 0", 2), ("0 1", 2), ("*", 2), ("[0]", 2),
@@ -1060,7 +1060,7 @@ class Speaking(Case):
 
 
 class Commenting(SitesCase):
-    """The one comment."""
+    """The comment on a pull request."""
 
     MARKER = "<!-- layercake:Site-lint-/lint -->"
 
@@ -1074,7 +1074,7 @@ class Commenting(SitesCase):
     def comments(self, number=7):
         return [it["body"] for it in self.github.comments.get(number, [])]
 
-    def test_it_is_made_and_then_kept_up_to_date(self):
+    def test_comment_is_created_and_updated(self):
         self.comment()
         [body] = self.comments()
         self.assertEqual(self.MARKER, body.splitlines()[0])
@@ -1084,13 +1084,13 @@ class Commenting(SitesCase):
         [body] = self.comments()
         self.assertEqual(self.MARKER, body.splitlines()[0])
         self.assertIn("missing-parent", body)
-        # also where there is nothing to tell any more
+        # also if there is nothing to report any more
         self.start = self.sites.id("main")
         self.comment(Sites.comment)
         [body] = self.comments()
         self.assertNotIn("missing-parent", body)
 
-    def test_nothing_to_tell_makes_no_comment(self):
+    def test_no_comment_without_changes(self):
         for when in ("changed", "findings"):
             self.comment(Sites.comment, comment_when=when)
             self.assertEqual([], self.comments())
@@ -1103,7 +1103,7 @@ class Commenting(SitesCase):
         self.comment(Sites.comment, comment_when="always")
         self.assertEqual(1, len(self.comments()))
 
-    def test_comments_of_others_are_left_alone(self):
+    def test_comments_of_others_are_not_changed(self):
         others = [
             ("mallory", "User", f"{self.MARKER}\nmine"),
             ("github-actions", "User", f"{self.MARKER}\nmine too"),
@@ -1125,7 +1125,7 @@ class Commenting(SitesCase):
         self.assertEqual(3, len(pages))
         self.assertTrue(all("per_page=100" in page for page in pages))
 
-    def test_pages_that_are_full_are_not_the_last(self):
+    def test_full_pages_are_followed_by_another(self):
         for number in range(100):
             self.github.add_comment(7, "somebody", "User", f"comment {number}")
         self.comment()
@@ -1152,7 +1152,7 @@ class Commenting(SitesCase):
             self.assertRegex(marker, r"^<!-- layercake:[A-Za-z0-9._/-]+ -->$")
             self.assertNotIn("--", marker[4:-3])
 
-    def test_tokens_that_may_not(self):
+    def test_tokens_without_permission(self):
         self.github.may_write = False
         ran = self.comment()
         self.assertEqual([], self.comments())
@@ -1174,7 +1174,7 @@ class Commenting(SitesCase):
         self.assertEqual(0, ran.code, ran.log)
         self.assertIn("there is no pull request", ran.said("notice")[0])
 
-    def test_counts_are_no_arithmetic(self):
+    def test_counts_are_not_evaluated(self):
         for when, name, count in itertools.product(
                 ("changed", "findings"), ("FINDINGS_NEW", "FINDINGS_FIXED", "CHANGED"),
                 (f"a[$(touch '{self.folder}/pwned')]", "pwned", HOSTILE)):
@@ -1184,7 +1184,7 @@ class Commenting(SitesCase):
                 INPUT_TOKEN=TOKEN, COMMENT_FILE="none", **counts)
             self.assertEqual((0, {}), (code, self.github.comments), log)
 
-    def test_links_in_the_way_are_not_followed(self):
+    def test_symlinks_at_output_paths_are_not_followed(self):
         victim = self.folder / "victim"
         victim.write_text("as it was")
         for name in ("answer", "request"):
@@ -1201,8 +1201,8 @@ class Commenting(SitesCase):
 
 
 class SecondStep(SitesCase):
-    """Pull requests from forks: a run that may only read saves the report, and
-    one on the default branch, which runs nothing of the request, tells it."""
+    """Pull requests from forks: a read-only run saves the report, and a run on the default
+    branch, which executes nothing of the request, posts it."""
 
     def setUp(self):
         super().setUp()
@@ -1229,14 +1229,14 @@ class SecondStep(SitesCase):
                                       (8, NULL, "stranger")]
         ]
 
-    def tell(self):
+    def post(self):
         workspace = self.folder / "empty"
         workspace.mkdir(exist_ok=True)
         return self.run_action(
             workspace, "workflow_run", self.event, comment="true", report=str(self.downloaded))
 
-    def test_the_comment_is_made_on_the_request(self):
-        ran = self.tell()
+    def test_comment_is_posted_on_the_pull_request(self):
+        ran = self.post()
         self.assertEqual(0, ran.code, ran.log)
         self.assert_steps(ran, fetch="skipped", lint="passed", comment="passed")
         [comment] = self.github.comments[7]
@@ -1245,19 +1245,19 @@ class SecondStep(SitesCase):
         self.assertIn("missing-parent", ran.summary)
         self.assertEqual([], ran.commands_at_places(), "annotations are the first run's")
         self.assertEqual([], ran.used)
-        self.tell()
+        self.post()
         self.assertEqual(1, len(self.github.comments[7]))
 
-    def test_requests_that_moved_on_are_left_alone(self):
+    def test_requests_with_newer_commits_are_skipped(self):
         self.event["workflow_run"]["head_sha"] = "1" * 40
-        ran = self.tell()
+        ran = self.post()
         self.assertEqual((0, {}), (ran.code, self.github.comments), ran.log)
-        self.assertIn("it has other commits by now", ran.said("notice")[0])
+        self.assertIn("it has newer commits", ran.said("notice")[0])
 
-    def test_reports_that_are_none(self):
+    def test_invalid_reports_are_refused(self):
         for text in ("", "{}", "[", '{"schema": "urn:layercake:report:1"}', "\x00"):
             self.downloaded.write_text(text)
-            ran = self.tell()
+            ran = self.post()
             self.assertEqual((2, {}), (ran.code, self.github.comments), ran.log)
             self.assertEqual(1, len(ran.said("error")), ran.log)
 
@@ -1266,13 +1266,13 @@ class Hostile(SitesCase):
     """Checkouts of a pull request that attacks the job."""
 
     def program_that_must_not_run(self):
-        """A command for configurations; it writes down what it sees of the token."""
+        """Creates a command for configurations that records whether it sees the token."""
         script = self.folder / "command"
         write_program(script, f"env >>'{self.folder}/pwned'; exit 1\n")
         return str(script)
 
     def embed(self, folder):
-        """A bare repository as files that git commits, with a command to fetch by."""
+        """Commits a bare repository as files, with a command to run on fetch."""
         for name in ("objects/.keep", "refs/heads/.keep"):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).touch()
@@ -1290,7 +1290,7 @@ class Hostile(SitesCase):
         git(sites.work, "add", "--all", "--force")
         return sites.misspell()
 
-    def test_a_committed_repository_is_not_used(self):
+    def test_committed_repository_is_not_used(self):
         event, merge = self.pull_request(self.embedding)
         main = self.sites.id("main")
         for path in ("site", "type/cloud/charts", "site/lab", "."):
@@ -1299,7 +1299,7 @@ class Hostile(SitesCase):
             self.assertEqual((main, merge), (ran.outputs["base-sha"], ran.outputs["head-sha"]))
             self.assertNotEqual("0", ran.outputs["findings-new"], "the gate is talked away")
 
-    def test_a_committed_repository_is_not_fetched_from(self):
+    def test_committed_repository_is_not_fetched_from(self):
         event, merge = self.pull_request(self.embedding)
         event["pull_request"]["head"]["sha"] = "1" * 40
         workspace = self.checkout(merge)
@@ -1309,7 +1309,7 @@ class Hostile(SitesCase):
         self.assertEqual(0, code, log)
         git(workspace, "cat-file", "-e", self.sites.id("main"))
 
-    # Everything that the scripts run.
+    # All programs that the scripts run.
     PROGRAMS = set(re.findall(r"\b(?:awk|base64|bash|cargo|cat|chmod|cp|curl|cut|dirname|env|find|git"
                               r"|grep|gzip|head|jq|layercake|mkdir|mktemp|mv|od|rm|rustc|sed"
                               r"|sha256sum|shasum|sort|ssh|tail|tar|touch|tr|uname|wc)\b",
@@ -1336,7 +1336,7 @@ class Hostile(SitesCase):
 
     def test_settings_of_the_checkout_are_not_read(self):
         event, merge = self.pull_request(Sites.misspell)
-        # a server of the attacker's, whose `main` has the finding already
+        # a server of the attacker, whose `main` already has the finding
         other = Sites(self.folder / "other")
         other.misspell()
         other.push(heads__main="main")
@@ -1363,7 +1363,7 @@ class Hostile(SitesCase):
             self.assertNotEqual("0", ran.outputs["findings-new"])
             git(workspace, "update-ref", "-d", "refs/remotes/origin/main")
 
-    def test_a_link_to_another_checkout_is_not_followed(self):
+    def test_link_to_another_checkout_is_not_followed(self):
         other = self.sites.checkout(self.folder / "other", self.sites.id("main"))
 
         def link(sites):
@@ -1376,10 +1376,10 @@ class Hostile(SitesCase):
             before = len(self.calls("git"))
             ran = self.run_action(self.checkout(merge), "pull_request", event, path=path)
             self.assertEqual(2, ran.code, ran.log)
-            self.assertIn("a link leads out of it; nothing is fetched", ran.log)
+            self.assertIn("a symbolic link leads out of it", ran.log)
             self.assertEqual([], [it for it in self.calls("git")[before:] if str(other) in it])
 
-    def test_a_link_in_place_of_a_clone_is_not_followed(self):
+    def test_link_in_place_of_a_clone_is_not_followed(self):
         other = self.sites.checkout(self.folder / "other", self.sites.id("main"))
 
         def link(sites):
@@ -1402,7 +1402,7 @@ class Hostile(SitesCase):
             self.assertIn("leads out of the workspace", error)
             given = self.calls("layercake:")[before:]
             self.assertEqual([], [it for it in given if "--repository" in it], place)
-        # one that stays inside, and a clone that the workflow has elsewhere
+        # a link inside the workspace, and a clone that the workflow placed elsewhere
         for place in ("inside", str(other)):
             ran = self.run_action(workspace, "pull_request", event, repositories=f"base={place}")
             self.assertLess(ran.code, 2, f"{place}\n{ran.log}")
@@ -1447,7 +1447,7 @@ class Hostile(SitesCase):
         self.assertEqual(1, done.returncode)
         self.assertTrue((self.folder / "pwned").exists(), "the trap itself works")
 
-    def test_the_token_goes_to_the_own_server_alone(self):
+    def test_token_is_sent_only_to_its_own_server(self):
         event, merge = self.pull_request()
         self.github.repositories = self.sites.bare.parents[1]
         elsewhere = GitHub(TOKEN)
@@ -1517,7 +1517,7 @@ class Hostile(SitesCase):
 
 
 class ReportValues(unittest.TestCase):
-    """Outputs that are made of a report, which may be anyone's."""
+    """Outputs derived from a report, which may be untrusted."""
 
     FORMS = dict(re.findall(r"^output_checked ([a-z-]+) '([^']*)'", (ROOT / "action/lint.sh").read_text(), re.M))
     COMMIT = re.search(r"^commit='(.*)'$", (ROOT / "action/lint.sh").read_text(), re.M).group(1)
@@ -1531,7 +1531,7 @@ class ReportValues(unittest.TestCase):
                 capture_output=True, text=True, check=False)
             return ran, outputs.read()
 
-    def test_values_of_their_form_are_set(self):
+    def test_valid_values_are_set(self):
         for form, value in [
             (self.COMMIT, "0" * 40), (self.COMMIT, "f" * 64), (self.COMMIT, ""),
             (self.FORMS["sites"], '[]'), (self.FORMS["sites"], '["lab","a\\"b\\\\","$(id)"]'),
@@ -1542,7 +1542,7 @@ class ReportValues(unittest.TestCase):
             self.assertEqual(0, ran.returncode, (value, ran))
             self.assertIn(f"\n{value}\n", outputs)
 
-    def test_others_end_the_step(self):
+    def test_invalid_values_end_the_step(self):
         for form, value in [
             (self.COMMIT, "main"), (self.COMMIT, "--upload-pack=x"), (self.COMMIT, "0" * 39),
             (self.COMMIT, "0" * 40 + "\nx=1"), (self.COMMIT, "A" * 40),
@@ -1561,7 +1561,7 @@ def write_program(path, text):
 
 
 def archive(program, name="layercake", link="", others=None):
-    """A release: one folder, as the workflow that releases makes it."""
+    """Creates a release archive with one folder, like the release workflow."""
     folder = ARCHIVE.removesuffix(".tar.gz")
     members = {f"{folder}/{name}": program, f"{folder}/LICENSE": "", **(others or {})}
     made = io.BytesIO()

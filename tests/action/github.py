@@ -1,6 +1,6 @@
-"""A GitHub for tests, on this machine: the calls that the action makes, and no
-others. Comments are kept, pages are cut as asked for, and a token that may not
-write gets what GitHub answers.
+"""A local GitHub server for tests, which supports only the calls that the action
+makes. It stores comments, supports paging, and answers like GitHub to a token
+without write permission.
 """
 
 import base64
@@ -11,12 +11,12 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-# What GitHub takes as the body of a comment.
+# Maximum length of the body of a comment on GitHub.
 BODY_LIMIT = 65536
 
 
 class GitHub:
-    """The state of the server, which tests set and look at."""
+    """State of the server, which tests set and inspect."""
 
     def __init__(self, token):
         self.token = token
@@ -27,10 +27,10 @@ class GitHub:
         self.pulls = []
         self.files = {}
         self.broken = False
-        # The folder of the repositories that git may fetch from, with the token.
+        # Folder of the repositories that git may fetch with the token.
         self.repositories = None
         self.asked = []
-        # The addresses that were asked for with a secret.
+        # Addresses that were requested with a secret.
         self.authorized = []
         state = self
 
@@ -53,7 +53,7 @@ class GitHub:
         self.server.server_close()
 
     def add_comment(self, number, login, kind, body):
-        """A comment as GitHub gives it."""
+        """Adds a comment in the format of GitHub."""
         comments = self.comments.setdefault(number, [])
         identity = 1000 + sum(len(it) for it in self.comments.values())
         comment = {
@@ -66,7 +66,7 @@ class GitHub:
         return comment
 
     def answer(self, request):
-        """Answers a request, and writes it down."""
+        """Answers a request and records it."""
         address = urlsplit(request.path)
         length = int(request.headers.get("Content-Length") or 0)
         body = request.rfile.read(length)
@@ -86,7 +86,7 @@ class GitHub:
         return send(request, status, result)
 
     def answer_file(self, request, path):
-        """A file of a release."""
+        """Sends a file of a release."""
         if self.broken:
             return send(request, 500, {})
         if path not in self.files:
@@ -102,7 +102,7 @@ class GitHub:
         return None
 
     def answer_call(self, method, address, sent):
-        """A call of the API: its status and its answer."""
+        """Answers an API call with status and body."""
         parts = address.path.strip("/").split("/")
         query = {key: values[0] for key, values in parse_qs(address.query).items()}
         if (method, parts) == ("POST", ["graphql"]):
@@ -138,7 +138,7 @@ class GitHub:
         raise AssertionError(f"not a call that the action makes: {method} {address.path}")
 
     def answer_git(self, request, address, body):
-        """What `git fetch` asks, of a repository that only the token opens."""
+        """Answers `git fetch` for a repository that requires the token."""
         secret = base64.b64encode(f"x-access-token:{self.token}".encode()).decode()
         if request.headers.get_all("Authorization") != [f"basic {secret}"] and (
             request.headers.get_all("Authorization") != [f"AUTHORIZATION: basic {secret}"]
@@ -172,7 +172,7 @@ class GitHub:
 
 
 def chunks(stream):
-    """A body that came in pieces."""
+    """Reads a chunked body."""
     body = b""
     while size := int(stream.readline(), 16):
         body += stream.read(size)

@@ -1,4 +1,4 @@
-"""Tests the scripts in `packaging/` that a release runs, on archives of a program that is none."""
+"""Tests the release scripts in `packaging/`, on archives of a dummy program."""
 
 import hashlib
 import re
@@ -38,7 +38,7 @@ class Packaging(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done)
         return Path(done.stdout.strip())
 
-    def test_an_archive_has_one_folder_of_its_name(self):
+    def test_archive_has_one_folder_of_its_name(self):
         archive = self.pack("some-target", b"program")
         name = f"layercake-{project.version()}-some-target"
         self.assertEqual(archive.name, f"{name}.tar.gz")
@@ -47,7 +47,7 @@ class Packaging(unittest.TestCase):
         files = {"LICENSE": 0o644, "README.md": 0o644, "changelog.md": 0o644, "layercake": 0o755}
         self.assertEqual(modes, files)
 
-    def test_the_same_program_gives_the_same_archive(self):
+    def test_archives_are_reproducible(self):
         first = self.pack("some-target", b"program").read_bytes()
         self.assertEqual(first, self.pack("some-target", b"program").read_bytes())
         self.assertNotEqual(first, self.pack("some-target", b"another").read_bytes())
@@ -81,13 +81,13 @@ class Packaging(unittest.TestCase):
         tools = tomllib.loads((rendered / "mise.toml").read_text())["tools"]
         self.assertEqual(tools, {f"github:{project.slug()}": project.version()})
 
-    def test_a_release_without_an_archive_is_refused(self):
+    def test_release_without_an_archive_is_refused(self):
         self.pack(TARGETS[0], b"program")
         done = self.run_script("render.py", self.dist, self.folder / "rendered")
         self.assertEqual(done.returncode, 1, done)
         self.assertIn("is an archive missing?", done.stderr)
 
-    def test_the_mirror_has_the_compiled_hooks_and_one_dependency(self):
+    def test_mirror_has_the_compiled_hooks_and_one_dependency(self):
         mirror = self.folder / "mirror"
         done = self.run_script("pre_commit_mirror.py", mirror)
         self.assertEqual(done.returncode, 0, done)
@@ -101,7 +101,7 @@ class Packaging(unittest.TestCase):
         readme = (mirror / "README.md").read_text()
         self.assertIn(f"  - repo: {project.repository()}-pre-commit\n", readme)
 
-    def test_the_project_is_read_as_toml_has_it(self):
+    def test_project_metadata_is_read_as_toml(self):
         package = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
         self.assertEqual(project.version(), package["version"])
         self.assertEqual(project.repository(), package["repository"])

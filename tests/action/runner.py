@@ -1,13 +1,13 @@
 """Runs the steps of a composite action as GitHub's runner does.
 
-What of the runner matters to `action.yml` is here, and nothing else: inputs and
+Implements only the features that `action.yml` uses: inputs and
 their defaults, `env:` and `if:`, the files of `GITHUB_OUTPUT`, `GITHUB_PATH`,
 `GITHUB_ENV` and `GITHUB_STEP_SUMMARY`, workflow commands in the log with
-`stop-commands`, and that a step which fails ends those behind it. Steps that
-use another action are not run but recorded, with what they are given.
+`stop-commands`, and skipping the steps after a failed one. Steps that
+use another action are recorded with their inputs instead of run.
 
-An expression that this file does not know is an error: no step is left out
-because nobody understood when it runs.
+An unsupported expression is an error, so that no step is skipped
+by mistake.
 """
 
 import os
@@ -20,10 +20,10 @@ from pathlib import Path
 
 import yaml
 
-# GitHub takes so much of a step's summary, and no more.
+# Maximum size of a step summary on GitHub.
 SUMMARY_LIMIT = 1024 * 1024
 
-# The runner has its own way to bash, whatever PATH a job gives to its steps.
+# The runner finds bash independently of the PATH that a job sets for its steps.
 BASH = shutil.which("bash")
 
 TOKEN = re.compile(
@@ -33,7 +33,7 @@ TOKEN = re.compile(
 
 @dataclass
 class Used:
-    """A step that another action would do."""
+    """A step that uses another action."""
 
     name: str
     action: str
@@ -42,7 +42,7 @@ class Used:
 
 @dataclass
 class Command:
-    """A workflow command that the log held."""
+    """A workflow command in the log."""
 
     kind: str
     properties: dict
@@ -51,7 +51,7 @@ class Command:
 
 @dataclass
 class Ran:
-    """What came of the whole action."""
+    """Result of the whole action."""
 
     code: int = 0
     log: str = ""
@@ -63,15 +63,15 @@ class Ran:
     path: list = field(default_factory=list)
 
     def said(self, kind):
-        """The messages of this kind, such as `error`, about the job itself."""
+        """Returns the messages of this kind, such as `error`, without a file."""
         return [it.message for it in self.commands if it.kind == kind and "file" not in it.properties]
 
     def commands_at_places(self):
-        """All commands that have a file."""
+        """Returns all commands that have a file."""
         return [it for it in self.commands if "file" in it.properties]
 
     def annotations(self, kind):
-        """The commands of this kind at a place in a file."""
+        """Returns the commands of this kind that have a file."""
         return [it for it in self.commands if it.kind == kind and "file" in it.properties]
 
 
@@ -114,7 +114,7 @@ def run(action, inputs, workspace, github, environment, answers=None):
 
 
 def run_step(step, context, environment, ran, workspace):
-    """Runs one script; gives its exit code and its outputs."""
+    """Runs one script; returns its exit code and its outputs."""
     with tempfile.TemporaryDirectory() as folder:
         files = {
             name: Path(folder) / name
@@ -149,7 +149,7 @@ def run_step(step, context, environment, ran, workspace):
 
 
 def pairs(text):
-    """What a file of outputs sets: `name=value`, or a block with its end."""
+    """Parses an output file: `name=value`, or a block with its delimiter."""
     found, lines = {}, iter(text.split("\n"))
     for line in lines:
         if "<<" in line and ("=" not in line or line.index("<<") < line.index("=")):
@@ -170,8 +170,8 @@ def pairs(text):
 
 
 def commands(log):
-    """The workflow commands of a log, as the runner takes them: those that begin a line
-    with `::`, and those that have `##[` anywhere in it."""
+    """Returns the workflow commands of a log as parsed by the runner: lines that begin with
+    `::`, and those that have `##[` anywhere."""
     found, stopped = [], None
     for line in log.splitlines():
         match = re.match(r"\s*::([a-z-]+)( [^:]*(?::(?!:)[^:]*)*)?::(.*)$", line)
@@ -193,14 +193,14 @@ def commands(log):
 
 
 def plain(text):
-    """The text that a command carries."""
+    """Returns the unescaped text of a command."""
     for code, character in (("%0A", "\n"), ("%0D", "\r"), ("%3A", ":"), ("%2C", ","), ("%25", "%")):
         text = text.replace(code, character)
     return text
 
 
 def substituted(text, context):
-    """A text with its expressions evaluated."""
+    """Evaluates the expressions in a string."""
     return re.sub(r"\$\{\{(.*?)\}\}", lambda it: shown(value(it.group(1), context)), text)
 
 
@@ -211,7 +211,7 @@ def shown(result):
 
 
 def condition(text, context):
-    """Whether a step runs."""
+    """Returns whether a step runs."""
     return True if text == "" else bool(value(text, context))
 
 

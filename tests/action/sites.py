@@ -1,4 +1,4 @@
-"""Repositories to run the action in: the example's sites with a history, on a
+"""Repositories to run the action in: the example sites with a history, on a
 server and checked out as `actions/checkout` does it.
 """
 
@@ -11,8 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 NULL = "0" * 40
 
-# Names that would do harm if a shell, a file of outputs or a log took them for
-# something else than a name.
+# Names that would do harm if a shell, an output file or a log interpreted them.
 HOSTILE = ("x\"; touch pwned; $(touch pwned) `touch pwned` ' && touch pwned "
            "::error::pwned ##[error]pwned %0A")
 
@@ -21,7 +20,7 @@ KEYSTONE = "type/cloud/charts/keystone.yaml"
 
 
 def git(folder, *arguments, **more):
-    """What a git command prints."""
+    """Returns the output of a git command."""
     done = subprocess.run(
         ["git", *arguments],
         cwd=folder,
@@ -34,7 +33,7 @@ def git(folder, *arguments, **more):
 
 
 def identity():
-    """An environment in which commits are the same every time."""
+    """Returns an environment in which commits are reproducible."""
     names = {f"GIT_{who}_{what}": "somebody" for who in ("AUTHOR", "COMMITTER") for what in
              ("NAME", "EMAIL")}
     dates = {f"GIT_{who}_DATE": "1700000000 +0000" for who in ("AUTHOR", "COMMITTER")}
@@ -62,7 +61,7 @@ class Sites:
         self.commit("the sites")
 
     def commit(self, message):
-        """Commits all that there is; the id of the commit."""
+        """Commits all files; returns the id of the commit."""
         git(self.work, "add", "--all")
         git(self.work, "commit", "--quiet", "--allow-empty", "-m", message)
         return self.id("HEAD")
@@ -74,29 +73,29 @@ class Sites:
         git(self.work, "checkout", "--quiet", "-B", name, start)
 
     def edit(self, file, old, new):
-        """Writes another text into a file."""
+        """Replaces text in a file."""
         path = self.work / file
         text = path.read_text()
         assert old in text, f"{file} has no {old}"
         path.write_text(text.replace(old, new, 1))
 
     def upgrade(self):
-        """A change without findings, that reaches outputs in three sites."""
+        """Makes a change without findings that reaches outputs in three sites."""
         self.edit(VERSIONS, "keystone:2025.1", "keystone:2025.2")
         return self.commit("a new keystone")
 
     def misspell(self):
-        """A change with new errors: documents lose their parent."""
+        """Makes a change with new errors: documents lose their parent."""
         self.edit(KEYSTONE, "name: keystone-global", "name: keystone-gobal")
         return self.commit("a mistake")
 
     def comment(self, text="a comment"):
-        """A change that changes nothing."""
+        """Makes a change that affects no output."""
         self.edit(VERSIONS, "# The one place", f"# {text}\n# The one place")
         return self.commit("a comment")
 
     def grow(self, count):
-        """So many commits in which nothing changes."""
+        """Adds this many commits without changes."""
         branch = git(self.work, "rev-parse", "--abbrev-ref", "HEAD")
         stream = "".join(
             f"commit refs/heads/{branch}\n"
@@ -110,24 +109,24 @@ class Sites:
         return self.id("HEAD")
 
     def merge(self, branch, into="main"):
-        """A merge on trial, as GitHub makes it."""
+        """Creates a test merge like GitHub."""
         git(self.work, "checkout", "--quiet", "--detach", into)
         git(self.work, "merge", "--quiet", "--no-ff", "-m", "on trial", branch)
         return self.id("HEAD")
 
     def push(self, **references):
-        """Pushes commits to references, whatever was there."""
+        """Force-pushes commits to references."""
         for reference, commit in references.items():
             name = "refs/" + reference.replace("__", "/")
             git(self.work, "push", "--quiet", "--force", "origin", f"{commit}:{name}")
 
     def forget(self):
-        """Lets the server lose what no branch leads to."""
+        """Deletes commits on the server that no branch contains."""
         git(self.bare, "reflog", "expire", "--expire=now", "--all")
         git(self.bare, "gc", "--quiet", "--prune=now")
 
     def checkout(self, folder, commit, depth=1, url=None):
-        """What `actions/checkout` makes of a commit; all of history with no depth."""
+        """Checks out a commit like `actions/checkout`; without a depth, with the full history."""
         folder = Path(folder)
         folder.mkdir(parents=True)
         git(folder, "init", "--quiet", "--initial-branch=main")

@@ -1,4 +1,4 @@
-// Opens pages in a browser, and does what a person would do there.
+// Opens pages in a browser, and uses them like a person.
 //
 //     node page.js EXAMPLES FOLDER [PICTURES]
 
@@ -14,17 +14,17 @@ import { LARGE, REAL, example, hostile, large, pageOf, real } from './repositori
 
 const [examples, folder, pictures] = process.argv.slice(2);
 const axe = createRequire(import.meta.url).resolve('axe-core');
-// The first two have each width and each scheme: enough for what a page does, while
-// how it looks depends on both at once.
+// The first two cover each width and each color scheme, which is enough for behavior; appearance
+// depends on the combination.
 const SURROUNDINGS = [
   [360, 'light'],
   [1400, 'dark'],
   [360, 'dark'],
   [1400, 'light'],
 ];
-const LOOKS = [aPageIsSound, accessible];
+const LOOKS = [pageIsValid, accessible];
 
-// Chromium may look nowhere either.
+// Chromium must not use the network either.
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -46,28 +46,28 @@ async function main() {
   const repository = example(examples, folder);
   const links = ['--links', 'https://git.example.org/{path}#L{line}'];
   const compared = pageOf(repository, 'example', '--since', 'HEAD', '--all-findings', ...links);
-  await everywhere('example', compared, aPageIsSound, accessible);
+  await everywhere('example', compared, pageIsValid, accessible);
   await everywhere('example', compared, searchNarrows, choicesNarrow, groupsNarrow, routesUnfold, linksUnfold);
   await withoutScript('example', compared);
   await onPaper('example', compared);
   const alone = pageOf(repository, 'alone');
-  await everywhere('alone', alone, aPageIsSound, accessible, searchNarrows, rulesUnfold);
+  await everywhere('alone', alone, pageIsValid, accessible, searchNarrows, rulesUnfold);
   const nasty = pageOf(hostile(folder), 'hostile', '--since', 'HEAD', '--all-findings', ...links);
-  await everywhere('hostile', nasty, aPageIsSound, accessible, sitesHaveLinks, everythingUnfolds, nothingRan);
+  await everywhere('hostile', nasty, pageIsValid, accessible, sitesHaveLinks, everythingUnfolds, nothingRan);
   await withoutScript('hostile', nasty);
   const huge = pageOf(large(folder), 'large', '--since', 'HEAD', '--all-findings');
   theReportIsLarge(huge);
-  await everywhere('large', huge, aPageIsSound, opensSoon, searchNarrows, routesUnfold, everythingUnfolds);
+  await everywhere('large', huge, pageIsValid, opensSoon, searchNarrows, routesUnfold, everythingUnfolds);
   const history = real(folder);
   if (history === null) {
     console.log('skipped: the real history, since LAYERCAKE_CORPUS is not set');
     return;
   }
   const page = pageOf(history, 'real', '--from', REAL.from, '--to', REAL.to, '--all-findings');
-  await everywhere('real', page, aPageIsSound, opensSoon, searchNarrows, choicesNarrow, routesUnfold, everythingUnfolds);
+  await everywhere('real', page, pageIsValid, opensSoon, searchNarrows, choicesNarrow, routesUnfold, everythingUnfolds);
 }
 
-// Does each thing in a page of its own, in all surroundings that it may depend on.
+// Runs each check in a new page, in all relevant surroundings.
 async function everywhere(name, made, ...things) {
   for (const [index, [width, colorScheme]] of SURROUNDINGS.entries()) {
     for (const thing of things.filter((it) => index < 2 || LOOKS.includes(it))) {
@@ -81,7 +81,7 @@ async function everywhere(name, made, ...things) {
   }
 }
 
-// Opens a page, and lets nothing pass that a page must not do.
+// Opens a page, and fails on forbidden actions of the page.
 async function inPage(made, options, where, thing) {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   const address = pathToFileURL(made.page).href;
@@ -115,20 +115,20 @@ async function inPage(made, options, where, thing) {
   await context.close();
 }
 
-async function aPageIsSound(page) {
+async function pageIsValid(page) {
   await fits(page);
   assert.equal(await page.title(), `layercake: ${await page.locator('h1').innerText()}`);
   assert.equal(await page.locator('#tools').isVisible(), true);
 }
 
-// Nothing is wider than the window.
+// No element is wider than the window.
 async function fits(page) {
   const [wide, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   assert.ok(wide <= window, `${wide} px are more than ${window}`);
 }
 
-// The checker is put in by the browser itself, which no policy forbids. It sees
-// wrong places of what is not painted, so all of it is.
+// The browser injects the checker, which bypasses the policy. It needs all elements to be painted,
+// so everything is unfolded.
 async function accessible(page) {
   await page.evaluate(() => {
     document.getElementById('fold').click();
@@ -163,7 +163,7 @@ async function searchNarrows(page) {
   assert.equal(await page.locator('#shown').textContent(), '');
 }
 
-// Each choice shows the findings and entries that are about it, and all of them together are all.
+// Each choice shows the matching findings and entries, and all choices together cover everything.
 async function choicesNarrow(page) {
   const all = await shownFindings(page);
   for (const kind of ['kind', 'schema']) {
@@ -182,7 +182,7 @@ async function choicesNarrow(page) {
   assert.equal(await shownFindings(page), all);
 }
 
-// Of an entry, the groups of one site are left.
+// An entry keeps only the groups of the selected site.
 async function groupsNarrow(page, { report }) {
   const choice = page.locator('#site');
   const sites = await choice.locator('option').allTextContents();
@@ -212,8 +212,8 @@ async function routesUnfold(page) {
   await fits(page);
 }
 
-// From a finding to the edit behind it, which is filtered out, and to the page of its rule; and by
-// address to a finding, a group, and a site.
+// Follows links from a finding to its edit, which is filtered out, and to its rule page; opens a
+// finding, a group and a site by address.
 async function linksUnfold(page) {
   const finding = page.locator('.finding', { has: page.locator('dd a[href^="#e"]') }).first();
   await finding.locator('details').first().evaluate((it) => { it.open = true; });
@@ -249,7 +249,7 @@ async function rulesUnfold(page) {
   assert.equal(await text.isVisible(), true);
 }
 
-// Names of sites are encoded in addresses, and lead to their rows.
+// Names of sites are encoded in addresses that lead to their rows.
 async function sitesHaveLinks(page) {
   const links = await page.locator('.sites a').all();
   assert.equal(links.length, 2);
@@ -279,7 +279,7 @@ async function nothingRan(page) {
   assert.equal(await page.locator('main img, main svg, main script').count(), 0);
 }
 
-// A page without scripts says the same.
+// Without scripts, a page has the same content.
 async function withoutScript(name, made) {
   const where = `${name}: without a script`;
   await inPage(made, { javaScriptEnabled: false }, where, async (page) => {
@@ -305,7 +305,7 @@ async function withoutScript(name, made) {
   console.log(where);
 }
 
-// Print shows what is folded, and none of the controls.
+// Printed pages show folded content, but no controls.
 async function onPaper(name, made) {
   const where = `${name}: on paper`;
   await inPage(made, { viewport: { width: 800, height: 1000 } }, where, async (page) => {
@@ -327,7 +327,7 @@ function theReportIsLarge({ page, report, took }) {
   assert.ok(megabytes < 5);
 }
 
-// This machine may be slow and busy: what takes twice as long is too long.
+// This machine may be slow and busy, so the limits are twice the target.
 async function opensSoon(page, made, took) {
   console.log(`opened in ${took} ms`);
   assert.ok(took < 4000, `${took} ms`);

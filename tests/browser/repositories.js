@@ -1,5 +1,5 @@
-// Site repositories with edits since their one commit, and the pages of them
-// that the real program writes.
+// Site repositories with edits since their only commit, and the pages that the real program writes
+// for them.
 
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -11,7 +11,7 @@ metadata: {schema: metadata/Control/v1, name: layering-policy}
 data: {layerOrder: [global, type, site]}
 `;
 
-// The page and the report of `lint` with these arguments, and how long it took.
+// Page and report of `lint` with these arguments, and the elapsed time.
 export function pageOf(repository, name, ...more) {
   const [page, report] = ['html', 'json'].map((form) => path.join(repository, '..', `${name}.${form}`));
   const outputs = ['-o', `html=${page}`, '-o', `json=${report}`];
@@ -20,8 +20,8 @@ export function pageOf(repository, name, ...more) {
   return { page, report: JSON.parse(fs.readFileSync(report, 'utf8')), took: Date.now() - start };
 }
 
-// The example repository with an edit that reaches three sites, and one that
-// takes its parent from a document of each of two sites.
+// The example repository with an edit that reaches three sites, and one that removes the parent of
+// a document in each of two sites.
 export function example(examples, folder) {
   const repository = path.join(folder, 'example');
   fs.cpSync(examples, repository, { recursive: true });
@@ -34,7 +34,7 @@ export function example(examples, folder) {
 const MARKUP = '<script>window.ran = 1</script></script></style></title><!-- "><img src=x onerror=window.ran=1>';
 const ADDRESS = "javascript:window.ran=1' onmouseover='window.ran=1";
 
-// Names, values and a file made to be taken for markup.
+// Names, values and a file that resemble markup.
 export function hostile(folder) {
   const repository = path.join(folder, 'hostile');
   const file = 'global/<img src=x onerror=window.ran=1>.yaml';
@@ -53,8 +53,8 @@ export function hostile(folder) {
 
 export const LARGE = { sites: 50, documents: 60, readers: 40 };
 
-// One edit that reaches every site by documents of the global layer, and one
-// that takes its source from documents of every site.
+// An edit that reaches every site through documents of the global layer, and one that removes the
+// source of documents of every site.
 export function large(folder) {
   const repository = path.join(folder, 'large');
   write(repository, 'global/policy.yaml', POLICY);
@@ -76,7 +76,7 @@ export function large(folder) {
   return repository;
 }
 
-// The real history, if there is one.
+// The real history, if available.
 export function real(folder) {
   const corpus = process.env.LAYERCAKE_CORPUS;
   if (!corpus) {
@@ -91,7 +91,7 @@ export function real(folder) {
 // A pair of its commits: 30 commits with hundreds of edits.
 export const REAL = { from: 'v1.9~30', to: 'v1.9' };
 
-// What is JSON is YAML.
+// JSON is valid YAML.
 function document(name, layer, data, more = {}) {
   const metadata = {
     schema: 'metadata/Document/v1',

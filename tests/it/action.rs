@@ -1,5 +1,5 @@
-//! `docs/github-action.md` says what `action.yml` says; what its scripts do is
-//! tested by `.ci/action`.
+//! The tables in `docs/github-action.md` match `action.yml`. Its scripts are tested by
+//! `.ci/action`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,13 +8,13 @@ use std::path::Path;
 use serde_yaml::Value;
 
 #[test]
-fn the_tables_are_those_of_the_action() {
+fn tables_match_the_action() {
     let path = root().join("docs/github-action.md");
     let page = fs::read_to_string(&path).unwrap();
     let action = fs::read_to_string(root().join("action.yml")).unwrap();
     let action: Value = serde_yaml::from_str(&action).unwrap();
     let inputs = table(&action["inputs"], |name, input| {
-        let default = match input["default"].as_str().expect("a default is a text") {
+        let default = match input["default"].as_str().expect("a default is a string") {
             "" => String::new(),
             default => format!("`{default}`"),
         };
@@ -28,7 +28,7 @@ fn the_tables_are_those_of_the_action() {
         fs::write(&path, &expected).unwrap();
         return;
     }
-    assert_eq!(page, expected, "docs/github-action.md is behind; LAYERCAKE_BLESS=1 rewrites it");
+    assert_eq!(page, expected, "docs/github-action.md is outdated; LAYERCAKE_BLESS=1 rewrites it");
 }
 
 fn table(entries: &Value, row: impl Fn(&str, &Value) -> String) -> String {
@@ -40,14 +40,15 @@ fn table(entries: &Value, row: impl Fn(&str, &Value) -> String) -> String {
     rows
 }
 
-/// A description begins a cell as it begins a line of GitHub's own pages.
+/// Description of an input or output. It can be a table cell, and has no full stop, as on GitHub's
+/// own pages.
 fn description(entry: &Value) -> &str {
     let text = entry["description"].as_str().expect("everything is described");
     assert!(!text.contains('|') && !text.ends_with('.'), "{text}");
     text
 }
 
-/// The page with these rows behind that head.
+/// Replaces the rows below a table's head on the page.
 fn with_table(page: &str, head: &str, rows: &str) -> String {
     let (before, rest) = page.split_once(head).expect("the page has the table");
     let after = rest.trim_start_matches(|it| it != '\n' && it != '|');

@@ -1,5 +1,5 @@
-//! The program as its users meet it: the built binary, with an environment of
-//! its own, on real repositories made with the real `git`.
+//! Tests of the built binary, with an environment of its own, on repositories made with the real
+//! `git`.
 
 mod absent;
 mod agreement;
@@ -31,7 +31,7 @@ mod secret_mistakes;
 mod secret_parts;
 mod secrets;
 mod semantics;
-pub mod teaching;
+pub mod shell_integration;
 mod timing;
 mod untrusted;
 mod verbs;
@@ -54,17 +54,17 @@ metadata: {schema: metadata/Control/v1, name: layering-policy}
 data: {layerOrder: [global, type, site]}
 ";
 
-/// A folder of its own for one test, with a repository in it.
+/// A temporary folder for one test, with a repository in it.
 pub struct Sandbox {
     folder: TempDir,
-    /// The folder `repository`, in which everything runs.
+    /// Folder `repository`, in which commands run.
     pub root: PathBuf,
 }
 
-/// When all commits are made: reports have the date.
+/// Date of all commits, which reports contain.
 const DATE: &str = "2026-01-31T12:00:00Z";
 
-/// How a run ended.
+/// Exit code and output of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ran {
     pub code: i32,
@@ -88,8 +88,7 @@ impl Sandbox {
         sandbox
     }
 
-    /// A git repository with two sites, `lab` and `prod`, without a fault;
-    /// nothing is committed.
+    /// A git repository with two valid sites, `lab` and `prod`; nothing is committed.
     pub fn with_sites() -> Self {
         let sandbox = Self::new();
         sandbox.write_sites();
@@ -143,8 +142,7 @@ impl Sandbox {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The program, to be run in the repository, and no variable but what it
-    /// needs to start.
+    /// The program, to be run in the repository, with only the variables that it needs to start.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
         self.scrub(&mut command).current_dir(&self.root).args(arguments).stdin(Stdio::null());
@@ -160,13 +158,12 @@ impl Sandbox {
         Ran::of(&self.command(arguments).output().unwrap())
     }
 
-    /// Runs below the repository, as a user who went there.
+    /// Runs in a folder below the repository, like a user who changed to it.
     pub fn run_in(&self, folder: &Path, arguments: &[&str]) -> Ran {
         Ran::of(&self.command(arguments).current_dir(folder).output().unwrap())
     }
 
-    /// The findings of a run as `lint -o json` gives them.
-    /// How many files a run reads, as often as it reads them.
+    /// Number of files that a run reads, counting repeated reads.
     pub fn files_read(&self, arguments: &[&str]) -> usize {
         let ran = self.run(&[arguments, &["--timing"]].concat());
         let row = ran.stderr.lines().find(|line| line.trim_start().starts_with("read "));
@@ -174,20 +171,21 @@ impl Sandbox {
         row.and_then(|row| row.rsplit(' ').next()?.parse().ok()).unwrap_or_default()
     }
 
+    /// Findings of a run, as in `lint -o json`.
     pub fn findings(&self, arguments: &[&str]) -> Vec<Json> {
         let ran = self.run(&[&["lint", "-o", "json"], arguments].concat());
         assert!(ran.code < 2, "{ran:?}");
         ran.json()["findings"].as_array().unwrap().clone()
     }
 
-    /// The rules that a run finds broken, each as often as it does.
+    /// Rules of the findings of a run, one entry per finding.
     pub fn rules(&self, arguments: &[&str]) -> Vec<String> {
         let findings = self.findings(arguments);
         findings.iter().map(|finding| finding["rule"].as_str().unwrap().to_owned()).collect()
     }
 }
 
-/// That a report is as its schema says.
+/// Asserts that a report conforms to its schema.
 #[track_caller]
 fn assert_valid(report: &Json) {
     let schema = serde_json::from_str(include_str!("../../docs/report-2.schema.json")).unwrap();
@@ -206,7 +204,7 @@ impl Ran {
         }
     }
 
-    /// What was printed, a report [`resolved`].
+    /// Standard output as JSON, a report [`resolved`].
     pub fn json(&self) -> Json {
         let json = serde_json::from_str(&self.stdout);
         let json: Json = json.unwrap_or_else(|error| panic!("{error}: {self:?}"));
@@ -217,8 +215,8 @@ impl Ran {
     }
 }
 
-/// A report as a program reads it: sites by their names in the place of sets, and outputs and
-/// shields one for each site. What is not a report stays as it is.
+/// A report with names of sites instead of sets, and with one output or shield for each site.
+/// Other JSON stays unchanged.
 pub fn resolved(mut report: Json) -> Json {
     if report["site_sets"].is_null() {
         return report;
@@ -271,13 +269,12 @@ pub fn resolved(mut report: Json) -> Json {
     report
 }
 
-/// The formats of reports, by name.
+/// Names of the report formats.
 pub fn formats() -> impl Iterator<Item = &'static str> {
     Format::ALL.iter().map(|format| format.name())
 }
 
-/// A report for programs as if it had taken no time, so that two of them can
-/// be compared; any other text as it is.
+/// A JSON report without its timing, so that two of them can be compared; other text is unchanged.
 pub fn without_timing(report: &str) -> String {
     const TIMING: &str = "\"timing_ms\": {";
     let Some((before, rest)) = report.split_once(TIMING) else { return report.to_owned() };

@@ -1,4 +1,4 @@
-//! cloud-init: how user-data is taken apart, and what is wrong with it.
+//! cloud-init: how user-data is split into parts, and which faults are reported.
 
 mod reading;
 mod rules;

@@ -1,5 +1,4 @@
-//! `layercake.yaml`: what each key does, what is told of wrong ones, and what
-//! stands above what.
+//! `layercake.yaml`: the effect of each key, errors for invalid values, and precedence.
 
 mod cloud_config;
 mod faults;
@@ -16,19 +15,19 @@ use serde_json::Value as Json;
 
 use crate::cli::Sandbox;
 
-/// A repository with two sites, without a fault, and this configuration.
+/// A repository with two valid sites and this configuration.
 fn configured(text: &str) -> Sandbox {
     let sandbox = Sandbox::with_sites();
     sandbox.write("layercake.yaml", text);
     sandbox
 }
 
-/// The rules whose findings a run reports, each once.
+/// Rules with findings in a run, without duplicates.
 fn rules(sandbox: &Sandbox, arguments: &[&str]) -> BTreeSet<String> {
     sandbox.rules(arguments).into_iter().collect()
 }
 
-/// Whether these are the rules, and no other.
+/// Whether exactly these rules were found.
 fn are(found: &BTreeSet<String>, rules: &[&str]) -> bool {
     found.iter().map(String::as_str).eq(rules.iter().copied())
 }
@@ -56,22 +55,22 @@ fn page() -> String {
 }
 
 #[test]
-fn the_page_has_every_key_and_no_other() {
+fn page_lists_exactly_the_keys_of_the_schema() {
     let page = page();
-    let told: Vec<&str> = page
+    let listed: Vec<&str> = page
         .lines()
         .skip_while(|line| *line != "## Settings")
         .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
         .collect();
-    assert_eq!(told, schema_keys());
+    assert_eq!(listed, schema_keys());
 }
 
 #[test]
-fn the_example_of_the_page_can_be_used() {
+fn example_on_the_page_is_valid() {
     let page = page();
     let example = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
     let ran = configured(example).run(&["config", "check"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, "layercake.yaml can be used\n"), "{ran:?}");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "layercake.yaml is valid\n"), "{ran:?}");
 }
 
 #[test]
@@ -103,9 +102,9 @@ fn every_key_of_the_schema_is_described_and_has_a_default() {
 }
 
 #[test]
-fn the_schema_is_one_and_accepts_what_is_accepted() {
+fn schema_is_valid_and_accepts_valid_files() {
     let schema: Json = serde_json::from_str(SCHEMA).unwrap();
-    let validator = jsonschema::draft4::new(&schema).expect("the schema is a schema");
+    let validator = jsonschema::draft4::new(&schema).expect("a valid schema");
     assert!(jsonschema::draft4::meta::is_valid(&schema));
     assert!(validator.is_valid(&serde_json::json!({"rules": {"levels": {"P005": "off"}}})));
     assert!(!validator.is_valid(&serde_json::json!({"rules": {"levles": {}}})));

@@ -1,4 +1,4 @@
-//! `layercake demo`: what it makes is whole, the same everywhere, and its own.
+//! `layercake demo`: its repository is complete, reproducible and independent of its surroundings.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,11 +8,11 @@ use layercake::commands::demo::{EDIT, FILES, FOLDER, NAME, NEXT, PIN, SHARED, SI
 
 use crate::cli::{Ran, Sandbox};
 
-/// Changes where the examples do: then the new id is the right one.
+/// Id of the demo's commit, which changes whenever the examples do.
 const COMMIT: &str = "97a3ad783a7e6c074b0369cdfe0a1f58eda34a74";
 
 #[test]
-fn the_program_holds_the_files_of_the_example() {
+fn program_embeds_the_files_of_the_example() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/sites");
     let mut found = Vec::new();
     collect(&root, &mut found);
@@ -37,7 +37,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn the_edit_is_of_one_line() {
+fn edit_changes_one_line() {
     let (_, text) = FILES.iter().find(|(path, _)| *path == EDIT.file).unwrap();
     let lines: Vec<usize> = text
         .lines()
@@ -49,16 +49,16 @@ fn the_edit_is_of_one_line() {
 }
 
 #[test]
-fn the_demo_says_what_the_commands_it_names_say() {
-    assert_says_what_its_commands_say(&[], "", &["lint", "--since", "HEAD"]);
+fn demo_prints_the_output_of_its_commands() {
+    assert_prints_output_of(&[], "", &["lint", "--since", "HEAD"]);
     let bump = format!("{NAME}={NEXT}");
-    assert_says_what_its_commands_say(&["--repositories"], SITES, &["diff", "--bump", &bump]);
+    assert_prints_output_of(&["--repositories"], SITES, &["diff", "--bump", &bump]);
 }
 
-/// The demo reports what `command` does in the folder `below` the one that it makes, and the
-/// other commands that it names can be run there.
+/// Asserts that the demo prints the output of `command`, run in the folder `below` its own, and
+/// that the other commands it names can be run there.
 #[track_caller]
-fn assert_says_what_its_commands_say(arguments: &[&str], below: &str, command: &[&str]) {
+fn assert_prints_output_of(arguments: &[&str], below: &str, command: &[&str]) {
     let sandbox = Sandbox::outside_git();
     let ran = demo(&sandbox, arguments);
     let made = sandbox.path(&format!("{FOLDER}-1"));
@@ -67,11 +67,11 @@ fn assert_says_what_its_commands_say(arguments: &[&str], below: &str, command: &
     assert!(ran.stdout.contains(&format!("$ cd {}\n", folder.display())), "{}", ran.stdout);
     let compared = sandbox.run_in(&folder, command);
     assert_eq!((compared.code, compared.stderr.as_str()), (0, ""));
-    let told = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
+    let lines = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
     let begin = format!("$ layercake {}\n", command.join(" "));
     let (_, report) = ran.stdout.split_once(&begin).unwrap();
     let (report, next) = report.split_once("\nTry next").unwrap();
-    assert_eq!(told(report), told(&compared.stdout));
+    assert_eq!(lines(report), lines(&compared.stdout));
     for command in next.lines().filter_map(|line| line.strip_prefix("$ layercake ")) {
         let ran = sandbox.run_in(&folder, &command.split(' ').collect::<Vec<_>>());
         // The example has faults, which `lint` finds.
@@ -81,7 +81,7 @@ fn assert_says_what_its_commands_say(arguments: &[&str], below: &str, command: &
 }
 
 #[test]
-fn of_several_repositories_one_pins_a_tag_of_the_other() {
+fn demo_of_several_repositories_pins_a_tag() {
     let sandbox = Sandbox::outside_git();
     demo(&sandbox, &["made", "--repositories"]);
     let git = |folder: &str, arguments: &[&str]| {
@@ -113,7 +113,7 @@ fn git_sees_one_commit_and_one_edited_file() {
 }
 
 #[test]
-fn nothing_around_it_counts_and_nothing_around_it_changes() {
+fn demo_neither_uses_nor_changes_its_surroundings() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     sandbox.write("home/.gitconfig", "[init]\ndefaultBranch = other\n[core]\nautocrlf = true\n");
@@ -124,14 +124,14 @@ fn nothing_around_it_counts_and_nothing_around_it_changes() {
     let ran = Ran::of(&command.output().unwrap());
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.stdout.contains("\nedit 1  global/config/"), "{}", ran.stdout);
-    assert!(ran.stderr.starts_with("\nnote: a shell does not find `layercake`"), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("\nnote: `layercake` is not on PATH"), "{}", ran.stderr);
     assert_eq!(sandbox.git(&["-C", "made", "rev-parse", "main"]).trim(), COMMIT);
     fs::remove_dir_all(sandbox.path("made")).unwrap();
     assert_eq!(sandbox.git(&["status", "--porcelain"]), before);
 }
 
 #[test]
-fn a_new_folder_has_the_next_number() {
+fn new_folder_has_the_next_number() {
     let sandbox = Sandbox::outside_git();
     sandbox.write("layercake-demo-1/mine", "kept");
     for number in [2, 3] {
@@ -142,7 +142,7 @@ fn a_new_folder_has_the_next_number() {
 }
 
 #[test]
-fn a_folder_of_choice_is_empty_or_new() {
+fn chosen_folder_must_be_empty_or_new() {
     let sandbox = Sandbox::outside_git();
     fs::create_dir(sandbox.path("empty")).unwrap();
     for folder in ["empty", "new", "some/where/below", "with space"] {
@@ -162,7 +162,7 @@ fn a_folder_of_choice_is_empty_or_new() {
 }
 
 #[test]
-fn the_folder_is_written_as_a_shell_reads_it() {
+fn folder_is_quoted_for_a_shell() {
     let sandbox = Sandbox::outside_git();
     for (folder, shown) in
         [("it's", r"'it'\''s'"), ("a b", "'a b'"), ("\u{1b}[31m", r"'\u{1b}[31m'")]

@@ -1,11 +1,11 @@
-//! The pages in `docs/` say what the code says.
+//! The pages in `docs/` match the code.
 
 mod commands;
 mod links;
 mod newcomer;
 mod tables;
 
-pub use self::commands::{assert_means_something, commands_in, verbs};
+pub use self::commands::{assert_valid_command, commands_in, verbs};
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -34,10 +34,9 @@ use layercake::yaml::path::{
 };
 use layercake::yaml::{Query, YamlLimit};
 
-/// What stands behind the index is written by hand; `conformance/history.rs`
-/// checks it.
+/// The text after the index is written by hand; `conformance/history.rs` checks it.
 #[test]
-fn the_index_of_rules_is_whole() {
+fn index_of_rules_is_complete() {
     let path = root().join("docs/rules.md");
     let page = fs::read_to_string(&path).unwrap_or_default();
     let rest = page.find("\n## ").map_or("", |at| &page[at..]);
@@ -46,17 +45,17 @@ fn the_index_of_rules_is_whole() {
         fs::write(&path, &expected).unwrap();
         return;
     }
-    assert_eq!(page, expected, "docs/rules.md is behind; LAYERCAKE_BLESS=1 rewrites it");
+    assert_eq!(page, expected, "docs/rules.md is outdated; LAYERCAKE_BLESS=1 rewrites it");
 }
 
 fn index_of_rules() -> String {
     let mut index = String::from(
-        "# Rules\n\nEvery rule, with the level of its findings. A rule's page says what is wrong, why it \
-         hurts, and what to do;\n`layercake explain RULE` prints it too.\n\n\
-         A *strict* rule is off until it is selected by name or with the group `strict`, an *opt-in* \
-         one until it\nis selected by name. What a *fixable* rule finds `lint --fix` mends, wherever \
-         that is certain;\nwhat an *unsafely fixable* rule finds it mends with `--unsafe-fixes`. A code such as `P005` is \
-         Pegleg's,\nand selects the rules it stands for.\n\n| rule | level | | what it finds |\n|---|---|---|---|\n",
+        "# Rules\n\nEvery rule, with the level of its findings. The page of a rule explains the problem, its \
+         effect and the fix;\n`layercake explain RULE` prints it too.\n\n\
+         A *strict* rule is off unless selected by name or by the group `strict`, an *opt-in* rule \
+         unless selected\nby name. `lint --fix` fixes findings of *fixable* rules where the fix is \
+         certain, and with\n`--unsafe-fixes` those of *unsafely fixable* rules. A code such as `P005` \
+         is Pegleg's, and selects\nthe corresponding rules.\n\n| rule | level | | finding |\n|---|---|---|---|\n",
     );
     for rule in RULES {
         let (name, level, summary) = (rule.name, Level::from(rule.severity), rule.summary);
@@ -67,7 +66,7 @@ fn index_of_rules() -> String {
     index
 }
 
-/// The page of a rule: in the folder of the rules, or in that of its system.
+/// Page of a rule: in the folder of the rules, or in that of its system.
 fn page_of(rule: &str) -> String {
     let folders = ["src/rules", "src/rules/cloud_init"];
     let mut pages = folders.iter().map(|folder| format!("{folder}/{rule}.md"));
@@ -91,20 +90,21 @@ fn marks(rule: &Rule) -> String {
     traits.chain(aliases).collect::<Vec<_>>().join(", ")
 }
 
-/// The rules that stand for Deckhand's errors are those that say of
-/// themselves that Deckhand refuses what they find.
+/// The page about Deckhand lists exactly the rules for errors of Deckhand that are marked as
+/// refused.
 #[test]
-fn what_deckhand_refuses_is_told() {
+fn refusals_by_deckhand_are_documented() {
     let page = fs::read_to_string(root().join("docs/deckhand.md")).unwrap();
     let (_, table) = page.split_once("\n| Deckhand's error | rules |\n").unwrap();
     let rows = table.lines().take_while(|line| line.starts_with('|'));
     let names = rows.flat_map(|row| row.rsplit('|').nth(1).unwrap().split('`').skip(1).step_by(2));
-    let told: BTreeSet<&str> = names.collect();
+    let listed: BTreeSet<&str> = names.collect();
     let refused = RULES.iter().filter(|rule| rule.is(Trait::Refused)).map(|rule| rule.name);
-    assert_eq!(told, refused.collect());
+    assert_eq!(listed, refused.collect());
 }
 
-/// Every code that Pegleg documents selects a rule; `P002` is gone there too.
+/// Every code that Pegleg documents selects a rule, except `P002`, which Pegleg no longer has
+/// either.
 #[test]
 fn pegleg_codes_select_rules() {
     for code in [1, 3, 4, 5, 6, 7, 8, 9, 10, 11] {
@@ -115,130 +115,118 @@ fn pegleg_codes_select_rules() {
 }
 
 #[test]
-fn the_limits_are_those_of_the_code() {
+fn limits_match_the_code() {
     let page = fs::read_to_string(root().join("docs/limits.md")).unwrap();
     for (what, limit) in [
         ("bytes of a file", Source::MAX_BYTES),
         ("files and folders of a commit or of the index", size(StoredTree::MAX_PATHS)),
+        ("bytes of a git object, or of the index, in memory", size(Repository::MAX_OBJECT_BYTES)),
+        ("tags in a chain of tags", size(Repository::MAX_TAGS)),
+        ("nested collections in a YAML document", size(YamlLimit::DEPTH)),
+        ("values of a YAML document, with aliases expanded", YamlLimit::NODES),
         (
-            "bytes that an object of git, or the index, takes in memory",
-            size(Repository::MAX_OBJECT_BYTES),
-        ),
-        ("tags of tags, one after the other", size(Repository::MAX_TAGS)),
-        ("collections inside each other", size(YamlLimit::DEPTH)),
-        ("values of a YAML document, aliases written out", YamlLimit::NODES),
-        (
-            "entries that `<<` brings into the mappings of a file, and two more for each of its bytes",
+            "entries that `<<` adds to the mappings of a file, plus two for each byte of the file",
             YamlLimit::MERGED,
         ),
         ("digits of an integer", size(YamlLimit::DIGITS)),
-        ("bytes of the texts of a rendered document", YamlLimit::BYTES),
-        ("parts of what cloud-init is given", size(part::PartLimit::PARTS)),
-        ("messages and includes inside each other", size(part::PartLimit::NESTING)),
-        ("texts that one user-data includes", size(part::PartLimit::INCLUDES)),
-        (
-            "bytes of all texts of one user-data that are decoded or included",
-            part::PartLimit::BYTES,
-        ),
-        ("pieces of a path", size(MAX_PIECES)),
-        ("parentheses inside each other in a path", size(MAX_NESTING)),
-        ("index that a path may create", size(MAX_INDEX)),
+        ("bytes of all strings of a rendered document", YamlLimit::BYTES),
+        ("parts of one user-data", size(part::PartLimit::PARTS)),
+        ("nested messages and includes", size(part::PartLimit::NESTING)),
+        ("files that one user-data includes", size(part::PartLimit::INCLUDES)),
+        ("bytes of one user-data that are decoded or included", part::PartLimit::BYTES),
+        ("segments of a path", size(MAX_PIECES)),
+        ("nested parentheses in a path", size(MAX_NESTING)),
+        ("list index that a path may create", size(MAX_INDEX)),
         ("matches of a path", size(MAX_MATCHES)),
-        ("places that a path may look at", size(MAX_VISITS)),
+        ("values that a path may visit", size(MAX_VISITS)),
+        ("values that a path may visit for each value of its input", size(MAX_VISITS_PER_VALUE)),
+        ("values that a path may visit regardless of the size of its input", size(MIN_VISITS)),
+        ("depth of `..` in a path that is written to", size(MAX_DESCENT)),
+        ("nested collections in a rendered document", size(MAX_DEPTH)),
         (
-            "places that a path may look at for each value that it is applied to",
-            size(MAX_VISITS_PER_VALUE),
+            "bytes of strings that the steps of a document may search, and that they may create",
+            MAX_WORK,
         ),
-        ("places that any path may look at, however few values there are", size(MIN_VISITS)),
-        ("depth to which `..` goes into what it writes", size(MAX_DESCENT)),
-        ("collections inside each other in a rendered document", size(MAX_DEPTH)),
-        ("bytes of texts that the steps of a document may search, and may make", MAX_WORK),
-        ("`..` and `$` in a path of `references`, each", size(Query::MAX_SEARCHES)),
-        ("commas in it", size(Query::MAX_COMMAS)),
-        ("values of a schema, aliases written out", size(Schema::MAX_NODES)),
-        ("nesting of a schema, with all that its references lead to", size(Schema::MAX_DEPTH)),
-        ("schemas that look at one value, references followed", Schema::MAX_LOOKS),
-        ("looks at values that validating a document may take", Schema::MAX_WORK),
+        ("`..` in a path of `references`, and also `$`", size(Query::MAX_SEARCHES)),
+        ("commas in a path of `references`", size(Query::MAX_COMMAS)),
+        ("values of a schema, with aliases expanded", size(Schema::MAX_NODES)),
+        ("nesting depth of a schema, with references followed", size(Schema::MAX_DEPTH)),
+        ("schemas that visit one value, with references followed", Schema::MAX_LOOKS),
+        ("values that the validation of a document may visit", Schema::MAX_WORK),
         ("property groups of a block", size(Groups::MAX_GROUPS)),
         ("operands of a block of property groups", size(Groups::MAX_OPERANDS)),
-        ("property groups inside each other, references followed", size(Groups::MAX_DEPTH)),
+        ("nested property groups, with references followed", size(Groups::MAX_DEPTH)),
+        ("values that the property groups of a document may visit", Groups::MAX_WORK),
         (
-            "looks at values that checking a document by its property groups may take",
-            Groups::MAX_WORK,
-        ),
-        (
-            "hops through which a value is followed back; what lies behind is found by rendering, and the route then names the edit alone",
+            "hops of a trace of one value; causes farther away are found by rendering, and their route names only the edit",
             size(Replay::MAX_LENGTH),
         ),
-        ("hops of one value in all, where its ways part", size(Replay::MAX_HOPS)),
+        ("hops of all branches of a trace of one value", size(Replay::MAX_HOPS)),
         (
-            "places to which an edited value is followed on, to say where it goes and what stops it",
+            "places to which an edited value is followed, to find its outputs and shields",
             size(flow::MAX_REACHED),
         ),
-        ("steps back that a pattern may take", size(MAX_BACKTRACKS)),
+        ("backtracking steps of a pattern search", size(MAX_BACKTRACKS)),
         (
-            "steps back that all patterns of a document may take, and all that a schema searches it for; searches of less than 1000 left out",
+            "backtracking steps of all patterns of a document, and of all patterns of its schemas; searches with fewer than 1000 are not counted",
             size(MAX_EFFORT),
         ),
         (
-            "bytes behind their matches that the patterns of a document may look at, for each match anew",
+            "bytes after their matches that the patterns of a document may scan, counted again for each match",
             size(MAX_LOOKS),
         ),
         (
-            "steps back that the patterns of all documents of all sites may take",
+            "backtracking steps of all patterns of all documents of all sites",
             size(MAX_EFFORT_OF_RUN),
         ),
-        ("bytes behind their matches that they may look at", size(MAX_LOOKS_OF_RUN)),
-        ("bytes that a pattern may make of a text", size(MAX_OUTPUT)),
+        ("bytes after their matches that these patterns may scan", size(MAX_LOOKS_OF_RUN)),
+        ("bytes of a string that a pattern produces", size(MAX_OUTPUT)),
     ] {
         assert!(page.contains(&format!("| {what} | {limit} |")), "{what}: {limit}");
     }
 }
 
 #[test]
-fn the_limits_of_comparisons_and_searches_are_those_of_the_code() {
+fn limits_of_comparisons_and_searches_match_the_code() {
     let page = fs::read_to_string(root().join("docs/limits.md")).unwrap();
     for (what, limit) in [
         (
-            "hops of the values of one changed output that are followed together",
+            "hops of the values of one changed output that are traced together",
             size(Replay::MAX_HOPS_TOGETHER),
         ),
         (
-            "edits named beside those that change a value only together, for all of these; each has 100 in any case",
+            "entries for edits that change a value only together, in all causes of an output; each cause has at least 100",
             size(Cause::MAX_NAMES),
         ),
+        ("listed differences between two versions of a document", diff::MAX_DIFFERENCES),
         (
-            "places at which two versions of a document are listed as different",
-            diff::MAX_DIFFERENCES,
-        ),
-        (
-            "differences that are listed of all outputs of a site; less where there are more than 10 sites",
+            "listed differences of all outputs of a site; fewer with more than 10 sites",
             size(Limits::DIFFERENCES),
         ),
         (
-            "causes that are listed of all outputs of a site; less where there are more than 10 sites",
+            "listed causes of all outputs of a site; fewer with more than 10 sites",
             size(Limits::CAUSES),
         ),
+        ("listed shields of a site; fewer with more than 10 sites", size(Limits::SHIELDS)),
+        ("listed changed outputs of all sites", size(Limits::OUTPUTS)),
         (
-            "lines that stop edits and are listed of a site; less where there are more than 10 sites",
-            size(Limits::SHIELDS),
-        ),
-        ("changed outputs that are listed of all sites", size(Limits::OUTPUTS)),
-        (
-            "entries of mappings and lists that the documents of a site copy from their parents; each may copy an equal share, and at least 500",
+            "entries of mappings and lists that the documents of a site copy from their parents; each document has an equal share, at least 500",
             MAX_COPIES,
         ),
         (
-            "violations told of one site; less where there are more than 5 sites, but at least 20",
+            "violations reported for one site; fewer with more than 5 sites, but at least 20",
             size(MAX_VIOLATIONS),
         ),
-        ("violations reported of the alternative that comes nearest", size(Violation::MAX_NEAREST)),
-        ("bytes of a name for which \"did you mean\" is looked for", size(near::MAX_BYTES)),
-        ("names that one such search looks at", size(near::MAX_CANDIDATES)),
-        ("names of about its length that it compares", size(near::MAX_COMPARED)),
+        ("violations reported for the nearest alternative", size(Violation::MAX_NEAREST)),
+        (
+            "bytes of a name for which \"did you mean\" suggestions are searched",
+            size(near::MAX_BYTES),
+        ),
+        ("candidates of one such search", size(near::MAX_CANDIDATES)),
+        ("candidates of similar length that it compares", size(near::MAX_COMPARED)),
         ("pairs of letters that it compares", size(near::MAX_PAIRS)),
         (
-            "bytes and pairs of letters that all such searches of one rule in one site look at",
+            "bytes and pairs of letters that all such searches of one rule in one site compare",
             size(near::MAX_WORK),
         ),
         ("threads, even if `RAYON_NUM_THREADS` is larger", size(MAX_THREADS)),
@@ -248,15 +236,15 @@ fn the_limits_of_comparisons_and_searches_are_those_of_the_code() {
 }
 
 #[test]
-fn the_limits_of_lists_are_those_of_the_code() {
+fn limits_of_lists_match_the_code() {
     let page = fs::read_to_string(root().join("docs/limits.md")).unwrap();
-    let limit = TerminalOptions::USUAL_LIMIT;
-    let told = format!("{limit} entries of each list of a comparison");
-    assert!(page.contains(&told), "{told}");
+    let limit = TerminalOptions::DEFAULT_LIMIT;
+    let sentence = format!("{limit} entries of each list of a comparison");
+    assert!(page.contains(&sentence), "{sentence}");
 }
 
 #[test]
-fn every_module_is_in_the_architecture() {
+fn architecture_page_lists_every_module() {
     let page = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
     for lib in ["src/lib.rs", "crates/layercake-engine/src/lib.rs"] {
         let lib = fs::read_to_string(root().join(lib)).unwrap();
@@ -269,10 +257,9 @@ fn every_module_is_in_the_architecture() {
     }
 }
 
-/// The page of the hooks has each of them, with what it runs, and so has
-/// `init`.
+/// The page about hooks, and `init`, list each hook with the command that it runs.
 #[test]
-fn the_page_of_the_hooks_is_whole() {
+fn hooks_page_is_complete() {
     let page = fs::read_to_string(root().join("docs/hooks.md")).unwrap();
     let manifest = fs::read_to_string(root().join(".pre-commit-hooks.yaml")).unwrap();
     let values = |key: &str| -> Vec<String> {
@@ -289,7 +276,7 @@ fn the_page_of_the_hooks_is_whole() {
     assert!(written.contains(&format!("entry: {staged}\n")), "{written}");
 }
 
-/// The pages that people read, with their texts.
+/// Pages for users, with their text.
 fn pages() -> Vec<(PathBuf, String)> {
     let mut pages: Vec<PathBuf> = vec![root().join("README.md")];
     let folders =

@@ -1,30 +1,30 @@
-//! What the README and the pages in `docs/` show is what layercake prints about
-//! `examples/`.
+//! Commands in the README and on the pages in `docs/` print what the pages show for `examples/`.
 //!
-//! A block ` ```console ` holds commands, each on a line that begins with
-//! `$ `, and what they print. A line `...` stands for any lines, and the time
-//! on the closing line of `lint` for any time. `LAYERCAKE_BLESS=1` rewrites
-//! outputs without `...`.
+//! A block ` ```console ` holds commands, each on a line that begins with `$ `, and their output.
+//! A line `...` matches any lines, and the time on the closing line of `lint` matches any time.
+//! `LAYERCAKE_BLESS=1` rewrites outputs without `...`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::cli::teaching::flags;
+use super::cli::shell_integration::flags;
 use super::docs::verbs;
 
 const COMMANDS: [&str; 2] = ["cargo run -- ", "layercake "];
 
 #[test]
-fn pages_show_what_is_printed() {
+fn pages_show_the_current_output() {
     let mut wrong = Vec::new();
     for path in pages() {
-        wrong.extend(wrong_in(&path).into_iter().map(|it| format!("{}:\n{it}", path.display())));
+        wrong.extend(
+            mismatches_in(&path).into_iter().map(|it| format!("{}:\n{it}", path.display())),
+        );
     }
-    assert!(wrong.is_empty(), "other output is shown than this:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "the page does not show this output:\n{}", wrong.join("\n"));
 }
 
-/// The README and what lies in `docs/`.
+/// The README and the pages below `docs/`.
 fn pages() -> Vec<PathBuf> {
     let entries = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let mut pages: Vec<PathBuf> =
@@ -34,14 +34,14 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Commands that print something else than the page shows, with that.
-fn wrong_in(path: &Path) -> Vec<String> {
+/// Commands whose output differs from the page, with their output.
+fn mismatches_in(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
     let bless = std::env::var_os("LAYERCAKE_BLESS").is_some();
-    let (mut told, mut wrong) = (text.clone(), Vec::new());
+    let (mut updated, mut wrong) = (text.clone(), Vec::new());
     for block in blocks(&text) {
         for (command, shown) in commands(block) {
-            // below some commands nothing is shown on purpose
+            // some commands are shown without output on purpose
             if shown.iter().all(|line| line.is_empty()) && !path.ends_with("README.md") {
                 continue;
             }
@@ -51,32 +51,29 @@ fn wrong_in(path: &Path) -> Vec<String> {
             }
             let old = format!("$ {command}\n{}", joined(&shown));
             if bless && !shown.contains(&"...") {
-                told = told.replace(&old, &format!("$ {command}\n{printed}"));
+                updated = updated.replace(&old, &format!("$ {command}\n{printed}"));
             } else {
                 wrong.push(format!("$ {command}\n{printed}"));
             }
         }
     }
-    if told != text {
-        fs::write(path, told).unwrap();
+    if updated != text {
+        fs::write(path, updated).unwrap();
     }
     wrong
 }
 
 #[test]
-fn the_readme_names_both_commands() {
+fn readme_shows_both_commands() {
     let text = fs::read_to_string(root().join("README.md")).unwrap();
     let first_screen: Vec<&str> = text.lines().take(40).collect();
-    assert!(
-        first_screen.contains(&"$ cargo run -- demo"),
-        "the first command tells the whole story"
-    );
+    assert!(first_screen.contains(&"$ cargo run -- demo"), "the README begins with the demo");
     assert!(text.contains("\ncargo test\n"));
     assert!(text.contains("\n$ layercake lint -C examples/sites\n"));
 }
 
 #[test]
-fn the_readme_knows_every_verb_and_flag() {
+fn readme_lists_every_verb_and_flag() {
     let text = fs::read_to_string(root().join("README.md")).unwrap();
     for verb in verbs() {
         let verb = verb.join(" ");
@@ -94,10 +91,9 @@ fn the_readme_knows_every_verb_and_flag() {
     }
 }
 
-/// The examples' own README tells which files have a fault; these and no
-/// others have one.
+/// The README of the examples lists exactly the files that have a fault.
 #[test]
-fn the_examples_have_the_faults_they_are_said_to_have() {
+fn examples_have_exactly_the_documented_faults() {
     let text = fs::read_to_string(root().join("examples/sites/README.md")).unwrap();
     let mut said: Vec<&str> =
         text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
@@ -121,8 +117,8 @@ fn blocks(text: &str) -> impl Iterator<Item = &str> {
     after.map(|rest| rest.split("```").next().unwrap())
 }
 
-/// Commands, each with the lines shown below it. `demo` itself prints commands:
-/// all that follows it in its block is its output.
+/// Commands, each with the lines shown below it. `demo` itself prints commands, so the rest of its
+/// block is its output.
 fn commands(block: &str) -> Vec<(&str, Vec<&str>)> {
     let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in block.lines() {
@@ -136,14 +132,13 @@ fn commands(block: &str) -> Vec<(&str, Vec<&str>)> {
     found
 }
 
-/// What a command prints; none where it is not layercake's.
+/// Output of a command; `None` if it is not layercake's.
 fn printed(command: &str) -> Option<String> {
     let arguments = COMMANDS.iter().find_map(|prefix| command.strip_prefix(prefix))?;
     Some(run(&arguments.split(' ').collect::<Vec<_>>()))
 }
 
-/// What is printed; the folder for temporary files as it is called on most
-/// machines.
+/// Output of a run, with the folder for temporary files named as on most machines.
 fn run(arguments: &[&str]) -> String {
     let temporary = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
@@ -157,7 +152,7 @@ fn joined(lines: &[&str]) -> String {
     lines.iter().flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Whether `printed` is what is shown, parts left out and times apart.
+/// Whether `printed` matches `shown`, apart from omitted lines and times.
 fn is_shown(printed: &str, shown: &[&str]) -> bool {
     let printed: Vec<&str> = printed.lines().map(without_time).collect();
     let mut rest = &printed[..];
@@ -172,7 +167,7 @@ fn is_shown(printed: &str, shown: &[&str]) -> bool {
         let Some(found) = found else { return false };
         rest = &rest[found + part.len()..];
     }
-    // What is left out at the end ends with `...`; nothing shown is not that.
+    // An omitted end is written as `...`, not left out.
     (parts.len() > 1 && parts.last().is_some_and(|last| last.is_empty())) || rest.is_empty()
 }
 

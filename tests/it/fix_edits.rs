@@ -1,5 +1,4 @@
-//! What would mend a finding does: the edits a rule gives leave no finding of
-//! that rule, and change nothing beside it.
+//! Fixes work: after the edits of a rule, that rule has no findings, and nothing else has changed.
 
 use layercake::check::Checked;
 use layercake::commands::policy::Selectors;
@@ -13,7 +12,7 @@ const POLICY: &str = "schema: deckhand/LayeringPolicy/v1\n\
      metadata: {schema: metadata/Control/v1, name: layering-policy}\n\
      data: {layerOrder: [site]}\n";
 
-/// A text, what is put before a policy, and what the rule makes of it.
+/// Text before a policy, and the text that the rule makes of it.
 const STARTS: &[(&str, &str)] = &[
     ("", "---\n"),
     ("# one\n\n# two\n", "---\n# one\n\n# two\n"),
@@ -26,21 +25,21 @@ const STARTS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_document_start_is_put_first() {
+fn fix_inserts_a_document_start() {
     for (before, expected) in STARTS {
         assert_eq!(
-            mended("missing-document-start", &format!("{before}{POLICY}")),
+            fixed("missing-document-start", &format!("{before}{POLICY}")),
             format!("{expected}{POLICY}")
         );
-        // In the file's own line ends.
+        // With the file's own line endings.
         let with_returns = |text: &str| format!("{text}{POLICY}").replace('\n', "\r\n");
-        let mended = mended("missing-document-start", &with_returns(before));
-        assert_eq!(mended, with_returns(expected), "{before:?}");
+        let fixed = fixed("missing-document-start", &with_returns(before));
+        assert_eq!(fixed, with_returns(expected), "{before:?}");
     }
 }
 
 #[test]
-fn what_stands_before_a_directive_is_left_alone() {
+fn text_before_a_directive_has_no_fix() {
     let text = format!("%YAML 1.1\n---\n{POLICY}");
     let checked = checked("missing-document-start", &text);
     let [finding] = &checked.findings.diagnostics[..] else { panic!("one finding") };
@@ -48,7 +47,7 @@ fn what_stands_before_a_directive_is_left_alone() {
 }
 
 #[test]
-fn a_secret_is_made_encrypted() {
+fn fix_makes_a_secret_encrypted() {
     let secret = |policy: &str| {
         format!(
             "---\nschema: deckhand/Passphrase/v1\nmetadata:\n  schema: metadata/Document/v1\n  \
@@ -57,25 +56,25 @@ fn a_secret_is_made_encrypted() {
         )
     };
     for policy in ["cleartext", "\"cleartext\"", "'cleartext'"] {
-        assert_eq!(mended("secret-not-encrypted", &secret(policy)), secret("encrypted"));
+        assert_eq!(fixed("secret-not-encrypted", &secret(policy)), secret("encrypted"));
     }
 }
 
-/// The text with what a rule would mend in it.
-fn mended(rule: &str, text: &str) -> String {
+/// Applies the fix of a rule to a text.
+fn fixed(rule: &str, text: &str) -> String {
     let found = checked(rule, text);
     let [Diagnostic { fix: Some(fix), .. }] = &found.findings.diagnostics[..] else {
         panic!("{text:?}: not one finding with a fix")
     };
     let mut edits = fix.edits.clone();
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.span));
-    let mut mended = text.to_owned();
+    let mut fixed = text.to_owned();
     for edit in edits {
-        mended.replace_range(edit.span.range(), &edit.text);
+        fixed.replace_range(edit.span.range(), &edit.text);
     }
-    let left = checked(rule, &mended).findings.diagnostics;
-    assert!(left.is_empty(), "{mended:?}: {left:?}");
-    mended
+    let left = checked(rule, &fixed).findings.diagnostics;
+    assert!(left.is_empty(), "{fixed:?}: {left:?}");
+    fixed
 }
 
 fn checked(rule: &str, text: &str) -> Checked<()> {

@@ -1,5 +1,4 @@
-//! The forms of a report, each read by somebody who knows the format, and what
-//! holds for all of them.
+//! Report formats, each read by a parser for it, and what all of them have in common.
 
 mod counts;
 mod github;
@@ -22,12 +21,12 @@ use layercake::report::Format;
 
 use crate::cli::{Ran, Sandbox, without_timing};
 
-/// What a run writes, by format: all of one run, and how that ended.
+/// Reports of one run by format, and how the run ended.
 fn written(sandbox: &Sandbox, arguments: &[&str]) -> (Ran, BTreeMap<&'static str, String>) {
     written_with(sandbox, arguments, |command| command)
 }
 
-/// As [`written`], by a program that is started otherwise.
+/// Like [`written`], with a program that is started differently.
 fn written_with(
     sandbox: &Sandbox,
     arguments: &[&str],
@@ -48,7 +47,7 @@ fn written_with(
     (ran, Format::ALL.iter().map(|format| (format.name(), text(*format))).collect())
 }
 
-/// A report as if it had taken no time, whichever format it is in.
+/// A report in any format, as if the run had taken no time.
 fn timeless(format: &str, text: &str) -> String {
     match format {
         "full" => text.lines().map(without_time).collect(),
@@ -56,7 +55,7 @@ fn timeless(format: &str, text: &str) -> String {
     }
 }
 
-/// A line of figures without its last, where that is a time.
+/// A line of figures without the last one, if that is a time.
 fn without_time(line: &str) -> String {
     match line.rsplit_once(" · ") {
         Some((before, time)) if time.ends_with('s') && time.contains('.') => format!("{before}\n"),

@@ -1,5 +1,5 @@
-//! Inputs that fuzzing found something with (`docs/fuzzing.md`), each headed by
-//! what went wrong. What they break is a law, and stands in `laws`.
+//! Inputs for which fuzzing found a bug (`docs/fuzzing.md`), each headed by the bug. The laws that
+//! they broke are in `laws`.
 
 use layercake::config::{Vocabulary, read};
 use layercake::merge::deckhand::Semantics;
@@ -13,7 +13,7 @@ use crate::laws::reading::{leaves, libyaml_reads, some_file, text_reads_as};
 use crate::provenance::untrue_flows;
 use crate::support::{check_files, options, saved};
 
-/// What a scalar's span holds reads as the scalar, whatever stands around it.
+/// Asserts that the text at a scalar's span reads as that scalar, whatever surrounds it.
 fn scalars_read_as_themselves(text: &str) {
     for document in parse(some_file(), text).documents {
         leaves(&document.root, &mut |span, value| {
@@ -22,7 +22,7 @@ fn scalars_read_as_themselves(text: &str) {
     }
 }
 
-/// The header of a block scalar was looked for in the broken document before it.
+/// The header of a block scalar was searched in the broken document before it.
 #[test]
 fn a_block_scalar_after_a_broken_document() {
     for text in [
@@ -35,15 +35,15 @@ fn a_block_scalar_after_a_broken_document() {
     }
 }
 
-/// A key over several lines that ends in colons ends before the last of them: the
-/// law knew no place where it does.
+/// A key over several lines that ends in colons ends before the last of them, which the law did
+/// not accept.
 #[test]
 fn a_long_key_that_ends_in_colons() {
     scalars_read_as_themselves("[? a\n  b\t:::\n]\n");
 }
 
-/// U+2028 and U+2029 end a line to libyaml, and so these texts are something
-/// else to it than plain scalars; in quotes they may stand.
+/// libyaml ends lines at U+2028 and U+2029, so it does not read these texts as plain scalars; they
+/// are allowed in quotes.
 #[test]
 fn line_separators_outside_quotes() {
     for text in [
@@ -65,7 +65,7 @@ fn line_separators_outside_quotes() {
     scalars_read_as_themselves("a: [\"b\u{2028}c\", '\u{2029}d', \"\\u2028 e\"]");
 }
 
-/// The place of a value that is missing was inside a line break of two bytes.
+/// The place of a missing value was inside a line break of two bytes.
 #[test]
 fn nothing_before_a_next_line_character() {
     let text = "l.~ :\u{85}\n( :\u{85}\n\n";
@@ -73,9 +73,8 @@ fn nothing_before_a_next_line_character() {
     leaves(&document.root, &mut |span, _| assert!(text.get(span.range()).is_some(), "{span:?}"));
 }
 
-/// The translation of libyaml counts bytes where libyaml itself counts
-/// characters: a key of 500 letters was too long, and places were behind the
-/// fault.
+/// The translation of libyaml counts bytes where libyaml counts characters, so a key of 500
+/// letters was too long, and places were after the fault.
 #[test]
 fn libyaml_counts_characters() {
     let long = "\u{2d2d}".repeat(500);
@@ -96,7 +95,7 @@ fn libyaml_counts_characters() {
     }
 }
 
-/// To YAML 1.2 an anchor's name ends before a bracket, to libyaml it must not.
+/// An anchor's name ends before a bracket in YAML 1.2, but not for libyaml.
 #[test]
 fn names_that_end_at_a_bracket() {
     for (text, name) in [("a: &one{b: 1}\n", "&one"), ("a: &one[b]\n", "&one")] {
@@ -113,10 +112,10 @@ fn names_that_end_at_a_bracket() {
     assert!(libyaml_reads(sound));
 }
 
-/// SARIF lists rules by the names that are shown, and looked them up by those
-/// that were saved: a name with a control character was not among them.
+/// SARIF lists rules by the names that are shown, but looked them up by the saved names, so a name
+/// with a control character was not found.
 #[test]
-fn a_saved_rule_whose_name_is_not_shown_as_it_is() {
+fn a_saved_rule_with_a_control_character_in_its_name() {
     let findings = ["odd\u{1}rule", "missing-parent", "odd-rule"]
         .map(|rule| made::finding(rule, "error", "it is odd", "a.yaml", 1));
     let log = made::written(ReportFormat::Sarif, &made::report(&findings, &[]), made::USUAL);
@@ -129,7 +128,7 @@ fn a_saved_rule_whose_name_is_not_shown_as_it_is() {
     }
 }
 
-/// Each fault of a configuration has a line of its own, whatever it quotes.
+/// Each error in a configuration is one line, whatever it quotes.
 #[test]
 fn a_glob_with_a_line_break() {
     let text = "cloud-config:\n  - {name: a, parts: [\"type/{x/\n\n  y\"]}\n";
@@ -158,8 +157,8 @@ fn a_name_with_a_line_break() {
     assert!(!messages.iter().any(|message| message.contains('\n')), "{messages:?}");
 }
 
-/// A search just within the limit of steps took them at every match, and at
-/// every text that a substitution looks at.
+/// A search just within the step limit used up as many steps at every match, and for every text
+/// that a substitution looks at.
 #[test]
 fn searches_that_are_hard_many_times() {
     let pattern = Pattern::parse(r"x|(a|aa)+\1b").expect("it is a pattern");
@@ -170,14 +169,14 @@ fn searches_that_are_hard_many_times() {
     let mut effort = Effort::default();
     let searched = (0..2_000).find_map(|_| pattern.search_within(&hard[1..], &mut effort).err());
     assert_eq!(searched, Some(PatternFailure::TooManySteps));
-    // What is easy is so however often.
+    // Easy searches may run any number of times.
     let pattern = Pattern::parse(r"(?<=a)b(?!c)").expect("it is a pattern");
     let replaced = pattern.replace_all(&"ab, ".repeat(20_000), Replacement::Literal(""));
     assert_eq!(replaced.map(|(_, count)| count), Ok(20_000));
 }
 
-/// A long line was saved around its own finding alone, and the start of it, which
-/// is shown below the finding of the line before, was not.
+/// A long line was saved only around its own finding, without the start, which is shown below the
+/// finding of the previous line.
 #[test]
 fn a_long_line_below_another_finding() {
     let padding = "x".repeat(900);
@@ -195,8 +194,8 @@ fn a_long_line_below_another_finding() {
     saved::check_checked(&checked);
 }
 
-/// A secret document behind another one was taken for the rest of that one by a
-/// saved report, and its finding shown there.
+/// A saved report treated a secret document after another one as the rest of that one, and showed
+/// its finding there.
 #[test]
 fn a_secret_behind_lines_that_are_not_saved() {
     let secret = "---\nschema: deckhand/CertificateKey/v1\nmdtadata:\n  schema: metadata/Document/v1\n  name: a\n";
@@ -209,8 +208,8 @@ fn a_secret_behind_lines_that_are_not_saved() {
     assert!(lines.contains(&2) && lines.contains(&7), "{lines:?}");
 }
 
-/// The flow of a value ended at a list that is read as a whole, because the path
-/// by which it is read names other keys than those in the list.
+/// The flow of a value ended at a list that is read as a whole, because the path that reads it
+/// names keys which are not in the list.
 #[test]
 fn a_list_that_is_read_by_a_path_of_names() {
     let tree = MemoryTree::new().with(
@@ -235,8 +234,8 @@ data: [{three: here}]
     }
 }
 
-/// In a text that is not shown, a label on a secret that begins at the end of a line
-/// was a point, and a stretch in a saved report.
+/// In a text that is not shown, a label on a secret that begins at the end of a line was a point,
+/// but a range in a saved report.
 #[test]
 fn a_secret_behind_a_line_of_a_text_that_is_not_shown() {
     let tree = MemoryTree::new().with(

@@ -1,4 +1,4 @@
-//! Working trees and commits of real repositories, made with the real `git`.
+//! Working trees and commits of repositories made with the real `git`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use layercake::source::{
 };
 use tempfile::TempDir;
 
-/// The arguments with which git adds the repository at `url`, a folder, as a submodule.
+/// Arguments with which git adds the repository in the folder `url` as a submodule.
 pub fn add_submodule<'a>(url: &'a str, path: &'a str) -> [&'a str; 7] {
     ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, path]
 }
@@ -87,7 +87,7 @@ fn working_tree_agrees_with_git() {
     site.git(&["commit", "--message=first"]);
     assert_agrees_with_git(&site);
 
-    // half-done work: a renamed folder, a file where a folder was and back
+    // unfinished work: a renamed folder, and a file replaced by a folder and restored
     fs::rename(site.path("one/a"), site.path("one/renamed")).unwrap();
     fs::remove_dir_all(site.path("one/two/a")).unwrap();
     site.write("one/two/a", "a: 1\n");
@@ -128,7 +128,7 @@ fn unmerged_files_are_listed_once() {
 }
 
 #[test]
-fn folders_are_names_and_no_patterns() {
+fn folders_are_not_patterns() {
     let site = Site::new(&[]);
     for file in ["si*/a.yaml", "site/a.yaml", "site-2/a.yaml", "[s]ite/a.yaml", "!x/a.yaml"] {
         site.write(file, "a: 1\n");
@@ -169,7 +169,7 @@ fn repository_is_found_from_inside() {
 }
 
 #[test]
-fn repository_is_found_from_inside_of_what_git_stores() {
+fn repository_is_found_from_inside_the_git_folder() {
     let site = Site::new(&[]);
     site.write("a.yaml", "a: 1\n");
     site.commit();
@@ -191,11 +191,11 @@ fn upstream_of_this_repository() {
         let expected = site.git(&["rev-parse", revision]);
         assert_eq!(site.tree_of(revision).commit_id().unwrap(), expected.trim(), "{revision}");
     }
-    assert!(told(&site.refused("main@{u}")).starts_with("unknown revision `main@{u}`"));
+    assert!(describe_error(&site.refused("main@{u}")).starts_with("unknown revision `main@{u}`"));
 }
 
 #[test]
-fn bytes_are_as_they_lie_there() {
+fn bytes_are_those_on_disk() {
     let site = Site::new(&[]);
     site.git(&["config", "core.autocrlf", "true"]);
     site.write("a.yaml", "a: 1\r\n");
@@ -205,7 +205,7 @@ fn bytes_are_as_they_lie_there() {
 }
 
 #[test]
-fn other_repositories_are_flagged_and_not_entered() {
+fn other_repositories_are_reported_and_not_entered() {
     let inner = Site::new(&[]);
     inner.write("inner.yaml", "a: 1\n");
     inner.commit();
@@ -228,7 +228,7 @@ fn other_repositories_are_flagged_and_not_entered() {
 }
 
 #[test]
-fn files_of_a_commit() {
+fn commit_lists_its_files() {
     let site = Site::new(&[]);
     site.write("site/a.yaml", "old\n");
     site.write("site/same.yaml", "same\n");
@@ -292,13 +292,13 @@ fn bare_repository_has_commits_only() {
     assert_eq!(listed(&bare.head(), ""), ["a.yaml"]);
     let error = WorkTree::in_repository(&repository).err().unwrap();
     assert_eq!(
-        told(&error),
+        describe_error(&error),
         "this repository has no working tree; help: name a revision to read, such as `HEAD`"
     );
 }
 
 #[test]
-fn linked_working_tree() {
+fn linked_working_tree_is_read() {
     let site = Site::new(&[]);
     site.write("a.yaml", "a: 1\n");
     site.commit();
@@ -311,7 +311,7 @@ fn linked_working_tree() {
 }
 
 #[test]
-fn sha256_repository() {
+fn sha256_repository_is_read() {
     let site = Site::new(&["--object-format=sha256"]);
     site.write("a.yaml", "a: 1\n");
     site.commit();
@@ -326,17 +326,17 @@ fn sha256_repository() {
     site.commit();
     assert_eq!(site.tree_of(&format!("{}~1", short(&site))).commit_id().unwrap(), id);
     assert_eq!(
-        told(&site.refused("abcdef0123")),
+        describe_error(&site.refused("abcdef0123")),
         "unknown revision `abcdef0123`; help: name a commit, branch or tag of this repository"
     );
     assert_eq!(
-        told(&site.refused(&short(&site)[..3])),
+        describe_error(&site.refused(&short(&site)[..3])),
         format!(
             "unknown revision `{}`; help: name a commit, branch or tag of this repository",
             &short(&site)[..3]
         )
     );
-    // a branch may be called what could be an id
+    // a branch may be called like an id
     site.git(&["branch", &short(&site), "HEAD~1"]);
     assert_eq!(site.tree_of(&short(&site)).commit_id().unwrap(), id);
 }
@@ -346,52 +346,58 @@ fn short(site: &Site) -> String {
 }
 
 #[test]
-fn revisions_that_name_no_commit() {
+fn revisions_that_name_no_commit_are_refused() {
     let site = Site::new(&[]);
     assert_eq!(
-        told(&site.refused("HEAD")),
-        "`HEAD` names no commit: branch `main` has none yet; help: make the first commit"
+        describe_error(&site.refused("HEAD")),
+        "`HEAD` is not a commit: branch `main` has no commits yet; help: create the first commit"
     );
     assert_eq!(
-        told(&site.refused("nothing")),
+        describe_error(&site.refused("nothing")),
         "unknown revision `nothing`; help: name a commit, branch or tag of this repository"
     );
     site.write("a.yaml", "a: 1\n");
     site.commit();
     assert_eq!(
-        told(&site.refused("nothing")),
+        describe_error(&site.refused("nothing")),
         "unknown revision `nothing`; help: name a commit, branch or tag of this repository"
     );
     assert_eq!(
-        told(&site.refused("")),
+        describe_error(&site.refused("")),
         "unknown revision ``; help: name a commit, branch or tag of this repository"
     );
     assert_eq!(
-        told(&site.refused("HEAD~5")),
+        describe_error(&site.refused("HEAD~5")),
         "unknown revision `HEAD~5`; help: name a commit, branch or tag of this repository"
     );
-    assert_eq!(told(&site.refused("HEAD:a.yaml")), "`HEAD:a.yaml` is a blob, not a commit");
-    assert_eq!(told(&site.refused("HEAD^{tree}")), "`HEAD^{tree}` is a tree, not a commit");
     assert_eq!(
-        told(&site.refused("main..HEAD")),
-        "`main..HEAD` is a range, not one commit; help: name one of its two ends"
+        describe_error(&site.refused("HEAD:a.yaml")),
+        "`HEAD:a.yaml` is a blob, not a commit"
+    );
+    assert_eq!(
+        describe_error(&site.refused("HEAD^{tree}")),
+        "`HEAD^{tree}` is a tree, not a commit"
+    );
+    assert_eq!(
+        describe_error(&site.refused("main..HEAD")),
+        "`main..HEAD` is a range, not one commit; help: name one of its endpoints"
     );
     for several in ["HEAD^!", "HEAD^@", "HEAD^-", "HEAD^-1", "^HEAD"] {
         let refused = format!(
-            "`{several}` is several commits, not one; help: name both sides: `layercake diff HEAD~1 HEAD`"
+            "`{several}` names several commits, expected one; help: name both sides: `layercake diff HEAD~1 HEAD`"
         );
-        assert_eq!(told(&site.refused(several)), refused);
+        assert_eq!(describe_error(&site.refused(several)), refused);
     }
     site.git(&["branch", "topic"]);
     let clone = site.clone_to("clone", &[]);
     assert_eq!(
-        told(&clone.refused("topic~0")),
-        "unknown revision `topic~0`; help: there is `origin/topic~0`"
+        describe_error(&clone.refused("topic~0")),
+        "unknown revision `topic~0`; help: did you mean `origin/topic~0`?"
     );
 }
 
 #[test]
-fn unknown_revision_lists_branches_and_tags_of_nearly_the_same_name() {
+fn unknown_revision_suggests_similar_branches_and_tags() {
     let site = Site::new(&[]);
     site.write("a.yaml", "a: 1\n");
     site.commit();
@@ -400,7 +406,7 @@ fn unknown_revision_lists_branches_and_tags_of_nearly_the_same_name() {
     }
     site.git(&["tag", "topics"]);
     site.git(&["tag", "v1.9"]);
-    let help = |site: &Site, revision: &str| told(&site.refused(revision));
+    let help = |site: &Site, revision: &str| describe_error(&site.refused(revision));
     let unknown = |revision: &str, names: &str| {
         format!("unknown revision `{revision}`; help: did you mean {names}?")
     };
@@ -421,13 +427,13 @@ fn unknown_revision_lists_branches_and_tags_of_nearly_the_same_name() {
     ] {
         assert_eq!(help(&clone, revision), unknown(revision, names));
     }
-    // What is known needs no other name.
+    // A known revision needs no suggestion.
     assert!(!help(&site, "main~9").contains("did you mean"));
 }
 
-/// What the library says of its own steps helps nobody.
+/// Messages about internal steps of the library do not help a user.
 #[test]
-fn unknown_revision_names_no_step_of_a_library() {
+fn unknown_revision_error_hides_library_internals() {
     let site = Site::new(&[]);
     site.write("a.yaml", "a: 1\n");
     site.commit();
@@ -443,20 +449,20 @@ fn unknown_revision_names_no_step_of_a_library() {
         "@{-4}",
     ] {
         let error = site.refused(revision);
-        let mut told = error.to_string() + error.help().unwrap_or_default();
+        let mut text = error.to_string() + error.help().unwrap_or_default();
         let mut cause = std::error::Error::source(&error);
         while let Some(source) = cause {
-            told += &source.to_string();
+            text += &source.to_string();
             cause = source.source();
         }
         for word in ["delegate", "traverse", "NthAncestor", "::", "(\u{2026})"] {
-            assert!(!told.contains(word), "{revision}: {told}");
+            assert!(!text.contains(word), "{revision}: {text}");
         }
     }
 }
 
 #[test]
-fn what_a_clone_lacks_and_how_to_get_it() {
+fn errors_say_what_a_clone_lacks_and_how_to_fetch_it() {
     let site = Site::new(&[]);
     site.git(&["config", "uploadpack.allowFilter", "true"]);
     for text in ["one\n", "two\n", "three\n"] {
@@ -467,34 +473,34 @@ fn what_a_clone_lacks_and_how_to_get_it() {
     let first = site.git(&["rev-parse", "HEAD~2"]);
 
     let shallow = site.clone_to("shallow", &["--depth=1"]);
-    let help = "this clone is shallow; `git fetch --unshallow` gets the rest \
+    let help = "this clone is shallow; run `git fetch --unshallow` to complete it \
                 (with `actions/checkout`: `fetch-depth: 0`)";
     let (first, second) = (first.trim(), site.git(&["rev-parse", "HEAD~1"]));
     let second = second.trim();
     assert_eq!(
-        told(&shallow.refused("HEAD~1")),
+        describe_error(&shallow.refused("HEAD~1")),
         format!("unknown revision `HEAD~1`; help: {help}")
     );
     assert_eq!(
-        told(&shallow.refused("HEAD^")),
+        describe_error(&shallow.refused("HEAD^")),
         format!(
             "the commit {second} of `HEAD^` is not in this clone; \
-             help: `git fetch --no-tags --depth=1 origin {second}` gets it"
+             help: run `git fetch --no-tags --depth=1 origin {second}` to fetch it"
         )
     );
     assert_eq!(
-        told(&shallow.refused(first)),
+        describe_error(&shallow.refused(first)),
         format!(
             "unknown revision `{first}`: this clone has no such commit; \
-             help: `git fetch --no-tags --depth=1 origin {first}` gets it"
+             help: run `git fetch --no-tags --depth=1 origin {first}` to fetch it"
         )
     );
     shallow.git(&["fetch", "--no-tags", "--depth=1", "origin", first]);
     assert_eq!(read(&shallow.tree_of(first), "a.yaml"), "one\n");
     assert_eq!(
-        told(&shallow.refused("origin/topic")),
+        describe_error(&shallow.refused("origin/topic")),
         "unknown revision `origin/topic`; help: this clone is shallow; \
-         `git fetch --unshallow origin '+refs/heads/*:refs/remotes/origin/*'` gets the rest \
+         run `git fetch --unshallow origin '+refs/heads/*:refs/remotes/origin/*'` to complete it \
          (with `actions/checkout`: `fetch-depth: 0`)"
     );
     shallow.git(&["fetch", "--unshallow", "origin", "+refs/heads/*:refs/remotes/origin/*"]);
@@ -503,9 +509,10 @@ fn what_a_clone_lacks_and_how_to_get_it() {
 
     let single = site.clone_to("single", &["--single-branch"]);
     assert_eq!(
-        told(&single.refused("origin/topic")),
+        describe_error(&single.refused("origin/topic")),
         "unknown revision `origin/topic`; help: \
-         `git fetch origin '+refs/heads/*:refs/remotes/origin/*'` gets the branches of `origin`"
+         run `git fetch origin '+refs/heads/*:refs/remotes/origin/*'` to fetch the branches of \
+         `origin`"
     );
     single.git(&["fetch", "origin", "+refs/heads/*:refs/remotes/origin/*"]);
     assert_eq!(read(&single.tree_of("origin/topic"), "a.yaml"), "two\n");
@@ -515,10 +522,10 @@ fn what_a_clone_lacks_and_how_to_get_it() {
     let files = [RepoPath::new("a.yaml")];
     let error = tree.ensure_present(&files).unwrap_err();
     assert_eq!(
-        told(&error),
+        describe_error(&error),
         format!(
-            "1 of 1 files of commit {} are not in this partial clone; help: \
-             `git fetch --refetch --no-filter` gets what a partial clone left out",
+            "1 of 1 files of commit {} are missing in this partial clone; help: \
+             run `git fetch --refetch --no-filter` to fetch what a partial clone left out",
             &first[..12]
         )
     );
@@ -527,9 +534,9 @@ fn what_a_clone_lacks_and_how_to_get_it() {
 
     let treeless = site.clone_to("treeless", &["--filter=tree:0"]);
     assert_eq!(
-        told(&treeless.refused("HEAD~2")),
-        "the files of `HEAD~2` cannot be listed; help: \
-         `git fetch --refetch --no-filter` gets what a partial clone left out"
+        describe_error(&treeless.refused("HEAD~2")),
+        "cannot list the files of `HEAD~2`; help: \
+         run `git fetch --refetch --no-filter` to fetch what a partial clone left out"
     );
     for clone in [partial, treeless] {
         clone.git(&["fetch", "--refetch", "--no-filter"]);
@@ -607,7 +614,7 @@ fn environment_of_a_hook_is_kept_for_the_first_repository_only() {
         site.git(&["add", ".gitignore"]);
         site.git(&["commit", "--message=one"]);
     }
-    // the index of a commit in the making tracks what is ignored
+    // the index of a commit in progress tracks an ignored file
     let index = first.path(".git/next-index");
     fs::copy(first.path(".git/index"), &index).unwrap();
     let variable = ("GIT_INDEX_FILE", index.as_path());
@@ -624,7 +631,7 @@ fn environment_of_a_hook_is_kept_for_the_first_repository_only() {
     assert_eq!(
         listed_by_child(&first.root, &second.root, &hook),
         "[.gitignore first.yaml (missing)][.gitignore]",
-        "to git, the working tree of what `GIT_DIR` names is the current folder"
+        "with only `GIT_DIR`, git uses the current folder as working tree"
     );
 
     let elsewhere = tempfile::tempdir().unwrap();
@@ -637,8 +644,8 @@ fn environment_of_a_hook_is_kept_for_the_first_repository_only() {
     assert_eq!(listed_by_child(elsewhere.path(), elsewhere.path(), &[]), "nonenone");
 }
 
-/// What a process with these variables sees in `from`, as the first repository
-/// and as a further one. Variables of this process would be seen by all tests.
+/// Listing by a child process with these variables, in `from`, as the first repository and as a
+/// further one. All tests would see variables of this process.
 fn listed_by_child(cwd: &Path, from: &Path, variables: &[(&str, &Path)]) -> String {
     let mut child = Command::new(std::env::current_exe().unwrap());
     scrub(&mut child);
@@ -651,7 +658,7 @@ fn listed_by_child(cwd: &Path, from: &Path, variables: &[(&str, &Path)]) -> Stri
 
 const CHILD: &str = "LAYERCAKE_TEST_LIST_FROM";
 
-/// The child of [`listed_by_child`]; without its variable, nothing.
+/// Child process of [`listed_by_child`]; does nothing without its variable.
 #[test]
 fn child() {
     let Some(from) = std::env::var_os(CHILD).map(PathBuf::from) else {
@@ -670,7 +677,7 @@ fn child() {
 
 #[cfg(unix)]
 mod unix {
-    //! What only Unix has: links that anyone may make, pipes, names in bytes.
+    //! Only on Unix: links that any user may create, pipes, and names that are not UTF-8.
 
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
@@ -678,7 +685,7 @@ mod unix {
 
     use super::*;
 
-    /// A site with every kind of link, and what is said of those that fail.
+    /// A site with every kind of link, and the errors of those that fail.
     fn linked_site() -> (Site, TempDir) {
         let outside = tempfile::tempdir().unwrap();
         write(outside.path(), "secret.yaml", "secret\n");
@@ -717,13 +724,13 @@ mod unix {
             for link in ["dangling", "below-file", "loop-1", "above", "absolute", "git"] {
                 assert_ne!(refusal(tree, link), "", "{link}");
             }
-            assert_eq!(refusal(tree, "dangling"), "a symbolic link to nothing");
+            assert_eq!(refusal(tree, "dangling"), "a broken symbolic link");
             assert_eq!(
                 refusal(tree, "absolute"),
                 "a symbolic link that leads out of the repository"
             );
             assert_eq!(listed(tree, "folder"), NOTHING, "links to folders are not followed");
-            assert_eq!(listed(tree, "folder/b"), NOTHING, "nor on the way");
+            assert_eq!(listed(tree, "folder/b"), NOTHING, "nor within a path");
         }
         assert_eq!(entry(&head, "file").content, entry(&head, "site/a.yaml").content);
         assert_ne!(entry(&head, "absolute").content, entry(&head, "above").content);
@@ -732,7 +739,7 @@ mod unix {
         let all = [&files[..], &inside[..], &["through"]].concat();
         assert_eq!(listed(&work_tree, ""), all);
         assert_eq!(listed(&folder, ""), all);
-        // where a link leads that leaves the commit is not looked up
+        // the target of a link that leaves the commit is not looked up
         let mut in_commit = all;
         in_commit.insert(2, "absolute-folder");
         assert_eq!(listed(&head, ""), in_commit);
@@ -787,9 +794,9 @@ mod unix {
 
 const NOTHING: [&str; 0] = [];
 
-/// Two folders of 2,000 entries each stand for four million files.
+/// Two folders of 2,000 entries each make four million paths.
 #[test]
-fn folders_that_stand_for_too_many_files() {
+fn folders_with_too_many_files_are_refused() {
     let site = Site::new(&[]);
     site.write("a.yaml", "a: 1\n");
     let blob = site.git(&["hash-object", "-w", "a.yaml"]);
@@ -814,7 +821,7 @@ fn folders_that_stand_for_too_many_files() {
     assert!(cause.contains("more than 2000000 files and folders"), "{cause}");
 }
 
-/// A repository on branch `main`, gone with the value.
+/// A repository on branch `main`, which is removed on drop.
 pub struct Site {
     pub root: PathBuf,
     folder: TempDir,
@@ -827,13 +834,13 @@ impl Site {
         fs::create_dir(&root).unwrap();
         let site = Self { root, folder };
         site.git(&[&["init", "--quiet", "--initial-branch=main"], options].concat());
-        // the developer's own ignore rules are not what is tested
+        // the developer's own ignore rules must not count
         let none = site.folder.path().join("no-rules").display().to_string();
         site.git(&["config", "core.excludesFile", &none]);
         site
     }
 
-    /// A clone that fetches as one from another machine would.
+    /// A clone that fetches like one from another machine.
     pub fn clone_to(&self, name: &str, options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join(name);
@@ -842,7 +849,7 @@ impl Site {
         Self { root, folder }
     }
 
-    /// The folder in which the repository's folder is.
+    /// Folder that holds the repository's folder.
     pub fn beside(&self) -> &Path {
         self.folder.path()
     }
@@ -900,7 +907,8 @@ impl Site {
     }
 }
 
-/// What git calls tracked or untracked; what is not on disk and has to be, is missing.
+/// Asserts that the tree lists the files that git calls tracked or untracked, and marks those that
+/// are missing on disk.
 fn assert_agrees_with_git(site: &Site) {
     let expected =
         site.git(&["ls-files", "-z", "-v", "--cached", "--others", "--exclude-standard"]);
@@ -922,7 +930,7 @@ fn assert_agrees_with_git(site: &Site) {
     }
 }
 
-/// Takes from a process what git would read from this one's environment.
+/// Removes the variables that git would read from this process's environment.
 pub fn scrub(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("GIT_") {
@@ -938,7 +946,7 @@ fn write(root: &Path, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// The entries below `folder`, those that are no files marked.
+/// Entries below `folder`; those that are not files are marked.
 fn listed(tree: &(impl Tree + ?Sized), folder: &str) -> Vec<String> {
     let entries = tree.entries(&RepoPath::new(folder)).unwrap();
     let shown = entries.iter().map(|entry| match entry.kind {
@@ -960,7 +968,7 @@ fn read(tree: &(impl Tree + ?Sized), path: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// Why `path` is not read.
+/// Reason why `path` is not read.
 fn refusal(tree: &(impl Tree + ?Sized), path: &str) -> String {
     match tree.read(&RepoPath::new(path)).unwrap_err() {
         ReadError::Refused(reason) => reason,
@@ -969,17 +977,16 @@ fn refusal(tree: &(impl Tree + ?Sized), path: &str) -> String {
     }
 }
 
-pub fn told(error: &Error) -> String {
+pub fn describe_error(error: &Error) -> String {
     let help = error.help().map(|help| format!("; help: {help}"));
     format!("{error}{}", help.unwrap_or_default())
 }
 
-/// A file that is replaced all the time, by a pipe, by a link out of the
-/// repository and by nothing, is read as itself or not at all, and never waited
-/// for.
+/// A file that is constantly replaced by a pipe, by a link out of the repository and by nothing is
+/// read completely or not at all, and never blocks.
 #[cfg(unix)]
 #[test]
-fn what_changes_while_it_is_read_is_read_whole_or_not_at_all() {
+fn changing_file_is_read_completely_or_not_at_all() {
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Property groups beyond what is recorded of them: limits, versions as they
-//! are written, places in schemas, secrets, comparisons, and their laws.
+//! Property groups beyond the recorded cases: limits, versions as written, places in schemas,
+//! secrets, comparisons, and laws.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -15,8 +15,8 @@ use proptest::prelude::*;
 
 use crate::support::{check_files, compare_files, finding_text, options};
 
-/// Far more than any of these takes, in a debug build on a busy machine.
-const LONGEST: Duration = Duration::from_secs(30);
+/// Far longer than any of these tests takes in a debug build on a busy machine.
+const MAX_DURATION: Duration = Duration::from_secs(30);
 
 fn read(text: &str, sources: &mut SourceMap) -> Node {
     let source = Source::new(RepoPath::new("text.yaml"), Ok(text.as_bytes().to_vec()));
@@ -26,8 +26,8 @@ fn read(text: &str, sources: &mut SourceMap) -> Node {
     parsed.documents.into_iter().next().expect("it is one document").root
 }
 
-/// The codes of what is wrong with the groups of a schema, and of what they say
-/// of data, each with its group.
+/// Codes of the faults in the groups of a schema, and of their violations in data, each with its
+/// group.
 fn evaluated(schema: &str, data: &str, present: Option<&str>) -> (Vec<String>, Vec<String>) {
     let mut sources = SourceMap::new();
     let (schema, data) = (read(schema, &mut sources), read(data, &mut sources));
@@ -47,19 +47,19 @@ fn findings(schema: &str, data: &str) -> Vec<String> {
 }
 
 #[test]
-fn versions_are_taken_as_they_are_written() {
+fn versions_are_compared_as_written() {
     let schema = |version: &str| {
         format!("property_groups: [g: {{properties: [a], client_plugin_supported: [{version}]}}]")
     };
     let refuses = |version: &str, present: &str| {
         !evaluated(&schema(version), "a: 1", Some(present)).1.is_empty()
     };
-    assert!(!refuses("1.10", "1.10"), "its text is 1.10");
-    assert!(refuses("1.10", "1.1"), "and not the number that YAML makes of it");
-    assert!(!refuses("v2", "2.0.0"), "zeros at the end and a `v` say nothing");
+    assert!(!refuses("1.10", "1.10"), "the text is 1.10");
+    assert!(refuses("1.10", "1.1"), "not the number that YAML reads");
+    assert!(!refuses("v2", "2.0.0"), "trailing zeros and a `v` have no effect");
     assert!(!refuses("010", "10"), "YAML reads it as 8");
     assert!(!refuses("2015-10-21", "2015-10-21") && refuses("2015-10-21", "2015-10-22"));
-    assert!(!refuses("!!float '1.5'", "1.5"), "behind a tag the value counts");
+    assert!(!refuses("!!float '1.5'", "1.5"), "after a tag the value counts");
     assert!(!refuses("99999999999999999999999", "99999999999999999999999.0"));
     assert!(!refuses("kilo", "kilo") && refuses("kilo", "liberty") && refuses("kilo", "1"));
     let lossy = evaluated(&schema("1.10"), "a: 1", None).0;
@@ -67,7 +67,7 @@ fn versions_are_taken_as_they_are_written() {
 }
 
 #[test]
-fn blocks_stand_wherever_a_schema_is_always_about_the_data() {
+fn blocks_are_allowed_wherever_a_schema_always_applies() {
     let group = "property_groups: [{or: [a, b]}]";
     let of = |schema: String| findings(&schema, "{x: {c: 1}, y: [{c: 1}]}");
     assert_eq!(of(format!("patternProperties: {{'^x': {{{group}}}}}")), ["or #1 .x"]);
@@ -75,13 +75,13 @@ fn blocks_stand_wherever_a_schema_is_always_about_the_data() {
     assert_eq!(of(format!("properties: {{y: {{items: {{{group}}}}}}}")), ["or #1 .y[0]"]);
     let declared = "properties: {y: {}}, additionalProperties:";
     assert_eq!(of(format!("{{{declared} {{{group}}}}}")), ["or #1 .x"]);
-    // A definition that nobody refers to is checked and about nothing.
+    // An unreferenced definition is checked, but applies to no data.
     assert_eq!(of(format!("definitions: {{d: {{{group}}}}}")), Vec::<String>::new());
     let twice = format!(
         "{{definitions: {{d: {{{group}}}}}, anyOf: [{{$ref: '#/definitions/d'}}], properties: \
          {{x: {{$ref: '#/definitions/d'}}}}}}"
     );
-    assert_eq!(of(twice), ["or #1 .x"], "where it is always about data, it is");
+    assert_eq!(of(twice), ["or #1 .x"], "the use that always applies to data counts");
     for case in ["anyOf", "oneOf"] {
         let (problems, found) =
             evaluated(&format!("{case}: [{{properties: {{x: {{{group}}}}}}}]"), "{x: {}}", None);
@@ -90,7 +90,7 @@ fn blocks_stand_wherever_a_schema_is_always_about_the_data() {
 }
 
 #[test]
-fn a_schema_may_be_about_itself() {
+fn schema_may_refer_to_itself() {
     let schema = "
 properties:
   name: {type: string}
@@ -108,7 +108,7 @@ property_groups:
     }
 }
 
-/// Groups that rest on others which rest on others: each is looked at once.
+/// Groups that depend on groups that depend on others: each is checked once.
 #[test]
 fn diamonds_do_not_multiply() {
     let mut schema = String::from("property_groups:\n- g0: {properties: [a, b], operator: xor}\n");
@@ -124,11 +124,11 @@ fn diamonds_do_not_multiply() {
     let start = Instant::now();
     assert_eq!(findings(&schema, "{a: 1}"), Vec::<String>::new());
     assert_eq!(findings(&schema, "{a: 1, b: 1}"), ["and g89 ."]);
-    assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
+    assert!(start.elapsed() < MAX_DURATION, "{:?}", start.elapsed());
 }
 
 #[test]
-fn what_is_too_large_is_told() {
+fn oversized_groups_are_reported() {
     let many: String = (0..=Groups::MAX_GROUPS).fold("property_groups:\n".into(), |text, at| {
         text + &format!("- g{at}: {{properties: [a], operator: or}}\n")
     });
@@ -143,7 +143,7 @@ fn what_is_too_large_is_told() {
     assert_eq!(problems, [format!("unknown-group Some(\"g{}\")", Groups::MAX_GROUPS - 1)]);
     let ended = chain.replace(&format!("property_groups.g{}", Groups::MAX_GROUPS), "b");
     let (problems, found) = evaluated(&ended, "{}", None);
-    assert_eq!(problems.len(), 1, "the one that is too deep, and none that rests on it");
+    assert_eq!(problems.len(), 1, "only the one that is too deep, not its dependents");
     assert!(problems[0].starts_with("too-large"), "{problems:?}");
     assert_eq!(found, Vec::<String>::new(), "all others are referred to");
     let ring = chain.replace(&format!("g{}]", Groups::MAX_GROUPS), "g0]");
@@ -157,7 +157,7 @@ fn what_is_too_large_is_told() {
     assert_eq!((problems.len(), found.len()), (1, 0), "{problems:?}");
 }
 
-/// Many groups over long lists end in a finding, not in hours.
+/// Many groups over long lists end in a finding instead of hours of work.
 #[test]
 fn work_is_bounded() {
     let groups: String = (0..1000).fold(String::new(), |text, at| {
@@ -170,7 +170,7 @@ fn work_is_bounded() {
     let data = format!("l: [{}]\n", "{b: 1}, ".repeat(20_000));
     let start = Instant::now();
     let found = findings(&schema, &data);
-    assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
+    assert!(start.elapsed() < MAX_DURATION, "{:?}", start.elapsed());
     assert!(found.last().is_some_and(|last| last.starts_with("unfinished")), "{found:?}");
 }
 
@@ -184,7 +184,7 @@ fn document(schema: &str, name: &str, more: &str, data: &str) -> String {
     )
 }
 
-/// A site repository: a document of `global/`, and one of a site laid on it.
+/// A site repository: a document of `global/`, and a site document that is merged into it.
 fn repository(groups: &str, global: &str, site: &str) -> MemoryTree {
     let schema = format!(
         "---\nschema: deckhand/DataSchema/v1\nmetadata: {{schema: metadata/Control/v1, name: \
@@ -206,10 +206,10 @@ fn repository(groups: &str, global: &str, site: &str) -> MemoryTree {
         )
 }
 
-/// Two edits in `global/`, one of which breaks a group in a document that
-/// nobody edited, by taking away what another value depends on.
+/// Two edits in `global/`, one of which breaks a group in an unedited document by removing a value
+/// on which another depends.
 #[test]
-fn a_finding_names_the_edit_elsewhere_that_causes_it() {
+fn finding_names_the_edit_elsewhere_that_causes_it() {
     let groups = "  property_groups:\n    - g: {properties: [trunk, vlan], operator: depends_on}\n";
     let site = "{trunk: true}";
     let base = repository(groups, "{vlan: 12, mtu: 1500, name: a}", site);
@@ -239,15 +239,15 @@ fn a_finding_names_the_edit_elsewhere_that_causes_it() {
     assert_eq!(edited, ["port .vlan"]);
 }
 
-/// The same groups in the schema and in `layercake.yaml` are broken by the same
-/// values, and told in the same words.
+/// The same groups in the schema and in `layercake.yaml` are broken by the same values, with the
+/// same messages.
 #[test]
-fn groups_of_the_configuration_are_checked_as_those_of_the_schema() {
+fn groups_of_configuration_and_schema_are_checked_equally() {
     let block = "- {xor: [ip, host]}\n- g: {properties: [l.a, l.b], operator: and}\n";
     let indented =
         |by: &str| block.lines().fold(String::new(), |text, line| text + by + line + "\n");
     let (global, site) = ("{ip: 1, l: [{a: 1}, {a: 1, b: 2}, {}]}", "{host: 2}");
-    let told = |tree: &MemoryTree| -> Vec<(String, u32, String)> {
+    let found_in = |tree: &MemoryTree| -> Vec<(String, u32, String)> {
         let checked = check_files(tree, options(Semantics::Documented), |_| ());
         let own = checked.findings.diagnostics.iter();
         let own = own.filter(|it| it.rule.name == "property-group-violation");
@@ -263,19 +263,19 @@ fn groups_of_the_configuration_are_checked_as_those_of_the_schema() {
         repository(&format!("{shape}  property_groups:\n{}", indented("    ")), global, site);
     let configuration = format!("property-groups:\n  example/Port/v1:\n{}", indented("    "));
     let outside = repository(shape, global, site).with("layercake.yaml", configuration);
-    let found = told(&inside);
+    let found = found_in(&inside);
     assert_eq!(found.len(), 3, "{found:?}");
-    assert_eq!(found, told(&outside));
+    assert_eq!(found, found_in(&outside));
 }
 
-/// Which keys a secret mapping has is told of nobody, whatever a group says.
+/// The keys of a secret mapping are not shown, whatever a group says.
 #[test]
-fn nothing_of_a_secret_is_told() {
+fn secret_mapping_is_not_revealed() {
     let groups = "  properties:\n    login: {type: object, properties: {k1: {}, k2: {}, k3: {}}}\n  \
          property_groups:\n    - g: {properties: [login.k1, login.k2], operator: xor}\n    - h: \
          {properties: [login.k1, other], operator: depends_on}\n    - i: {properties: [login.k1], \
          client_plugin_supported: ['2']}\n";
-    let told = |login: &str| -> Vec<String> {
+    let found_in = |login: &str| -> Vec<String> {
         let secret = document(
             "example/Login/v1",
             "login",
@@ -296,23 +296,23 @@ fn nothing_of_a_secret_is_told() {
         });
         own.map(|it| finding_text(it, &checked.sources)).collect()
     };
-    let (one, other) = (told("{k1: aa, k2: bbbb}"), told("{k1: cccccc, k2: d}"));
+    let (one, other) = (found_in("{k1: aa, k2: bbbb}"), found_in("{k1: cccccc, k2: d}"));
     assert_eq!(one.len(), 3, "{one:?}");
     assert_eq!(one, other);
-    // What is wrong by the same group reads the same, whichever key is there.
-    let alike = |told: &[String]| told.iter().find(|it| it.contains("`g`")).cloned();
-    assert_eq!(alike(&one), alike(&told("{k3: e}")));
+    // Violations of one group have the same text, whichever key is there.
+    let alike = |found: &[String]| found.iter().find(|it| it.contains("`g`")).cloned();
+    assert_eq!(alike(&one), alike(&found_in("{k3: e}")));
     for word in ["k1", "k2", "k3", "aa", "bbbb"] {
         assert!(!one.concat().contains(word), "{one:?}");
     }
 }
 
-/// A secret list that is refused for each of its items is refused once.
+/// A secret list that is refused for each of its items is reported once.
 #[test]
-fn the_length_of_a_secret_is_not_told() {
+fn length_of_a_secret_is_not_revealed() {
     let groups = "  properties:\n    logins: {type: array, items: {type: object}}\n  \
          property_groups:\n    - g: {properties: [logins.k1, logins.k2], operator: or}\n";
-    let told = |logins: &str| -> Vec<String> {
+    let found_in = |logins: &str| -> Vec<String> {
         let secret = document(
             "example/Login/v1",
             "logins",
@@ -330,14 +330,14 @@ fn the_length_of_a_secret_is_not_told() {
         let own = own.filter(|it| it.rule.name == "property-group-violation");
         own.map(|it| finding_text(it, &checked.sources)).collect()
     };
-    let one = told("{l: [{a: 1}]}");
+    let one = found_in("{l: [{a: 1}]}");
     assert_eq!(one.len(), 1, "{one:?}");
-    assert_eq!(one, told("{l: [{a: 1}, {b: 1}, {k1: 1}, {c: 1}]}"));
+    assert_eq!(one, found_in("{l: [{a: 1}, {b: 1}, {k1: 1}, {c: 1}]}"));
 }
 
-/// Of a schema that is secret itself, nothing is told.
+/// A schema that is secret itself is not shown.
 #[test]
-fn nothing_of_a_secret_schema_is_told() {
+fn secret_schema_is_not_revealed() {
     let groups =
         "  property_groups:\n    - hidden-group: {properties: [hid, den], operator: xor}\n";
     let plain = repository(groups, "{mtu: 1}", "{hid: 1, den: 2}");
@@ -358,10 +358,10 @@ fn nothing_of_a_secret_schema_is_told() {
     assert!(!of_groups[0].contains("hid"), "{of_groups:?}");
 }
 
-/// Validation by JSON Schema goes on beside the keyword, which is no mistake
-/// where it counts, and one where it does not.
+/// JSON Schema validation still runs beside the keyword, which is valid where it has an effect,
+/// and an error elsewhere.
 #[test]
-fn schemas_are_validated_as_before() {
+fn schemas_are_still_validated_beside_groups() {
     let schema = "
   properties:
     mtu: {type: integer}
@@ -457,7 +457,7 @@ fn block(groups: &[String]) -> String {
     entries.concat()
 }
 
-/// The findings of groups, all that is said of each.
+/// Findings of groups, with all their fields.
 fn all_of(groups: &Groups, data: &Node) -> Vec<String> {
     let findings = groups.findings(data, &Versions::default()).into_iter();
     findings
@@ -472,9 +472,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None,
         rng_seed: proptest::test_runner::RngSeed::Fixed(5), ..ProptestConfig::default() })]
 
-    /// The order of keys, in data and in schemas, decides nothing.
+    /// The order of keys, in data and in schemas, has no effect.
     #[test]
-    fn order_of_keys_decides_nothing(
+    fn order_of_keys_has_no_effect(
         groups in prop::collection::vec(group(), 1..4),
         entries in entries(),
     ) {
@@ -494,9 +494,9 @@ proptest! {
         prop_assert_eq!(&found, &all_of(&other, &data));
     }
 
-    /// A group in the schema and the same beside it say the same.
+    /// A group in the schema and the same group beside it have the same findings.
     #[test]
-    fn groups_say_the_same_in_the_schema_and_beside_it(
+    fn groups_find_the_same_in_the_schema_and_beside_it(
         groups in prop::collection::vec(group(), 1..4),
         entries in entries(),
     ) {
@@ -511,7 +511,7 @@ proptest! {
         prop_assert_eq!(all_of(&inside, &data), all_of(&beside, &data));
     }
 
-    /// Exactly one of one thing is all of it, and at least one.
+    /// Exactly one, all, and at least one of a single operand are the same.
     #[test]
     fn one_operand_is_mandatory_by_any_operator(inner in group(), entries in entries()) {
         let mut sources = SourceMap::new();

@@ -1,7 +1,7 @@
-//! Repositories made to break the engine: each run ends soon, without a panic,
-//! and says in a finding what is too much.
+//! Repositories made to break the engine: each run ends soon, without a panic, and reports
+//! exceeded limits as findings.
 //!
-//! Texts that break the reader alone are in `yaml/hostile.rs`.
+//! Texts that break only the reader are in `yaml/hostile.rs`.
 
 mod cloud_init;
 #[cfg(target_os = "linux")]
@@ -25,14 +25,14 @@ use layercake::yaml::emit;
 use crate::git::{self, Site};
 use crate::support::{check_files, finding_text, options};
 
-/// Far more than any of these takes, in a debug build on a busy machine.
-const LONGEST: Duration = Duration::from_secs(30);
+/// Far longer than any of these tests takes in a debug build on a busy machine.
+const MAX_DURATION: Duration = Duration::from_secs(30);
 
-/// What a finding may hold of words; one that lists everything is of no use.
-const LONGEST_FINDING: usize = 20_000;
+/// Maximum length of the text of a finding: one that lists everything is useless.
+const MAX_FINDING_BYTES: usize = 20_000;
 
-/// Renders documents in both meanings, in bounded time; gives the findings of
-/// the documentation's.
+/// Renders documents with both semantics, in bounded time; returns the findings with the
+/// documented ones.
 fn timed(text: &str) -> Checked<()> {
     let tree = MemoryTree::new().with("documents.yaml", text);
     run(&tree, Semantics::Deckhand);
@@ -43,16 +43,16 @@ fn run(tree: &MemoryTree, semantics: Semantics) -> Checked<()> {
     let start = Instant::now();
     let checked = check_files(tree, options(semantics), |_| ());
     let elapsed = start.elapsed();
-    assert!(elapsed < LONGEST, "{elapsed:?}");
+    assert!(elapsed < MAX_DURATION, "{elapsed:?}");
     assert!(!checked.internal_error);
     for finding in checked.findings.diagnostics.iter().take(100) {
         let text = finding_text(finding, &checked.sources);
-        assert!(text.len() < LONGEST_FINDING, "{} bytes: {}", text.len(), finding.message);
+        assert!(text.len() < MAX_FINDING_BYTES, "{} bytes: {}", text.len(), finding.message);
     }
     checked
 }
 
-/// How many findings of a rule there are.
+/// Number of findings of a rule.
 fn count(checked: &Checked<()>, rule: &str) -> usize {
     checked.findings.diagnostics.iter().filter(|finding| finding.rule.name == rule).count()
 }
@@ -86,7 +86,7 @@ fn document(name: &str, layering: &str, more: &str, data: &str) -> String {
     )
 }
 
-/// What makes a folder below `site/` a site.
+/// Definition that makes a folder below `site/` a site.
 fn definition(name: &str) -> String {
     let definition = document(name, "abstract: false, layer: site", "", "{site_type: lab}");
     definition.replace("example/Kind/v1", "pegleg/SiteDefinition/v1")
@@ -105,7 +105,7 @@ fn substituting(name: &str, substitutions: &[(&str, &str, &str)], data: &str) ->
     document(name, "layer: site", &more, data)
 }
 
-/// A chain of documents, each made by `link` of its name and the one before.
+/// A chain of documents, each made by `link` from its name and the previous name.
 fn chain(first: &str, length: usize, link: impl Fn(&str, &str) -> String) -> String {
     let mut text = three_layers() + &document("d0", "layer: site", "", first);
     for at in 1..=length {
@@ -115,7 +115,7 @@ fn chain(first: &str, length: usize, link: impl Fn(&str, &str) -> String) -> Str
 }
 
 #[test]
-fn substitutions_that_double() {
+fn doubling_substitutions_are_bounded() {
     let text = chain("{a: {x: 1}, b: {y: 2}}", 60, |name, before| {
         substituting(name, &[(before, ".", "[{path: .a}, {path: .b}]")], "{}")
     });
@@ -124,7 +124,7 @@ fn substitutions_that_double() {
 }
 
 #[test]
-fn substitutions_that_nest() {
+fn nesting_substitutions_are_bounded() {
     let path = vec!["a"; 200].join(".");
     for (length, path) in [(2000, "a".to_owned()), (40, path)] {
         let text = chain("{x: 1}", length, |name, before| {
@@ -134,9 +134,9 @@ fn substitutions_that_nest() {
     }
 }
 
-/// What is nested as deep as may be is walked by every step and rule.
+/// The deepest allowed nesting is walked by every step and rule.
 #[test]
-fn the_deepest_that_is_rendered() {
+fn deepest_allowed_nesting_is_rendered() {
     let link = |name: &str, before: &str| {
         substituting(
             name,
@@ -157,7 +157,7 @@ fn the_deepest_that_is_rendered() {
             "{c: c}",
         );
     timed(&text);
-    // What takes it from a worker thread writes it there.
+    // Writing runs on the worker thread that rendered the site.
     let tree = MemoryTree::new().with("documents.yaml", &*text);
     let written = check_files(&tree, options(Semantics::Documented), |site| {
         let last = site.graph.iter().filter(|(_, recipe)| recipe.key.name.starts_with("d10"));
@@ -186,7 +186,7 @@ fn the_deepest_that_is_rendered() {
 }
 
 #[test]
-fn one_document_that_grows() {
+fn growth_of_one_document_is_bounded() {
     let big = format!("[{}]", vec!["x"; 50_000].join(", "));
     let names: Vec<String> = (0..1000).map(|at| format!("{{path: .k{at}}}")).collect();
     let text = three_layers()
@@ -195,9 +195,9 @@ fn one_document_that_grows() {
     assert_eq!(count(&timed(&text), "over-limit"), 1);
 }
 
-/// The texts below a value with shared parts are as many as written out.
+/// Texts below a value with shared parts count as if the parts were written out.
 #[test]
-fn recursion_into_what_has_grown() {
+fn recursion_into_grown_values_is_bounded() {
     let text = chain("{a: {x: t}, b: {y: t}}", 18, |name, before| {
         substituting(name, &[(before, ".", "[{path: .a}, {path: .b}]")], "{}")
     });
@@ -209,13 +209,13 @@ fn recursion_into_what_has_grown() {
 }
 
 #[test]
-fn patterns_whose_values_grow() {
-    // Every `a` becomes the whole text before.
+fn growth_by_patterns_is_bounded() {
+    // Every `a` becomes the whole previous text.
     let text = chain("{v: aaaaaaaaaa}", 12, |name, before| {
         substituting(name, &[(before, ".v", "{path: .v, pattern: a}")], "{v: aaaaaaaaaa}")
     });
     assert!(count(&timed(&text), "over-limit") >= 1);
-    // Every document doubles the text before.
+    // Every document doubles the previous text.
     let text = chain("{v: a}", 60, |name, before| {
         let half = "{path: .v, pattern: ";
         substituting(
@@ -232,9 +232,9 @@ fn patterns_whose_values_grow() {
     assert!(count(&timed(&text), "over-limit") >= 1);
 }
 
-/// Each of many documents may make a large text, but not all of them.
+/// Each of many documents may make a large text, but not all of them together.
 #[test]
-fn many_documents_whose_values_grow() {
+fn growth_of_many_documents_is_bounded() {
     let long = "a".repeat(4000);
     let text = three_layers() + &document("d0", "layer: site", "", &format!("{{v: {long}}}"));
     let many = (0..400).map(|at| {
@@ -247,9 +247,9 @@ fn many_documents_whose_values_grow() {
     timed(&(text + &many.collect::<String>()));
 }
 
-/// A value with shared parts is not written out to be put into a text.
+/// A value with shared parts is not written out to be substituted into a text.
 #[test]
-fn large_values_put_into_texts() {
+fn substitution_of_large_values_into_texts_is_bounded() {
     let text = chain("{a: {x: t}, b: {y: t}}", 19, |name, before| {
         substituting(name, &[(before, ".", "[{path: .a}, {path: .b}]")], "{}")
     });
@@ -259,7 +259,7 @@ fn large_values_put_into_texts() {
 }
 
 #[test]
-fn regular_expressions_that_never_end() {
+fn endless_regular_expressions_are_stopped() {
     let subject = "a".repeat(60);
     for pattern in [
         r"(a+)+\b$c",
@@ -294,7 +294,7 @@ fn regular_expressions_that_never_end() {
 }
 
 #[test]
-fn paths_with_huge_indexes() {
+fn huge_indexes_are_refused() {
     for index in [
         "100001",
         "4294967296",
@@ -340,7 +340,7 @@ fn paths_with_huge_indexes() {
 }
 
 #[test]
-fn one_parent_of_many() {
+fn one_parent_may_have_many_children() {
     let mut text =
         three_layers() + &document("parent", "layer: global", "  labels: {a: b}\n", "{x: 1}");
     for at in 0..10_000 {
@@ -355,7 +355,7 @@ fn one_parent_of_many() {
 }
 
 #[test]
-fn many_parents_of_many() {
+fn many_ambiguous_parents_are_reported() {
     let mut text = three_layers();
     for at in 0..3000 {
         text += &document(&format!("p{at}"), "layer: global", "  labels: {a: b}\n", "{x: 1}");
@@ -370,7 +370,7 @@ fn many_parents_of_many() {
 }
 
 #[test]
-fn a_label_that_is_carried_and_selected_by_all() {
+fn label_that_all_documents_select_is_refused() {
     let mut text =
         three_layers() + &document("parent", "layer: global", "  labels: {a: b}\n", "{x: 1}");
     for at in 0..5000 {
@@ -392,7 +392,7 @@ fn a_label_that_is_carried_and_selected_by_all() {
 }
 
 #[test]
-fn control_documents_that_all_select() {
+fn many_control_parents_are_bounded() {
     let mut text = three_layers();
     for at in 0..2000 {
         let control = document(&format!("p{at}"), "layer: global", "  labels: {a: b}\n", "{x: 1}");
@@ -408,7 +408,7 @@ fn control_documents_that_all_select() {
 }
 
 #[test]
-fn two_thousand_layers() {
+fn two_thousand_layers_are_bounded() {
     let layers: Vec<String> = (0..2000).map(|at| format!("l{at}")).collect();
     let mut text = policy(&layers) + &document("d0", "layer: l0", "  labels: {n: n0}\n", "{k: 0}");
     for at in 1..2000 {
@@ -422,9 +422,9 @@ fn two_thousand_layers() {
             &format!("{{k{at}: 1}}"),
         );
     }
-    // Each copies what all before it have, until that is too much.
+    // Each copies everything that the previous ones have, up to the limit.
     assert_only(&timed(&text), &[("over-limit", 2)]);
-    // All of one name: each replaces the one above it.
+    // All have one name: each replaces the one above it.
     let mut text = policy(&layers) + &document("d", "layer: l0", "  labels: {n: n0}\n", "{k: 0}");
     for at in 1..2000 {
         text += &document(
@@ -438,7 +438,7 @@ fn two_thousand_layers() {
         );
     }
     timed(&text);
-    // No layer is known, and all are alike.
+    // No layer is known, and all documents are equal.
     let text: String = (0..2000)
         .map(|at| document(&format!("d{at}"), &format!("layer: m{at}"), "", "1"))
         .collect();
@@ -447,14 +447,14 @@ fn two_thousand_layers() {
 }
 
 #[test]
-fn a_cycle_of_ten_thousand() {
+fn cycle_of_ten_thousand_documents_is_found() {
     let mut text = three_layers();
     for at in 0..10_000 {
         let next = format!("d{}", (at + 1) % 10_000);
         text += &substituting(&format!("d{at}"), &[(&next, ".", "{path: .a}")], "{}");
     }
     assert_only(&timed(&text), &[("dependency-cycle", 1)]);
-    // A long way into a small cycle.
+    // A long path into a small cycle.
     let mut text = three_layers();
     for at in 0..10_000 {
         let next = format!("d{}", if at == 9999 { 9998 } else { at + 1 });
@@ -464,17 +464,17 @@ fn a_cycle_of_ten_thousand() {
 }
 
 #[test]
-fn ten_thousand_substitutions_of_one_document() {
+fn ten_thousand_substitutions_of_one_document_are_bounded() {
     let source = three_layers() + &document("d0", "layer: site", "", "{v: {w: 1}}");
     let destinations: Vec<String> = (0..10_000).map(|at| format!("{{path: .a.k{at}}}")).collect();
     let substitutions: Vec<(&str, &str, &str)> =
         destinations.iter().map(|dest| ("d0", ".v", &**dest)).collect();
     assert_only(&timed(&(source.clone() + &substituting("d1", &substitutions, "{}"))), &[]);
-    // All to one place.
+    // All with one destination.
     let same: Vec<(&str, &str, &str)> = vec![("d0", ".v", "{path: .a.b.c}"); 10_000];
     let checked = timed(&(source.clone() + &substituting("d1", &same, "{}")));
     assert_eq!(count(&checked, "repeated-substitution"), 9999);
-    // All of them wrong.
+    // All of them invalid.
     let wrong: Vec<(&str, &str, &str)> = vec![("d0", ".u", "{path: .a.b.c, pattern: x}"); 10_000];
     assert_eq!(
         count(&timed(&(source + &substituting("d1", &wrong, "{}"))), "missing-source"),
@@ -482,13 +482,13 @@ fn ten_thousand_substitutions_of_one_document() {
     );
 }
 
-/// Sources `s0`, `s1`, … with a number each, the first of which is `first`.
+/// Sources `s0`, `s1`, … with a number each; that of `s0` is `first`.
 fn numbers(first: usize) -> String {
     let number = |at: usize| format!("{{a: {}}}", if at == 0 { first } else { at });
     (0..1000).map(|at| document(&format!("s{at}"), "layer: global", "", &number(at))).collect()
 }
 
-/// A document with mappings of these names, which have a key for each number.
+/// A document with mappings of these names, each with a key for every number.
 fn collecting(name: &str, mappings: &[&str]) -> String {
     let source = |(mapping, at)| (format!("s{at}"), format!("{{path: .{mapping}.k{at}}}"));
     let all = mappings.iter().flat_map(|mapping| (0..1000).map(move |at| (mapping, at)));
@@ -521,8 +521,7 @@ fn all_of_two_thousand_substitutions_are_followed() {
     assert_eq!((steps, sources), (2000, expected.collect()));
 }
 
-/// What was done to a document is kept to follow its values back, for each
-/// document that changed.
+/// The steps of each changed document are kept so that its values can be traced.
 #[test]
 #[cfg(target_os = "linux")]
 fn twenty_documents_of_a_thousand_substitutions_fit_into_memory() {
@@ -534,7 +533,7 @@ fn twenty_documents_of_a_thousand_substitutions_fit_into_memory() {
     site.write("global/numbers.yaml", &numbers(1));
     site.commit();
     site.write("global/numbers.yaml", &numbers(2));
-    // The allocator sets a gigabyte of addresses aside.
+    // The allocator reserves a gigabyte of address space.
     let program = env!("CARGO_BIN_EXE_layercake");
     let script = format!("ulimit -v 2000000; exec {program} lint --since HEAD");
     let start = Instant::now();
@@ -543,15 +542,15 @@ fn twenty_documents_of_a_thousand_substitutions_fit_into_memory() {
     let output = command.args(["-c", &script]).current_dir(&site.root).output();
     let output = output.expect("there is a shell");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (told, errors) = (text(&output.stdout), text(&output.stderr));
-    assert!(told.contains("21 of 1022 outputs changed"), "{told}{errors}");
-    assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
+    let (printed, errors) = (text(&output.stdout), text(&output.stderr));
+    assert!(printed.contains("21 of 1022 outputs changed"), "{printed}{errors}");
+    assert!(start.elapsed() < MAX_DURATION, "{:?}", start.elapsed());
 }
 
-/// Of an edit that is further away than values are followed, the cause is found by
-/// rendering; its route names the edit and no way.
+/// The cause of an edit that is further away than values are traced is found by rendering; its
+/// route names the edit and has no hops.
 #[test]
-fn an_edit_at_the_end_of_a_long_way_is_found() {
+fn edit_beyond_the_maximum_trace_length_is_found() {
     const LENGTH: usize = Replay::MAX_LENGTH + 50;
     let site = Site::new(&[]);
     let ends = |first: &str, other: &str| {
@@ -571,26 +570,26 @@ fn an_edit_at_the_end_of_a_long_way_is_found() {
     let output = command.args(arguments).current_dir(&site.root).output().expect("it runs");
     let report: serde_json::Value =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
-    let told = report["outputs"].as_array().expect("outputs are told").iter().map(|output| {
-        let causes = output["causes"].as_array().expect("causes are told");
+    let causes = report["outputs"].as_array().expect("a list of outputs").iter().map(|output| {
+        let causes = output["causes"].as_array().expect("a list of causes");
         let [cause] = &causes[..] else { panic!("{output}") };
         let [name, edit] =
             [&output["document"]["name"], &cause["edit"]].map(|it| it.as_str().unwrap());
         (name.to_owned(), (edit.to_owned(), cause["hops"].as_u64().unwrap()))
     });
-    let told: BTreeMap<_, _> = told.collect();
-    assert_eq!(told.len(), LENGTH + 2);
+    let causes: BTreeMap<_, _> = causes.collect();
+    assert_eq!(causes.len(), LENGTH + 2);
     for at in 0..=LENGTH {
         let hops = if at < Replay::MAX_LENGTH { at } else { 0 };
-        assert_eq!(told[&format!("d{at}")], ("e1".to_owned(), hops as u64), "{at}");
+        assert_eq!(causes[&format!("d{at}")], ("e1".to_owned(), hops as u64), "{at}");
     }
-    assert_eq!(told["other"], ("e2".to_owned(), 0));
+    assert_eq!(causes["other"], ("e2".to_owned(), 0));
 }
 
-/// What a document may cost depends on how many of its site have patterns; what it may not
-/// cost in one site is not taken from another, in which it may.
+/// The budget of a document depends on how many documents of its site have patterns. An error from
+/// a site in which the document exceeds it must not be reused in another.
 #[test]
-fn a_site_is_told_the_same_alone_and_beside_others() {
+fn site_has_the_same_findings_alone_and_beside_others() {
     let site = Site::new(&[]);
     let put = |count: usize| vec![("source", ".", "{path: .m, pattern: PAT}"); count];
     let source = document("source", "layer: global", "", "PAT");
@@ -601,22 +600,22 @@ fn a_site_is_told_the_same_alone_and_beside_others() {
     site.write("site/many/site-definition.yaml", &definition("many"));
     let others = (0..600).map(|at| substituting(&format!("d{at}"), &put(1), "{m: PAT}"));
     site.write("site/many/others.yaml", &others.collect::<String>());
-    let dear_in = |arguments: &[&str]| {
+    let expensive_in = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
         git::scrub(&mut command);
         command.args(["lint", "--output", "concise"]).args(arguments).current_dir(&site.root);
         let output = command.output().expect("the program runs");
         String::from_utf8_lossy(&output.stdout).matches("error[over-limit]").count()
     };
-    assert_eq!(dear_in(&["--site", "few"]), 0);
-    let alone = dear_in(&["--site", "many"]);
+    assert_eq!(expensive_in(&["--site", "few"]), 0);
+    let alone = expensive_in(&["--site", "many"]);
     assert!(alone > 0);
-    assert_eq!(dear_in(&[]), alone);
+    assert_eq!(expensive_in(&[]), alone);
 }
 
-/// Places below a key that is no number are found again.
+/// Places below a key that is not a number are found again.
 #[test]
-fn a_text_below_a_key_that_is_not_a_number() {
+fn text_below_a_key_that_is_not_a_number_is_replaced() {
     let text = three_layers()
         + &document("source", "layer: site", "", "put in")
         + &substituting(
@@ -635,7 +634,7 @@ fn a_text_below_a_key_that_is_not_a_number() {
 }
 
 #[test]
-fn sources_that_are_missing_and_alike() {
+fn missing_sources_with_similar_names_are_reported() {
     let mut text = three_layers();
     for at in 0..3000 {
         let missing = format!("source-number-{at}-missing");
@@ -646,7 +645,7 @@ fn sources_that_are_missing_and_alike() {
 }
 
 #[test]
-fn a_file_that_is_too_large() {
+fn oversized_file_is_reported() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = std::fs::File::create(folder.path().join("large.yaml")).expect("a file can be made");
     file.set_len(Source::MAX_BYTES + 1).expect("a file can be long");
@@ -666,10 +665,10 @@ fn a_file_that_is_too_large() {
     assert_only(&run(&file, Semantics::Documented), &[("over-limit", 1)]);
 }
 
-/// A fault in layercake itself, here in what a caller does with a rendered
-/// site, costs that site and is told; the exit code of it is 2.
+/// An internal error, here in a caller's callback for a rendered site, loses only that site and is
+/// reported. Its exit code is 2.
 #[test]
-fn a_panic_is_told_and_the_rest_goes_on() {
+fn panic_is_reported_and_the_rest_continues() {
     let policy = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, \
                   name: layering-policy}\ndata: {layerOrder: [global, type, site]}\n";
     let definition = |name: &str| {
@@ -689,14 +688,14 @@ fn a_panic_is_told_and_the_rest_goes_on() {
     });
     assert!(checked.internal_error);
     let findings = &checked.findings.diagnostics;
-    let told: Vec<_> = findings.iter().map(|it| (it.rule.name, it.sites.join(" "))).collect();
-    assert_eq!(told, [("internal-error", "bad".to_owned())]);
+    let found: Vec<_> = findings.iter().map(|it| (it.rule.name, it.sites.join(" "))).collect();
+    assert_eq!(found, [("internal-error", "bad".to_owned())]);
     assert_eq!(checked.sites.iter().filter(|site| site.taken.is_some()).count(), 1);
 }
 
-/// A pair of `!!pairs` reads as a list of two, which nothing can be put into.
+/// A pair of `!!pairs` reads as a list of two, into which nothing can be substituted.
 #[test]
-fn a_pattern_below_a_pair_is_told() {
+fn pattern_below_a_pair_is_reported() {
     let policy = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, \
                   name: layering-policy}\ndata: {layerOrder: [site]}\n";
     let metadata = "schema: metadata/Document/v1, storagePolicy: cleartext, \
@@ -715,7 +714,7 @@ fn a_pattern_below_a_pair_is_told() {
     for semantics in [Semantics::Documented, Semantics::Deckhand] {
         let checked = check_files(&tree, options(semantics), |_| ());
         assert!(!checked.internal_error);
-        let told = checked.findings.diagnostics.iter().map(|finding| finding.rule.name);
-        assert_eq!(told.collect::<Vec<_>>(), ["invalid-substitution"]);
+        let found = checked.findings.diagnostics.iter().map(|finding| finding.rule.name);
+        assert_eq!(found.collect::<Vec<_>>(), ["invalid-substitution"]);
     }
 }

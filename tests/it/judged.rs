@@ -1,5 +1,5 @@
-//! Findings of the base of a comparison where the head has none: rules that know
-//! the head to be free of them look again at what is not the same.
+//! Findings that only the base of a comparison has: rules known to find nothing in the head run
+//! again on what differs.
 
 use layercake::commands::configuration::ConfigurationSource;
 use layercake::commands::policy::Selectors;
@@ -42,7 +42,7 @@ fn document(schema: &str, name: &str, substitutions: &[&str], data: &str) -> Str
     )
 }
 
-/// The site of these documents. Sites share the files that both sides have.
+/// The site of these documents. Sites share the files that are equal on both sides.
 fn tree(documents: &[String]) -> MemoryTree {
     let name =
         |text: &str| text.split("  name: ").nth(1).map(|it| it.lines().next().unwrap().to_owned());
@@ -57,29 +57,28 @@ fn site() -> MemoryTree {
         .with("site/here/site-definition.yaml", DEFINITION)
 }
 
-/// The findings of both sides, told apart.
+/// Findings of a comparison, by state.
 fn compared(base: &MemoryTree, head: &MemoryTree) -> ComparedFindings {
     let options = options(Semantics::Documented);
     let (selectors, gates) = (Selectors::default(), Gates::default());
     compare_files(base, head, options, &selectors, &ConfigurationSource::Root, &gates).findings
 }
 
-/// How many findings of a rule are new, unchanged and fixed.
+/// Numbers of new, unchanged and fixed findings of a rule.
 fn counts(rule: &str, base: &[String], head: &[String]) -> [usize; 3] {
     let found = compared(&tree(base), &tree(head));
     [found.new, found.unchanged, found.fixed]
         .map(|it| it.diagnostics.iter().filter(|it| it.rule.name == rule).count())
 }
 
-/// Both ways round: what is fixed one way is new the other way.
+/// Asserts that a finding is fixed in one direction, and new in the other.
 fn is_fixed(rule: &str, base: &[String], head: &[String]) {
     assert_eq!(counts(rule, base, head), [0, 0, 1]);
     assert_eq!(counts(rule, head, base), [1, 0, 0]);
     assert_eq!(counts(rule, base, base), [0, 1, 0]);
 }
 
-/// Three sites that have these documents, of which only the first is looked at as
-/// a whole.
+/// Three sites that have these documents, of which only the first is checked as a whole.
 fn three_sites(documents: &[String]) -> MemoryTree {
     let definition = |site: &str| DEFINITION.replace("name: here", &format!("name: {site}"));
     let mut tree = MemoryTree::new().with("global/policy.yaml", POLICY);
@@ -91,20 +90,20 @@ fn three_sites(documents: &[String]) -> MemoryTree {
     })
 }
 
-/// In which sites a rule finds something.
+/// Sites in which a rule has findings.
 fn sites_of(rule: &str, found: &Findings) -> Vec<String> {
     let found = found.diagnostics.iter().filter(|it| it.rule.name == rule);
     found.flat_map(|it| it.sites.iter().map(ToString::to_string)).collect()
 }
 
-/// In which of three sites that have these documents a rule finds something.
+/// Those of three sites with these documents in which a rule has findings.
 fn sites(rule: &str, documents: &[String]) -> Vec<String> {
     let tree = three_sites(documents);
     sites_of(rule, &check_files(&tree, options(Semantics::Documented), |_| ()).findings)
 }
 
 #[test]
-fn all_sites_that_have_it_are_told() {
+fn finding_lists_all_sites_that_have_it() {
     let source = "{password: x, domain: example.org}";
     let source = document("example/Source/v1", "source", &[], source);
     let chart = |name: &str, substitutions: &[&str], data: &str| {
@@ -121,7 +120,7 @@ fn all_sites_that_have_it_are_told() {
 }
 
 #[test]
-fn all_sites_of_the_base_that_had_it_are_told() {
+fn fixed_finding_lists_all_base_sites_that_had_it() {
     const RULE: &str = "near-destination";
     let chart = |name: &str, key: &str| {
         let substitution = format!("source.password > .e.{key}.password");
@@ -130,7 +129,7 @@ fn all_sites_of_the_base_that_had_it_are_told() {
     let source = |password: &str| {
         document("example/Source/v1", "source", &[], &format!("{{password: {password}}}"))
     };
-    // One is mended. The text of the other is the same, and what it is given is not.
+    // One is fixed. The text of the other is unchanged, but its substituted value is not.
     let base = [source("x"), chart("heat", "olso_db"), chart("nova", "olso_db")];
     let head = [source("y"), chart("heat", "oslo_db"), chart("nova", "olso_db")];
     let found = compared(&three_sites(&base), &three_sites(&head));
@@ -140,13 +139,14 @@ fn all_sites_of_the_base_that_had_it_are_told() {
 }
 
 #[test]
-fn a_destination_is_uncommon_where_twice_as_many_have_another() {
-    /// How many are told where so many create a key and so many have `oslo_db`.
-    fn told(key: &str, creating: usize, having: usize) -> usize {
-        told_beside(key, creating, 0, having)
+fn destination_is_uncommon_if_twice_as_many_have_another() {
+    /// Number of findings if `creating` documents create `key`, and `having` documents have
+    /// `oslo_db`.
+    fn reported(key: &str, creating: usize, having: usize) -> usize {
+        reported_beside_secrets(key, creating, 0, having)
     }
-    /// The same, where so many secret documents create it, too.
-    fn told_beside(key: &str, creating: usize, secret: usize, having: usize) -> usize {
+    /// The same, if `secret` secret documents create the key as well.
+    fn reported_beside_secrets(key: &str, creating: usize, secret: usize, having: usize) -> usize {
         let source = document("example/Source/v1", "source", &[], "{password: x}");
         let creates = |at| {
             let (name, write) = (format!("c{at}"), format!("source.password > .e.{key}.password"));
@@ -161,20 +161,20 @@ fn a_destination_is_uncommon_where_twice_as_many_have_another() {
         counts("uncommon-destination", &all, &all)[1]
     }
     for (creating, enough) in [(1, 2), (2, 3), (3, 5), (4, 7)] {
-        assert_eq!(told("olso_db", creating, enough), creating, "{creating} against {enough}");
-        assert_eq!(told("olso_db", creating, enough - 1), 0, "{creating} against one fewer");
+        assert_eq!(reported("olso_db", creating, enough), creating, "{creating} against {enough}");
+        assert_eq!(reported("olso_db", creating, enough - 1), 0, "{creating} against one fewer");
     }
-    // What is secret counts for nobody.
-    assert_eq!(told_beside("olso_db", 1, 3, 2), 1);
-    // A letter left out or added.
-    assert_eq!(["oslo_b", "osslo_db"].map(|key| told(key, 1, 2)), [1, 1]);
-    assert_eq!(["oslo", "oslo_dbs", "oslo_d_b_"].map(|key| told(key, 1, 2)), [0, 0, 0]);
+    // Secret documents do not count.
+    assert_eq!(reported_beside_secrets("olso_db", 1, 3, 2), 1);
+    // One letter is missing or added.
+    assert_eq!(["oslo_b", "osslo_db"].map(|key| reported(key, 1, 2)), [1, 1]);
+    assert_eq!(["oslo", "oslo_dbs", "oslo_d_b_"].map(|key| reported(key, 1, 2)), [0, 0, 0]);
 }
 
-/// Of two edits, one gives a key to a second document, so that a destination nobody edited is
+/// One of two edits gives a key to a second document, which makes an unedited destination
 /// uncommon; no place of the finding was edited.
 #[test]
-fn an_uncommon_destination_names_the_edit_elsewhere_that_causes_it() {
+fn uncommon_destination_names_the_edit_elsewhere_that_causes_it() {
     let chart = |name: &str, substitutions: &[&str], data: &str| {
         document("example/Chart/v1", name, substitutions, data)
     };
@@ -218,16 +218,16 @@ fn uncommon_destinations_of_the_base() {
     let given = |name: &str| chart(name, &["source.endpoints > .e"], "{}");
     let [nova, glance] = others("oslo_db");
     let base = [source("oslo_db"), nova.clone(), glance.clone(), heat("olso_db")];
-    // The destination itself is mended, or the others do not agree any more.
+    // The destination itself is fixed, or the others no longer agree.
     is_fixed(RULE, &base, &[source("oslo_db"), nova.clone(), glance.clone(), heat("oslo_db")]);
     let [other, _] = others("mariadb");
     is_fixed(RULE, &base, &[source("oslo_db"), other, glance, heat("olso_db")]);
     is_fixed(RULE, &base, &[source("oslo_db"), nova, heat("olso_db")]);
-    // They are the same documents, and what they are given is not.
+    // The documents are unchanged, but their substituted values are not.
     let base = [source("oslo_db"), given("nova"), given("glance"), heat("olso_db")];
     let head = [source("mariadb"), given("nova"), given("glance"), heat("olso_db")];
     is_fixed(RULE, &base, &head);
-    // Another password has nothing to do with it.
+    // Another password is unrelated.
     let head = base.clone().map(|text| text.replace("password: x", "password: y"));
     assert_eq!(counts(RULE, &base, &head), [0, 1, 0]);
 }
@@ -259,7 +259,7 @@ fn uncommon_destinations_of_a_base_with_parents() {
         [found.new, found.unchanged, found.fixed]
             .map(|it| it.diagnostics.iter().filter(|it| it.rule.name == RULE).count())
     };
-    // What the children are laid on is given other keys, and nothing of theirs is edited.
+    // The parent of the children gets other keys, and the children are not edited.
     assert_eq!(found(&all("oslo_db", "x"), &all("mariadb", "x")), [0, 0, 1]);
     assert_eq!(found(&all("mariadb", "x"), &all("oslo_db", "x")), [1, 0, 0]);
     assert_eq!(found(&all("oslo_db", "x"), &all("oslo_db", "y")), [0, 1, 0]);
@@ -274,14 +274,14 @@ fn leftover_placeholders_of_the_base() {
     let source = document("example/Source/v1", "source", &[], "{domain: example.org}");
     let replaced = &["source.domain > .url CLUSTER_DOMAIN"];
     let base = [source.clone(), chart("keystone", replaced), chart("glance", &[])];
-    // It is replaced, or nothing says any more that it is to be.
+    // It is replaced, or no longer named as a placeholder.
     let head = [source.clone(), chart("keystone", replaced), chart("glance", replaced)];
     is_fixed(RULE, &base, &head);
     let other = &["source.domain > .url a"];
     is_fixed(RULE, &base, &[source, chart("keystone", other), chart("glance", &[])]);
 }
 
-/// A schema for the documents of `kind`, by which `.a` is of a type.
+/// A schema for the documents of `kind`, which gives `.a` a type.
 fn data_schema(kind: &str, of_type: &str) -> String {
     format!(
         "---\nschema: deckhand/DataSchema/v1\n\
@@ -290,7 +290,7 @@ fn data_schema(kind: &str, of_type: &str) -> String {
     )
 }
 
-/// More schemas than are kept ready for documents that may never come.
+/// More schemas than are kept compiled for later documents.
 #[test]
 fn documents_of_many_kinds_are_validated() {
     const RULE: &str = "schema-violation";
@@ -313,7 +313,7 @@ fn documents_of_many_kinds_are_validated() {
 }
 
 #[test]
-fn what_another_schema_accepted_is_validated() {
+fn values_accepted_by_another_schema_are_validated() {
     const RULE: &str = "schema-violation";
     let unlike = document("example/Chart/v1", "unlike", &[], "{a: text}");
     let tree = |schemas: &[&str]| {
@@ -331,7 +331,7 @@ fn what_another_schema_accepted_is_validated() {
     assert_eq!(counts(&["string"], &["integer"]), [1, 0, 0]);
     assert_eq!(counts(&["integer"], &["string"]), [0, 0, 1]);
     assert_eq!(counts(&["integer"], &["integer"]), [0, 1, 0]);
-    // Of two schemas of a name the first counts, and both sides have the other.
+    // The first of two schemas with one name is used, and both sides have the other.
     for (one, other) in [("string", "integer"), ("integer", "string")] {
         let alone = site()
             .with("site/here/unlike.yaml", unlike.clone())
@@ -340,20 +340,20 @@ fn what_another_schema_accepted_is_validated() {
         let is_worse = usize::from(other == "integer");
         for (base, head, new) in [(&alone, &before, is_worse), (&before, &alone, 1 - is_worse)] {
             let found = compared(base, head);
-            let told = [found.new, found.unchanged, found.fixed]
+            let counts = [found.new, found.unchanged, found.fixed]
                 .map(|it| it.diagnostics.iter().filter(|it| it.rule.name == RULE).count());
-            assert_eq!(told, [new, 0, 1 - new], "{one}, and {other} before it");
+            assert_eq!(counts, [new, 0, 1 - new], "{one}, and {other} before it");
         }
     }
 }
 
 #[test]
-fn all_sites_are_told_what_their_schemas_refuse() {
+fn violation_lists_all_sites_whose_schema_refuses_it() {
     const RULE: &str = "schema-violation";
     let unlike = document("example/Chart/v1", "unlike", &[], "{a: text}");
     let schema = data_schema("example/Chart/v1", "integer");
     assert_eq!(sites(RULE, &[schema.clone(), unlike.clone()]), ["one", "three", "two"]);
-    // The site that is looked at first has it replaced.
+    // In the site that is checked first it is replaced.
     let layers = POLICY.replace("[global]", "[global, site]");
     let labelled = unlike.replace("  name: unlike\n", "  name: unlike\n  labels: {is: it}\n");
     let replacement = "---\nschema: example/Chart/v1\nmetadata:\n  schema: metadata/Document/v1\n  \

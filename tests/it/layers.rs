@@ -1,16 +1,16 @@
-//! The walls of the house: who may import whom, and who may touch the world.
+//! Dependencies between modules: which may import which, and which may access the world outside.
 //!
-//! Walls between crates are the compiler's. Inside the program the table below *is* the
-//! architecture (`docs/architecture.md`): a module may use itself and what its row names. Inside a
-//! library crate it is the list of modules in the documentation of its `lib.rs`. Both are read off
-//! the source text: every `crate::NAME` and every `super::` path counts, tests too.
+//! The compiler enforces dependencies between crates. Inside the program the table below *is* the
+//! architecture (`docs/architecture.md`): a module may use itself and the modules of its row.
+//! Inside a library crate it is the list of modules in the documentation of its `lib.rs`. Both are
+//! read from the source text: every `crate::NAME` and every `super::` path counts, tests included.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Module of the program, and what it may use of the others and of the library crates, whose
-/// modules `src/lib.rs` gives the names below. Lowest first.
+/// Modules of the program, lowest first, each with what it may use: other modules, and modules of
+/// the library crates by the names that `src/lib.rs` gives them.
 const TABLE: &[(&str, &[&str])] = &[
     ("ending", &["stopwatch"]),
     ("diagnostic", &["source"]),
@@ -114,11 +114,11 @@ const LIBRARIES: [&str; 11] = [
     "compare",
 ];
 
-/// The library crates, by the last word of their names.
+/// Library crates, by the last word of their names.
 const CRATES: [&str; 3] = ["source", "yaml", "engine"];
 
-/// A word of the source, and the only files that may hold it.
-const WALLS: &[(&str, &[&str])] = &[
+/// Text of the source, and the only files that may contain it.
+const RESTRICTED: &[(&str, &[&str])] = &[
     ("gix::", &["source/git/"]),
     ("signal_hook", &["source/interrupt.rs"]),
     ("mimalloc", &["main.rs"]),
@@ -129,7 +129,7 @@ const WALLS: &[(&str, &[&str])] = &[
     ("stdout()", &["cli/"]),
     ("stderr()", &["cli/"]),
     ("rayon::", &["check/", "engine/render/mod.rs", "rules/mod.rs"]),
-    // A report is made of the engine's own types: a copy of each for serde would be a second one.
+    // Reports are made of the engine's own types, which saves a copy of each for serde.
     (
         "serde::Serialize",
         &[
@@ -155,7 +155,7 @@ const WALLS: &[(&str, &[&str])] = &[
     ("fancy_regex", &["engine/merge/pattern/"]),
 ];
 
-/// The files of `cli/`; each may use those before it.
+/// Files of `cli/`; each may use the ones before it.
 const CLI: [&str; 19] = [
     "streams",
     "environment",
@@ -178,7 +178,7 @@ const CLI: [&str; 19] = [
     "mod",
 ];
 
-/// The files of `check/`; each may use those before it, and the types of the module itself.
+/// Files of `check/`; each may use the ones before it, and the types of the module itself.
 const CHECK: [&str; 13] = [
     "configuration",
     "file",
@@ -276,8 +276,8 @@ fn modules_of_libraries_import_only_those_before_them() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The modules that the documentation of a crate lists, lowest first; those of one item may use
-/// each other.
+/// Modules listed in the documentation of a crate, lowest first; those of one item may use each
+/// other.
 fn order_of_modules(lib: &str) -> Vec<Vec<String>> {
     let name = |part: &str| part.trim_matches(['[', '`', ']']).to_owned();
     lib.lines()
@@ -301,10 +301,10 @@ fn every_row_of_the_table_is_a_module() {
 }
 
 #[test]
-fn the_world_is_touched_only_at_the_walls() {
+fn only_listed_files_access_the_outside_world() {
     let mut wrong = Vec::new();
     for (path, text) in sources() {
-        for (word, places) in WALLS {
+        for (word, places) in RESTRICTED {
             let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
             let inside = places.iter().any(|place| path.starts_with(place));
             if !inside && code.into_iter().any(|line| line.contains(word)) {
@@ -366,8 +366,8 @@ fn module_of(path: &str) -> String {
     first.trim_end_matches(".rs").to_owned()
 }
 
-/// The modules that a file names below `root`: with `crate::` as that, `crate::x` and what stands
-/// in `crate::{x, y::z}`.
+/// Modules that a file names below `root`: for `crate::`, the names in `crate::x` and in
+/// `crate::{x, y::z}`.
 fn imports(text: &str, root: &str) -> BTreeSet<String> {
     let mut used = BTreeSet::new();
     let code: String = text
@@ -390,7 +390,7 @@ fn name_at(text: &str) -> String {
     text.chars().take_while(|letter| letter.is_ascii_lowercase() || *letter == '_').collect()
 }
 
-/// The names at the first level of a group that began just before `text`.
+/// Names at the first level of a braced group whose content begins at `text`.
 fn first_names(text: &str) -> Vec<String> {
     let (mut names, mut depth, mut start) = (Vec::new(), 0, 0);
     for (at, letter) in text.char_indices() {
@@ -412,7 +412,7 @@ fn first_names(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn planted_violations_are_seen() {
+fn planted_violations_are_detected() {
     let uses =
         imports("use crate::report;\nuse crate::{yaml::Node, rules};\n// crate::git\n", "crate::");
     let names: Vec<&str> = uses.iter().map(String::as_str).collect();

@@ -1,9 +1,9 @@
-//! The limits of docs/limits.md from both sides: what is at the limit is fine,
-//! and one beyond it is told.
+//! The limits of docs/limits.md from both sides: input at the limit is accepted, and one more is
+//! reported.
 //!
-//! Those of cloud-init's parts are met in `cloud_init/reading.rs`, the depth of a
-//! file in `yaml/hostile.rs`, the limits of reports in `formats/limits.rs`, tags of
-//! tags in `sides/errors.rs`.
+//! The limits of cloud-init's parts are tested in `cloud_init/reading.rs`, the depth of a file in
+//! `yaml/hostile.rs`, the limits of reports in `formats/limits.rs`, and tags of tags in
+//! `sides/errors.rs`.
 
 use std::fs;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use layercake::yaml::{Node, Value, YamlLimit, YamlProblemKind, parse};
 use crate::support::{check_files, options};
 
 #[test]
-fn bytes_of_a_file() {
+fn bytes_of_a_file_are_limited() {
     let folder = tempfile::tempdir().unwrap();
     let file = fs::File::create(folder.path().join("large.yaml")).unwrap();
     let tree = WorkTree::in_folder(folder.path().to_owned()).unwrap();
@@ -43,7 +43,7 @@ fn problems(text: &str) -> Vec<YamlProblemKind> {
 }
 
 #[test]
-fn digits_of_an_integer() {
+fn digits_of_an_integer_are_limited() {
     let digits = |count: usize| format!("a: {}", "7".repeat(count));
     assert_eq!(problems(&digits(YamlLimit::DIGITS)), []);
     assert_eq!(
@@ -53,8 +53,8 @@ fn digits_of_an_integer() {
 }
 
 #[test]
-fn values_of_a_document() {
-    // A list of 1,000 values, itself counted, many times over.
+fn values_of_a_document_are_limited() {
+    // A list of 1,000 values, which counts itself, aliased many times.
     let thousand = format!("a: &a [{}]\n", vec!["x"; 999].join(", "));
     let text = |times: u64, more: u64| {
         let aliases = vec!["*a"; usize::try_from(times).unwrap()].join(", ");
@@ -68,15 +68,15 @@ fn values_of_a_document() {
     assert_eq!(
         problems(&text(times, most as u64)),
         [YamlProblemKind::OverLimit(YamlLimit::Nodes)],
-        "one more is told"
+        "one more is reported"
     );
-    // What counts beside the aliased lists is the mapping, its keys or values.
+    // Beside the aliased lists, the mapping and its keys or values count.
     let counted = times * 1000 + 1000 + most as u64;
     assert!(counted.abs_diff(YamlLimit::NODES) < 10, "{counted} of {}", YamlLimit::NODES);
 }
 
 #[test]
-fn pieces_and_nesting_of_a_path() {
+fn pieces_and_nesting_of_a_path_are_limited() {
     let pieces = |count: usize| Path::parse(&".a".repeat(count)).is_ok();
     assert!(pieces(MAX_PIECES) && !pieces(MAX_PIECES + 1));
     let nested = |count: usize| {
@@ -87,7 +87,7 @@ fn pieces_and_nesting_of_a_path() {
 }
 
 #[test]
-fn index_of_a_path() {
+fn index_of_a_path_is_limited() {
     let written = |index: usize| {
         let parsed = parse(FileId::default(), "{}");
         let mut data = parsed.documents[0].root.clone();
@@ -99,7 +99,7 @@ fn index_of_a_path() {
 }
 
 #[test]
-fn matches_of_a_path() {
+fn matches_of_a_path_are_limited() {
     let path = Path::parse("$[*]").expect("it is a path");
     let found = |count: usize| path.find(&list_of_nulls(count)).map(|found| found.len()).ok();
     assert_eq!(found(MAX_MATCHES), Some(MAX_MATCHES));
@@ -107,53 +107,53 @@ fn matches_of_a_path() {
 }
 
 #[test]
-fn places_that_a_path_may_look_at() {
+fn places_visited_by_a_path_are_limited() {
     let at = Span::point(FileId::default(), 0);
     let list = |items: Vec<Node>| Node::new(Value::from(items), at);
     let null = Node::new(Value::Null, at);
     let path = Path::parse("$..a").expect("it is a path");
     let exceeds = |places: usize| {
-        // Ten thousand places each, which are there once.
+        // Ten thousand places each, which exist once.
         let many = list(vec![null.clone(); 9_999]);
         let mut items = vec![many; (places - 1) / 10_000];
         items.extend(vec![null.clone(); (places - 1) % 10_000]);
         path.find(&list(items)).is_err()
     };
-    // The path as a whole and its root are looked at, too.
+    // The path as a whole and its root count, too.
     assert_eq!(largest(MAX_VISITS - 4..MAX_VISITS + 2, exceeds), MAX_VISITS - 2);
 }
 
 #[test]
-fn places_that_a_path_may_look_at_for_each_value() {
+fn places_visited_by_a_path_are_limited_for_each_value() {
     let data = list_of_nulls(9_999);
     let is_refused = |times: usize| {
         let path = Path::parse(&format!("$[0:{times}].`parent`..a")).expect("it is a path");
         path.find(&data).is_err()
     };
-    // Each time all ten thousand values are looked at, and the steps of the path.
+    // Each time, all ten thousand values and the steps of the path are visited.
     let most = largest(MAX_VISITS_PER_VALUE - 5..MAX_VISITS_PER_VALUE + 5, is_refused);
     assert_eq!(most, MAX_VISITS_PER_VALUE - 1);
 }
 
 #[test]
-fn places_that_any_path_may_look_at() {
+fn places_visited_by_any_path_are_limited() {
     // From each value to the root, and from there to each value.
     let path = Path::parse("$..$..a").expect("it is a path");
-    // Fewer values than allow more than that by themselves.
+    // Few enough values that their own limit is not above the common minimum.
     let few = 200..MIN_VISITS / MAX_VISITS_PER_VALUE;
     let most = largest(few, |values| path.find(&list_of_nulls(values - 1)).is_err());
     let visits = most * most;
     assert!((MIN_VISITS - MIN_VISITS / 50..=MIN_VISITS).contains(&visits), "{visits}");
 }
 
-/// A list that is one value more.
+/// A list of `count` nulls, which itself counts as one more value.
 fn list_of_nulls(count: usize) -> Node {
     let at = Span::point(FileId::default(), 0);
     Node::new(Value::from(vec![Node::new(Value::Null, at); count]), at)
 }
 
 #[test]
-fn bytes_that_a_pattern_makes() {
+fn bytes_written_by_a_pattern_are_limited() {
     let pattern = Pattern::parse("x").expect("it is a pattern");
     let made = |bytes: usize| {
         let replaced = pattern.replace_all("x", Replacement::Literal(&"y".repeat(bytes)));
@@ -175,8 +175,8 @@ fn document(name: &str, more: &str, data: &str) -> String {
     )
 }
 
-/// How often documents are told to exceed a limit; nothing else is told.
-fn times_told(text: String) -> usize {
+/// Number of findings that a limit is exceeded; there must be no others.
+fn limit_findings(text: String) -> usize {
     let tree = MemoryTree::new().with("documents.yaml", text);
     let checked = check_files(&tree, options(Semantics::Documented), |_| ());
     let rules: Vec<&str> =
@@ -185,8 +185,8 @@ fn times_told(text: String) -> usize {
     rules.len()
 }
 
-/// A site of two documents: the second has so many destinations for one value of the
-/// first. Whether that is told to be too much.
+/// Whether a site of two documents exceeds a limit, if the second has `count` destinations for one
+/// value of the first.
 fn is_over_limit(value: &str, source: &str, destination: &str, count: usize, data: &str) -> bool {
     let substitutions: Vec<String> = (0..count)
         .map(|at| {
@@ -201,14 +201,14 @@ fn is_over_limit(value: &str, source: &str, destination: &str, count: usize, dat
     let data: String = (0..count).map(|at| data.replace('#', &at.to_string())).collect();
     let source = document("source", "", &format!("text: {value}"));
     let target = document("target", &substitutions, &data);
-    let times = times_told([POLICY, &source, &target].concat());
+    let times = limit_findings([POLICY, &source, &target].concat());
     assert!(times <= 1, "{times}");
     times == 1
 }
 
 #[test]
-fn bytes_that_the_steps_of_a_document_search() {
-    // A value costs what its line would: its text, and 16 bytes beside it.
+fn bytes_searched_by_the_steps_of_a_document_are_limited() {
+    // A value costs as much as its line: its text, and 16 bytes.
     let megabyte = "x".repeat((1 << 20) - 16);
     let is_over = |count: usize| {
         is_over_limit(&megabyte, ", pattern: '^(x)', match_group: 1", "path: .t#", count, "")
@@ -217,15 +217,15 @@ fn bytes_that_the_steps_of_a_document_search() {
 }
 
 #[test]
-fn bytes_of_a_rendered_document() {
-    // Binary data, of which four letters stand for three bytes.
+fn bytes_of_a_rendered_document_are_limited() {
+    // Binary data, which takes four letters for three bytes.
     let three_megabytes = format!("!!binary {}", "A".repeat(4 << 20));
     let is_over = |count: usize| is_over_limit(&three_megabytes, "", "path: .t#", count, "");
     assert_eq!(largest(80..90, is_over) as u64, YamlLimit::BYTES / (3 << 20));
 }
 
 #[test]
-fn bytes_that_the_steps_of_a_document_make() {
+fn bytes_written_by_the_steps_of_a_document_are_limited() {
     let (kilobytes, places) = ("x".repeat(1 << 14), "y".repeat(64));
     let is_over = |count: usize| {
         is_over_limit(&kilobytes, "", "path: .t#, pattern: y", count, &format!("t#: {places}, "))
@@ -233,12 +233,12 @@ fn bytes_that_the_steps_of_a_document_make() {
     assert_eq!(largest(60..70, is_over) as u64, MAX_WORK >> 20);
 }
 
-/// Documents put into each other, each as deep as a path can create.
+/// Documents substituted into each other, each as deep as a path can create.
 #[test]
-fn depth_of_a_rendered_document() {
+fn depth_of_a_rendered_document_is_limited() {
     let exceeds = |depth: usize| {
         let mut text = format!("{POLICY}{}", document("\"0\"", "", ""));
-        // The innermost mapping is one collection, each name of a path another.
+        // The innermost mapping is one collection, and each name of a path is another.
         let mut left = depth - 1;
         for name in 1.. {
             let step = left.min(300);
@@ -254,15 +254,15 @@ fn depth_of_a_rendered_document() {
                 break;
             }
         }
-        times_told(text) > 0
+        limit_findings(text) > 0
     };
     let near: Vec<usize> = (MAX_DEPTH - 3..MAX_DEPTH + 4).collect();
     let most = near[near.partition_point(|depth| !exceeds(*depth)) - 1];
     assert!(most.abs_diff(MAX_DEPTH) <= 1, "{most}");
 }
 
-/// What is at a limit, where what is counted begins somewhere near: the largest of
-/// `near` that is not `beyond` it.
+/// Highest accepted value, if the counting begins somewhere near: the largest of `near` that is
+/// not `beyond` the limit.
 fn largest(near: std::ops::Range<usize>, beyond: impl Fn(usize) -> bool) -> usize {
     let near: Vec<usize> = near.collect();
     let within = near.partition_point(|count| !beyond(*count));
@@ -282,16 +282,16 @@ fn is_refused(schema: &str) -> bool {
 }
 
 #[test]
-fn values_of_a_schema() {
+fn values_of_a_schema_are_limited() {
     let schema = |count: usize| format!("{{enum: [{}]}}", vec!["x"; count].join(", "));
     // The schema and its list count, too.
     assert!(!is_refused(&schema(Schema::MAX_NODES - 2)));
     assert!(is_refused(&schema(Schema::MAX_NODES - 1)));
 }
 
-/// Two hundred levels as they stand, and what a reference leads to from the last.
+/// Two hundred literal levels, and those behind a reference in the last one.
 #[test]
-fn nesting_of_a_schema() {
+fn nesting_of_a_schema_is_limited() {
     let nested = |depth: usize, inner: &str| {
         format!("{}{inner}{}", "{not: ".repeat(depth), "}".repeat(depth))
     };
@@ -300,15 +300,15 @@ fn nesting_of_a_schema() {
         format!("{{definitions: {{a: {second}}}, allOf: [{first}]}}")
     };
     let most = largest(100..250, |depth| is_refused(&schema(depth)));
-    // The longest way goes down twice: as it stands, and from where it leads.
+    // The longest path descends twice: literally, and from the target of the reference.
     let levels = 2 * most + 3;
     assert!(levels.abs_diff(Schema::MAX_DEPTH) < 100, "{most}");
     assert!(is_refused(&schema(most + 1)) && !is_refused(&schema(most)));
 }
 
-/// It is the longest way that counts, and not how many there are.
+/// Only the longest path counts, not the number of paths.
 #[test]
-fn nesting_of_a_schema_with_many_definitions() {
+fn nesting_of_a_schema_with_many_definitions_is_limited() {
     let schema = |count: usize, of: &dyn Fn(usize) -> String| {
         let definitions: String = (0..count).map(|at| format!("d{at}: {}, ", of(at))).collect();
         let all: String =
@@ -324,8 +324,8 @@ fn nesting_of_a_schema_with_many_definitions() {
 }
 
 #[test]
-fn schemas_that_look_at_one_value() {
-    // Each level looks ten times as often as the one it refers to.
+fn schemas_applied_to_one_value_are_limited() {
+    // Each level applies the one that it refers to ten times.
     let schema = |last: usize| {
         let mut definitions = String::from("a0: {type: object}");
         for level in 1..=3 {
@@ -342,9 +342,9 @@ fn schemas_that_look_at_one_value() {
     assert!(looks(most + 1) > Schema::MAX_LOOKS, "{most}: {}", looks(most + 1));
 }
 
-/// A list of items that are each looked at by many schemas.
+/// A list whose items are each checked by many schemas.
 #[test]
-fn looks_that_validating_takes() {
+fn steps_of_a_validation_are_limited() {
     let all = vec!["{type: string}"; 1000].join(", ");
     let schema = Schema::compile(&node(&format!("{{items: {{allOf: [{all}]}}}}"))).0;
     let is_beyond = |items: usize| {
@@ -356,9 +356,9 @@ fn looks_that_validating_takes() {
     assert!(is_beyond(thousands + 1));
 }
 
-/// To see that something is wrong can cost far less than to see all of it.
+/// Detecting a violation can cost far less than finding all of them.
 #[test]
-fn looks_that_telling_what_is_wrong_takes() {
+fn steps_of_finding_all_violations_are_limited() {
     let all = vec!["{type: string}"; 1000].join(", ");
     let schema = Schema::compile(&node(&format!("{{items: {{allOf: [{all}]}}}}"))).0;
     let wrong = |items: usize| {
@@ -375,9 +375,9 @@ fn looks_that_telling_what_is_wrong_takes() {
 }
 
 #[test]
-fn steps_back_of_all_patterns_of_a_schema() {
-    // More than a tenth of the steps that one search may take, and less than all: it
-    // is tried with a hundredth, with a tenth and with all of them.
+fn backtracking_steps_of_all_patterns_of_a_schema_are_limited() {
+    // More than a tenth of the steps allowed for one search, and less than all: it is tried with a
+    // hundredth, with a tenth and with all of them.
     let schema = Schema::compile(&node(r"{items: {not: {pattern: '(x*)(x*)\1y'}}}")).0;
     let each = MAX_BACKTRACKS + MAX_BACKTRACKS / 10 + MAX_BACKTRACKS / 100;
     let is_beyond = |texts: usize| {
@@ -390,9 +390,9 @@ fn steps_back_of_all_patterns_of_a_schema() {
 }
 
 #[test]
-fn steps_back_of_a_pattern() {
-    // Tries every way to cut the letters into three, at each of them anew: a step
-    // back for each, so that twice the letters take eight times as many.
+fn backtracking_steps_of_a_pattern_are_limited() {
+    // Tries every split of the letters into three, with a step back for each, so twice the letters
+    // take eight times as many steps.
     let pattern = Pattern::parse(r"(x*)(x*)\1y").expect("it is a pattern");
     let is_beyond = |letters: usize| match pattern.search(&"x".repeat(letters)) {
         Ok(found) => found.is_some(),
@@ -404,9 +404,9 @@ fn steps_back_of_a_pattern() {
     assert!((limit / 4..limit * 4).contains(&steps), "{most} letters: {steps}");
 }
 
-/// At each letter a search goes to the end for a `b` before it takes the letter alone.
+/// At each letter, a search goes to the end for a `b` before it accepts the letter alone.
 #[test]
-fn looks_behind_the_matches_of_a_pattern() {
+fn steps_beyond_the_matches_of_a_pattern_are_limited() {
     let pattern = Pattern::parse("a+b|a").expect("it is a pattern");
     let replace = |letters: usize, effort: &mut Effort| {
         let (text, with) = ("a".repeat(letters), Replacement::Literal("x"));
@@ -419,7 +419,7 @@ fn looks_behind_the_matches_of_a_pattern() {
         assert_eq!(replace(letters, &mut effort), Ok(letters));
     }
     assert_eq!(replace(letters, &mut effort), Err(PatternFailure::TooManySteps));
-    assert_eq!(replace(1, &mut effort), Ok(1), "nothing stands behind it");
+    assert_eq!(replace(1, &mut effort), Ok(1), "nothing follows the match");
 }
 
 fn groups_of(schema: &str) -> Groups {
@@ -431,7 +431,7 @@ fn is_sound(schema: &str) -> bool {
 }
 
 #[test]
-fn property_groups_of_a_block() {
+fn property_groups_of_a_block_are_limited() {
     let schema = |count: usize| {
         (0..count).fold("property_groups:\n".to_owned(), |text, at| {
             text + &format!("- g{at}: {{properties: [a], operator: or}}\n")
@@ -441,7 +441,7 @@ fn property_groups_of_a_block() {
 }
 
 #[test]
-fn operands_of_a_block() {
+fn operands_of_a_block_are_limited() {
     let schema = |count: usize| {
         let operands: Vec<String> = (0..count).map(|at| format!("p{at}")).collect();
         format!("property_groups: [{{or: [{}]}}]", operands.join(", "))
@@ -451,7 +451,7 @@ fn operands_of_a_block() {
 }
 
 #[test]
-fn property_groups_inside_each_other() {
+fn nesting_of_property_groups_is_limited() {
     let schema = |depth: usize| {
         let chain = (1..depth).fold("property_groups:\n".to_owned(), |text, at| {
             text + &format!("- g{at}: {{properties: [a, g{}], operator: or}}\n", at + 1)
@@ -464,7 +464,7 @@ fn property_groups_inside_each_other() {
 }
 
 #[test]
-fn looks_that_checking_property_groups_takes() {
+fn steps_of_checking_property_groups_are_limited() {
     let groups: String = (0..100).fold(String::new(), |text, at| {
         text + &format!("  - g{at}: {{properties: [l.a, l.b, c], operator: or}}\n")
     });
@@ -484,7 +484,7 @@ fn looks_that_checking_property_groups_takes() {
 }
 
 #[test]
-fn depth_to_which_descendants_are_written() {
+fn depth_of_writes_to_descendants_is_limited() {
     let is_refused = |depth: usize| {
         let at = Span::point(FileId::default(), 0);
         let key = || layercake::yaml::Key::string("a", at);

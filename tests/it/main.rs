@@ -1,4 +1,4 @@
-//! What layercake promises, as tests; one module for each part.
+//! Integration tests, with one module for each part of layercake.
 
 #![expect(
     clippy::disallowed_methods,
@@ -8,7 +8,7 @@
     clippy::unreadable_literal,
     clippy::unwrap_used,
     unreachable_pub,
-    reason = "tests touch the world, say what they skip, and end by panics; their figures are as given"
+    reason = "tests access files, print what they skip, and panic; their numbers are literal"
 )]
 
 mod action;

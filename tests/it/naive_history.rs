@@ -1,5 +1,5 @@
-//! A second opinion on `layercake blame`, which shares no code with it: every commit is rendered
-//! whole, and values are compared commit by commit.
+//! Reference implementation of `layercake blame` that shares no code with it: every commit is
+//! rendered completely, and values are compared commit by commit.
 
 mod log;
 mod output;
@@ -24,10 +24,10 @@ use self::output::{Output, matched};
 use self::state::{Rendered, State, Version};
 use self::value::{at, counterparts, shown, values};
 
-/// Id of a commit; none for the working tree.
+/// Id of a commit; `None` for the working tree.
 pub type CommitId = Option<String>;
 
-/// Where a value comes from.
+/// Origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     pub commit: CommitId,
@@ -35,14 +35,14 @@ pub struct Origin {
     pub passed_over: BTreeSet<CommitId>,
 }
 
-/// What blame says of one output.
+/// Blame of one output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlamedOutput {
     pub last: CommitId,
     pub values: BTreeMap<String, Origin>,
 }
 
-/// What blame says of a site: its outputs by schema, name and layer.
+/// Blame of a site: its outputs by schema, name and layer.
 pub type Blame = BTreeMap<[String; 3], BlamedOutput>;
 
 /// One entry of the history of a value, with null for no value.
@@ -59,16 +59,16 @@ pub struct HistoryEntry {
 pub struct Oracle<'a> {
     log: &'a Log,
     versions: Vec<Version>,
-    /// What versions render to.
+    /// Rendered outputs of the versions.
     rendered: Vec<Rendered>,
     matches: RefCell<HashMap<[usize; 2], Matches>>,
     counterparts: RefCell<HashMap<[*const Node; 2], HashMap<String, String>>>,
 }
 
-/// Of each output of a version the one of an earlier version.
+/// For each output of a version, the matching one of an earlier version.
 type Matches = Vec<Option<usize>>;
 
-/// A place in a version of the site.
+/// Place of a value in a version of the site.
 #[derive(Clone)]
 struct Place {
     version: usize,
@@ -88,7 +88,7 @@ impl<'a> Oracle<'a> {
         Self { log, versions, rendered, matches, counterparts }
     }
 
-    /// What blame has to say; none if it cannot start here.
+    /// Blame of the site; `None` if it cannot start here.
     pub fn blame(&self) -> Option<Blame> {
         let outputs = self.outputs(0)?;
         let blamed = outputs.iter().enumerate().filter_map(|(index, output)| {
@@ -132,7 +132,7 @@ impl<'a> Oracle<'a> {
     fn walk(&self, mut place: Place) -> (Place, Origin) {
         loop {
             let (parents, passed_over) = self.remaining(&place);
-            match self.handed_to(&place, &parents) {
+            match self.matching_parent(&place, &parents) {
                 Some(before) => place = before,
                 None => {
                     let origin = Origin {
@@ -154,9 +154,9 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// The place in the parent that has the same value: in one of the same files, or else in the
-    /// first with an equal value.
-    fn handed_to(&self, place: &Place, parents: &[usize]) -> Option<Place> {
+    /// Place in a parent that has the same value: in one with the same files, or else the first
+    /// with an equal value.
+    fn matching_parent(&self, place: &Place, parents: &[usize]) -> Option<Place> {
         if let Some(version) = self.same_inputs(place.version, parents) {
             return Some(Place { version, ..place.clone() });
         }
@@ -186,8 +186,8 @@ impl<'a> Oracle<'a> {
         parents.iter().copied().find(|parent| is_same(&self.versions[*parent]))
     }
 
-    /// The parents of a place, each in which it is unknown replaced by its own parents, and the
-    /// replaced ones.
+    /// Parents of a place, with each parent in which it is unknown replaced by its own parents,
+    /// and the replaced ones.
     fn remaining(&self, place: &Place) -> (Vec<usize>, Vec<usize>) {
         let (mut kept, mut passed_over) = (Vec::new(), Vec::new());
         let parents = |version: usize| self.versions[version].parents.iter().rev().copied();
@@ -233,8 +233,8 @@ impl<'a> Oracle<'a> {
         before
     }
 
-    /// The pointer in `base`: that of the nearest value around that has one, and the same steps
-    /// from there. With it, whether there are such steps.
+    /// Pointer in `base`: that of the nearest enclosing value that exists there, followed by the
+    /// same steps. The flag says whether these steps exist.
     fn pointer_before(&self, pointer: &str, head: &Arc<Node>, base: &Arc<Node>) -> (Rc<str>, bool) {
         let pair = [Arc::as_ptr(head), Arc::as_ptr(base)];
         let mut known = self.counterparts.borrow_mut();
@@ -293,7 +293,7 @@ impl<'a> Oracle<'a> {
 }
 
 impl BlamedOutput {
-    /// An output of a report.
+    /// Reads an output of a report.
     fn read(output: &Json, commits: &Json) -> Self {
         let changes = items(&output["changes"]).map(|it| Origin::read(it, commits));
         let changes: Vec<Origin> = changes.collect();
@@ -305,7 +305,7 @@ impl BlamedOutput {
 }
 
 impl Origin {
-    /// A change of a report.
+    /// Reads a change of a report.
     fn read(change: &Json, commits: &Json) -> Self {
         let passed_over = items(&change["passed_over"]).map(|it| commit_id(it, commits)).collect();
         let commit = commit_id(&change["commit"], commits);
@@ -313,7 +313,7 @@ impl Origin {
     }
 }
 
-/// The report of `layercake blame`; none if it cannot be made.
+/// Report of `layercake blame`; `None` if it cannot be made.
 pub fn report(repository: &Path, arguments: &[&str]) -> Option<Json> {
     let mut layercake = Command::new(env!("CARGO_BIN_EXE_layercake"));
     scrub(&mut layercake);
@@ -326,7 +326,7 @@ pub fn report(repository: &Path, arguments: &[&str]) -> Option<Json> {
     }
 }
 
-/// What a report of a site says.
+/// Reads the report of a site.
 pub fn read_blame(report: &Json) -> Blame {
     let outputs = items(&report["outputs"]).map(|output| {
         let key = ["schema", "name", "layer"].map(|part| text(&output["document"][part]));
@@ -335,7 +335,7 @@ pub fn read_blame(report: &Json) -> Blame {
     outputs.collect()
 }
 
-/// What a report of one value says.
+/// Reads the report of one value.
 pub fn read_history(report: &Json) -> Vec<HistoryEntry> {
     let entries = items(&report["value"]["history"]).map(|entry| HistoryEntry {
         origin: Origin::read(entry, &report["commits"]),
@@ -362,7 +362,7 @@ fn commit_id(value: &Json, commits: &Json) -> CommitId {
     commits[index(value)]["id"].as_str().map(ToOwned::to_owned)
 }
 
-/// What two blames do not agree on, a line for each.
+/// Differences between two blames, one per line.
 pub fn differences(expected: &Blame, found: &Blame) -> Vec<String> {
     let mut lines = Vec::new();
     let keys: BTreeSet<_> = expected.keys().chain(found.keys()).collect();

@@ -1,9 +1,9 @@
-//! Which names are nearly others.
+//! Suggestions of similar names.
 
 use layercake::near::{self, Slips, is_one_slip_apart, nearest};
 
 #[test]
-fn one_slip_is_a_distance_of_one() {
+fn one_typo_is_a_distance_of_one() {
     let names =
         ["", "a", "b", "ab", "ba", "abc", "acb", "bac", "aab", "abab", "\u{e4}b", "b\u{e4}"];
     for one in names {
@@ -15,7 +15,7 @@ fn one_slip_is_a_distance_of_one() {
 }
 
 #[test]
-fn the_nearest_name_is_within_few_slips() {
+fn nearest_name_is_within_few_typos() {
     let parts = ["", "a", "ab", "ba", "abc", "cab", "aabb", "\u{e4}b"];
     let names: Vec<String> = parts
         .iter()
@@ -32,15 +32,15 @@ fn the_nearest_name_is_within_few_slips() {
 }
 
 #[test]
-fn names_too_long_to_be_typed_are_near_no_other() {
+fn overlong_names_have_no_suggestion() {
     let long = "a".repeat(near::MAX_BYTES);
     let (one, other) = (format!("{}b", &long[1..]), format!("{}c", &long[1..]));
     assert_eq!(nearest(&one, [&*other]), Some(&*other));
     assert_eq!(nearest(&format!("{one}x"), [&*format!("{other}x")]), None);
 }
 
-/// Searches that share a limit find nothing once it is spent, and each of the next
-/// searches has its own again.
+/// Searches that share a limit find nothing once it is used up; later searches have a limit of
+/// their own again.
 #[test]
 fn searches_that_share_a_limit_end_with_it() {
     let names: Vec<String> = (0..2_000).map(|at| format!("{at:040}")).collect();
@@ -52,7 +52,7 @@ fn searches_that_share_a_limit_end_with_it() {
 }
 
 #[test]
-fn slips_are_found_among_many_names() {
+fn typos_are_found_among_many_names() {
     let names: Vec<String> = ["", "a", "\u{e4}", "ab", "ba", "b\u{e4}", "abc", "acb", "abcd"]
         .iter()
         .flat_map(|start| ["", "x", "xy"].map(|end| format!("{start}{end}")))

@@ -1,5 +1,4 @@
-//! JSON Patch: what patches do, why they cannot be applied, and where that is
-//! written.
+//! JSON Patch: effects of patches, and the reasons and places of failures.
 
 use std::sync::Arc;
 
@@ -18,30 +17,30 @@ fn file(index: usize) -> FileId {
     SourceMap::new().make_room(index + 1)[index]
 }
 
-/// The only document of a text that stands in [`file`] 0.
+/// The only document of a text in [`file`] 0.
 pub fn document(text: &str) -> Node {
     let mut parsed = parse(file(0), text);
     assert!(parsed.problems.is_empty(), "{text}: {:?}", parsed.problems);
     parsed.documents.remove(0).root
 }
 
-/// The patch that stands in [`file`] 1.
+/// Patch from a text in [`file`] 1.
 pub fn read(text: &str) -> Result<Patch, Failure> {
     let end = u32::try_from(text.len()).expect("tests are short");
     Patch::read(text, Span::new(file(1), 0, end))
 }
 
-/// Lays a patch over a document that is as it was where that fails.
-pub fn lay(base: &Node, patch: &Patch) -> Result<Node, Failure> {
+/// Applies a patch to a document, which must stay unchanged if that fails.
+pub fn apply(base: &Node, patch: &Patch) -> Result<Node, Failure> {
     let strategy = Strategy::JsonPatch(Arc::new(patch.clone()));
     let mut result = base.clone();
-    match strategy.lay(&mut result, patch.document()) {
+    match strategy.merge(&mut result, patch.document()) {
         Ok(notices) => {
             assert!(notices.is_empty());
             Ok(result)
         }
         Err(merge::Failure::JsonPatch(failure)) => {
-            assert!(same(&result.value, &base.value), "nothing of it is applied");
+            assert!(same(&result.value, &base.value), "a failing patch applies nothing");
             Err(failure)
         }
         Err(merge::Failure::CloudInit(failure)) => panic!("{failure:?}"),
@@ -49,17 +48,17 @@ pub fn lay(base: &Node, patch: &Patch) -> Result<Node, Failure> {
 }
 
 fn patched(base: &str, patch: &str) -> Result<Node, Failure> {
-    lay(&document(base), &read(patch)?)
+    apply(&document(base), &read(patch)?)
 }
 
-/// The failure of a patch in short: the operation, the reason's name and its
-/// member, the place it reached, and the text it points at.
+/// Failure of a patch in short: the operation, the reason's name and its member, the place it
+/// reached, and the text at fault.
 fn refused(base: &str, patch: &str) -> String {
     let failure = patched(base, patch).expect_err(patch);
     assert_eq!(failure.at.file, file(1));
     let at = &patch[failure.at.range()];
     let operation = failure.operation.map_or(String::new(), |index| format!("{index} "));
-    let told = match &failure.reason {
+    let reason = match &failure.reason {
         Reason::NotJson(what) => format!("NotJson: {what}"),
         Reason::MissingKey { member, reached }
         | Reason::OutOfRange { member, reached }
@@ -70,16 +69,16 @@ fn refused(base: &str, patch: &str) -> String {
         Reason::Different { found } => format!("Different from {}", &base[found.range()]),
         reason => format!("{reason:?}"),
     };
-    format!("{operation}{told} | {at}")
+    format!("{operation}{reason} | {at}")
 }
 
 fn name(reason: &Reason) -> String {
-    let told = format!("{reason:?}");
-    told.split([' ', '(', '{']).next().expect("a name").to_owned()
+    let text = format!("{reason:?}");
+    text.split([' ', '(', '{']).next().expect("a name").to_owned()
 }
 
 #[test]
-fn the_examples_of_the_rfc_hold() {
+fn examples_of_the_rfc_hold() {
     for (base, patch, result) in [
         // A.1 to A.8
         (
@@ -151,7 +150,7 @@ fn the_examples_of_the_rfc_hold() {
 }
 
 #[test]
-fn the_errors_of_the_rfc_are_errors() {
+fn errors_of_the_rfc_are_errors() {
     // A.9, A.12, A.13 and A.15
     for (base, patch, expected) in [
         (
@@ -183,19 +182,19 @@ fn the_errors_of_the_rfc_are_errors() {
 }
 
 #[test]
-fn every_operation_does_what_python_does() {
+fn operations_match_python() {
     for (base, patch, result) in [
-        // A patch that lists nothing, in all the forms that `jsonpatch` takes.
+        // An empty patch, in all the forms that `jsonpatch` accepts.
         ("a: 1", "[]", "a: 1"),
         ("a: 1", "{}", "a: 1"),
         ("a: 1", r#""""#, "a: 1"),
-        // What is there is replaced, in its place; `-` is a key of a mapping.
+        // An existing value is replaced in its place; `-` is a key of a mapping.
         ("{a: 1, b: 2}", r#"[{"op":"add","path":"/a","value":null}]"#, "{a: null, b: 2}"),
         ("{}", r#"[{"op":"add","path":"/-","value":1}]"#, "{'-': 1}"),
         ("{'-': 1, a: 2}", r#"[{"op":"remove","path":"/-"}]"#, "{a: 2}"),
         ("{'': 1}", r#"[{"op":"replace","path":"/","value":2}]"#, "{'': 2}"),
         ("{'0': 1}", r#"[{"op":"replace","path":"/0","value":2}]"#, "{'0': 2}"),
-        // A key that is a number is no text.
+        // A numeric key is not a string.
         ("{1: a}", r#"[{"op":"add","path":"/1","value":"b"}]"#, "{1: a, '1': b}"),
         // The end of a list.
         ("a: []", r#"[{"op":"add","path":"/a/0","value":1}]"#, "a: [1]"),
@@ -209,13 +208,13 @@ fn every_operation_does_what_python_does() {
             r#"[{"op":"replace","path":"","value":[3]},{"op":"add","path":"/0","value":4}]"#,
             "[4, 3]",
         ),
-        // To where it is: nothing, where it is there.
+        // To its own place: nothing happens if the value exists.
         ("a: [1, 2]", r#"[{"op":"move","from":"/a/0","path":"/a/0"}]"#, "a: [1, 2]"),
         ("a: [1, 2]", r#"[{"op":"copy","from":"/a/0","path":"/a/0"}]"#, "a: [1, 1, 2]"),
         ("{a: 1, b: 2}", r#"[{"op":"copy","from":"/a","path":"/b"}]"#, "{a: 1, b: 1}"),
         ("a: {b: 1}", r#"[{"op":"copy","from":"/a","path":"/a/c"}]"#, "a: {b: 1, c: {b: 1}}"),
         ("a: {b: 1}", r#"[{"op":"move","from":"/a/b","path":"/a"}]"#, "a: 1"),
-        // Out of a list, then to what is at the path by then.
+        // Out of a list, then to the value that is at the path by then.
         (
             "a: [{x: 1}, {y: 2}]",
             r#"[{"op":"move","from":"/a/0","path":"/a/0/z"}]"#,
@@ -227,13 +226,13 @@ fn every_operation_does_what_python_does() {
             r#"[{"op":"add","path":"/a","value":{"x":[1]}},{"op":"add","path":"/a/x/0","value":0}]"#,
             "a: {x: [0, 1]}",
         ),
-        // What Python's `==` calls equal.
+        // Values that are equal by Python's `==`.
         (
             "a: [1, true, {b: 2}]",
             r#"[{"op":"test","path":"/a","value":[1.0,1,{"b":2}]}]"#,
             "a: [1, true, {b: 2}]",
         ),
-        // A key that is there twice has both values.
+        // A duplicate key has both values.
         ("{}", r#"[{"op":"add","path":"/a","value":{"b":1,"c":2,"b":3}}]"#, "a: {b: [1, 3], c: 2}"),
         ("{}", r#"[{"op":"add","path":"/a","value":1,"value":2}]"#, "a: [1, 2]"),
         // Escapes of pointers.
@@ -247,19 +246,19 @@ fn every_operation_does_what_python_does() {
     }
 }
 
-/// A document, a patch, and what [`refused`] says of the two.
+/// Document, patch, and the result of [`refused`] for them.
 type Refusal = (&'static str, &'static str, &'static str);
 
 #[test]
-fn a_patch_that_fails_says_why_and_where() {
+fn failing_patch_reports_reason_and_place() {
     for (base, patch, expected) in MALFORMED.iter().chain(INAPPLICABLE) {
         assert_eq!(refused(base, patch), *expected, "{base} {patch}");
     }
 }
 
-/// What is refused whatever it would be applied to.
+/// Patches refused for any document.
 const MALFORMED: &[Refusal] = &[
-    ("{}", "", "NotJson: a value is missing | "),
+    ("{}", "", "NotJson: expected a value | "),
     ("{}", "1", r#"NotAList("an integer") | 1"#),
     ("{}", r#"{"op":"add"}"#, r#"NotAList("a mapping") | {"op":"add"}"#),
     ("{}", r#"["add"]"#, r#"0 NotAMapping("a string") | "add""#),
@@ -284,9 +283,9 @@ const MALFORMED: &[Refusal] = &[
     ("{}", r#"[{"op":"remove","path":"/a~"}]"#, r#"0 InvalidEscape(Path) | "/a~""#),
 ];
 
-/// What is refused because of the document.
+/// Patches refused because of the document.
 const INAPPLICABLE: &[Refusal] = &[
-    // What was read is applied in order; the first that fails is told.
+    // Operations are applied in order; the first failure is reported.
     (
         "a: 1",
         r#"[{"op":"remove","path":"/a"},{"op":"remove","path":"/a"}]"#,
@@ -366,13 +365,13 @@ const INAPPLICABLE: &[Refusal] = &[
     ("a: .nan", r#"[{"op":"test","path":"/a","value":NaN}]"#, "0 Different from .nan | NaN"),
 ];
 
-/// The value that a patch puts in.
+/// Value that a patch inserts.
 fn value(json: &str) -> Result<Value, Reason> {
     let text = format!(r#"[{{"op": "add", "path": "/a", "value": {json}}}]"#);
     let patch = read(&text).map_err(|failure| failure.reason)?;
-    let result = lay(&document("{}"), &patch).map_err(|failure| failure.reason)?;
+    let result = apply(&document("{}"), &patch).map_err(|failure| failure.reason)?;
     let node = result.get("a").expect("it was put there");
-    assert_eq!(&text[node.span.range()], json, "it remembers its text");
+    assert_eq!(&text[node.span.range()], json, "the value keeps its span");
     Ok(node.value.clone())
 }
 
@@ -410,54 +409,53 @@ fn values_are_read_as_json_and_not_as_yaml() {
 }
 
 #[test]
-fn what_is_no_json_is_refused() {
+fn invalid_json_is_refused() {
     let not_json = |what| Err(Reason::NotJson(what));
     for (json, what) in [
-        ("01", "`,` or `}` is missing"),
-        ("1.", "`,` or `}` is missing"),
-        (".5", "no value begins like this"),
-        ("+1", "no value begins like this"),
-        ("-", "a digit is missing"),
-        ("- 1", "a digit is missing"),
-        ("1e", "`,` or `}` is missing"),
-        ("tru", "no value begins like this"),
-        ("yes", "no value begins like this"),
-        ("'a'", "no value begins like this"),
-        ("[1,]", "no value begins like this"),
-        ("[1 2]", "`,` or `]` is missing"),
-        ("{,}", "a key in double quotes is missing"),
-        ("{\"a\":1,}", "a key in double quotes is missing"),
-        ("{a: 1}", "a key in double quotes is missing"),
-        ("{\"a\" 1}", "`:` is missing"),
-        ("\u{a0}1", "no value begins like this"),
-        ("// comment", "no value begins like this"),
-        (r#""\x41""#, "JSON has no such escape"),
+        ("01", "expected `,` or `}`"),
+        ("1.", "expected `,` or `}`"),
+        (".5", "invalid value"),
+        ("+1", "invalid value"),
+        ("-", "expected a digit"),
+        ("- 1", "expected a digit"),
+        ("1e", "expected `,` or `}`"),
+        ("tru", "invalid value"),
+        ("yes", "invalid value"),
+        ("'a'", "invalid value"),
+        ("[1,]", "invalid value"),
+        ("[1 2]", "expected `,` or `]`"),
+        ("{,}", "expected a key in double quotes"),
+        ("{\"a\":1,}", "expected a key in double quotes"),
+        ("{a: 1}", "expected a key in double quotes"),
+        ("{\"a\" 1}", "expected `:`"),
+        ("\u{a0}1", "invalid value"),
+        ("// comment", "invalid value"),
+        (r#""\x41""#, "invalid escape in a string"),
         (r#""\u12g4""#, "`\\u` needs four hexadecimal digits"),
         (r#""\u+123""#, "`\\u` needs four hexadecimal digits"),
-        (r#""\ud800""#, "half a surrogate pair is no character"),
-        (r#""\ude00\ud83d""#, "half a surrogate pair is no character"),
-        ("\"a\nb\"", "a control character stands in a text"),
-        ("\"a\tb\"", "a control character stands in a text"),
+        (r#""\ud800""#, "lone surrogate in a string"),
+        (r#""\ude00\ud83d""#, "lone surrogate in a string"),
+        ("\"a\nb\"", "control character in a string"),
+        ("\"a\tb\"", "control character in a string"),
     ] {
         assert_eq!(value(json), not_json(what), "{json}");
     }
     for (text, expected) in [
-        ("[{", "NotJson: a key in double quotes is missing | "),
-        ("[", "NotJson: a value is missing | "),
-        ("[\"a", "NotJson: a text does not end | "),
-        ("[] []", "NotJson: something follows the value | "),
-        ("\u{feff}[]", "NotJson: no value begins like this | "),
-        ("# cloud-config-jsonp\n[]", "NotJson: no value begins like this | "),
-        // The type of a part is told by any spelling of the line, but only this
-        // one is taken off.
-        ("#CLOUD-CONFIG-JSONP\n[]", "NotJson: no value begins like this | "),
+        ("[{", "NotJson: expected a key in double quotes | "),
+        ("[", "NotJson: expected a value | "),
+        ("[\"a", "NotJson: unterminated string | "),
+        ("[] []", "NotJson: unexpected text after the value | "),
+        ("\u{feff}[]", "NotJson: invalid value | "),
+        ("# cloud-config-jsonp\n[]", "NotJson: invalid value | "),
+        // Any spelling of the line sets the type of a part, but only this one is removed.
+        ("#CLOUD-CONFIG-JSONP\n[]", "NotJson: invalid value | "),
     ] {
         assert_eq!(refused("{}", text), expected, "{text}");
     }
 }
 
 #[test]
-fn the_marker_may_stand_before_the_json() {
+fn json_may_follow_the_marker() {
     for text in [
         "#cloud-config-jsonp\n[]",
         "\n \u{a0}#cloud-config-jsonp\r\n\t[]\n",
@@ -470,18 +468,18 @@ fn the_marker_may_stand_before_the_json() {
 }
 
 #[test]
-fn what_is_beyond_memory_is_refused() {
+fn patches_that_exceed_memory_limits_are_refused() {
     use layercake::yaml::YamlLimit;
     let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     assert_eq!(value(&nested), Err(Reason::OverLimit(YamlLimit::Depth)));
     assert_eq!(value(&"9".repeat(4301)), Err(Reason::OverLimit(YamlLimit::Digits)));
     assert!(value(&"9".repeat(4300)).is_ok());
-    // Each copy is put into what it was made of.
+    // Each copy is inserted into its own source.
     let operation = r#"{"op":"copy","from":"/a","path":"/a/x"}"#;
     let operations = vec![operation; 10_000].join(",");
     let failure = patched("a: {}", &format!("[{operations}]")).expect_err("it is too deep");
     assert_eq!(failure.reason, Reason::OverLimit(YamlLimit::Depth));
-    // Pointers that lead deep into what stays flat are no depth.
+    // Pointers into a value that stays flat add no depth.
     let operation = r#"{"op":"add","path":"/a/b/c","value":{"d":[1]}}"#;
     let operations = vec![operation; 10_000].join(",");
     let result = patched("a: {b: {}}", &format!("[{operations}]"));
@@ -499,8 +497,8 @@ fn place(text: &str) -> Location {
     Location(segments.iter().map(piece).collect())
 }
 
-/// From where a place came, in short.
-fn came(base: &str, patch: &str, at: &str) -> String {
+/// Origin of a place, in short.
+fn origin(base: &str, patch: &str, at: &str) -> String {
     let patch = read(patch).expect(patch);
     let strategy = Strategy::JsonPatch(Arc::new(patch.clone()));
     let numbers = numbers(&strategy, &document(base), patch.document());
@@ -517,17 +515,17 @@ fn came(base: &str, patch: &str, at: &str) -> String {
     }
 }
 
-fn went(base: &str, patch: &str, input: NumberedInput, from: &str) -> String {
+fn destinations(base: &str, patch: &str, input: NumberedInput, from: &str) -> String {
     let patch = read(patch).expect(patch);
     let strategy = Strategy::JsonPatch(Arc::new(patch.clone()));
     let numbers = numbers(&strategy, &document(base), patch.document());
-    let places = numbers.went(input, &place(from));
+    let places = numbers.destinations(input, &place(from));
     let places: Vec<String> = places.iter().map(ToString::to_string).collect();
     places.join(" ")
 }
 
 #[test]
-fn places_are_followed_back_and_forth() {
+fn places_are_traced_in_both_directions() {
     let base = "{a: [{x: 1}, 2, 3], b: {c: 4, d: [5]}}";
     let patch = r#"[
         {"op": "move", "from": "/a/0", "path": "/b/e"},
@@ -556,7 +554,7 @@ fn places_are_followed_back_and_forth() {
         (".f.d[0]", "Base .b.d[0]"),
         (".f.e.x", "Base .a[0].x"),
     ] {
-        assert_eq!(came(base, patch, at), from, "{at}");
+        assert_eq!(origin(base, patch, at), from, "{at}");
     }
     for (input, from, to) in [
         (NumberedInput::Before, ".", "."),
@@ -575,25 +573,25 @@ fn places_are_followed_back_and_forth() {
             words.sort();
             words
         };
-        assert_eq!(sorted(&went(base, patch, input, from)), sorted(to), "{from}");
+        assert_eq!(sorted(&destinations(base, patch, input, from)), sorted(to), "{from}");
     }
 }
 
 #[test]
-fn a_patch_that_fails_leaves_every_place() {
+fn failing_patch_keeps_every_place() {
     let patch = r#"[{"op":"remove","path":"/a"},{"op":"remove","path":"/a"}]"#;
-    assert_eq!(came("a: 1", patch, ".a"), "Base .a");
-    assert_eq!(went("a: 1", patch, NumberedInput::Before, ".a"), ".a");
-    assert_eq!(went("a: 1", patch, NumberedInput::Source, ".[0]"), "");
+    assert_eq!(origin("a: 1", patch, ".a"), "Base .a");
+    assert_eq!(destinations("a: 1", patch, NumberedInput::Before, ".a"), ".a");
+    assert_eq!(destinations("a: 1", patch, NumberedInput::Source, ".[0]"), "");
 }
 
 #[test]
-fn a_long_patch_is_followed_in_time() {
+fn long_patch_is_traced_in_bounded_time() {
     let operation = |index| format!(r#"{{"op":"add","path":"/l/0","value":{index}}}"#);
     let operations: Vec<String> = (0..10_000).map(operation).collect();
     let patch = read(&format!("[{}]", operations.join(","))).expect("a patch");
     let base = document("l: []");
-    let result = lay(&base, &patch).expect("it applies");
+    let result = apply(&base, &patch).expect("it applies");
     let items = result.get("l").and_then(Node::as_sequence).expect("a list");
     assert_eq!(items.len(), 10_000);
     let strategy = Strategy::JsonPatch(Arc::new(patch.clone()));
@@ -603,7 +601,7 @@ fn a_long_patch_is_followed_in_time() {
         let value = place(&format!(".[{}].value", 9_999 - index));
         let came = Some(From::Moved(NumberedInput::Source, value.clone()));
         assert_eq!(numbers.from(&at), came);
-        assert_eq!(numbers.went(NumberedInput::Source, &value), [at]);
+        assert_eq!(numbers.destinations(NumberedInput::Source, &value), [at]);
     }
 }
 
@@ -612,34 +610,34 @@ fn secrets_stay_secret() {
     let base = document("a: {b: 1}").into_secret();
     let text = r#"[{"op":"move","from":"/a/b","path":"/c"},{"op":"add","path":"/d","value":[2]}]"#;
     let patch = read(text).expect(text);
-    let result = lay(&base, &patch).expect(text);
+    let result = apply(&base, &patch).expect(text);
     let secret = |node: &Node, key: &str| node.get(key).expect("it is there").secret;
-    assert!(secret(&result, "c"), "what was moved");
-    assert!(!secret(&result, "d"), "what a patch that is no secret puts in");
+    assert!(secret(&result, "c"), "a moved value");
+    assert!(!secret(&result, "d"), "a value of a public patch");
 
     let marked = patch.document().clone().into_secret();
     let mut result = document("a: {b: 1}");
     let strategy = Strategy::JsonPatch(Arc::new(patch));
-    strategy.lay(&mut result, &marked).expect(text);
+    strategy.merge(&mut result, &marked).expect(text);
     assert!(!secret(&result, "c"));
     let added = result.get("d").and_then(Node::as_sequence).expect("a list");
-    assert!(secret(&result, "d") && added[0].secret, "what a secret patch puts in");
+    assert!(secret(&result, "d") && added[0].secret, "a value of a secret patch");
 }
 
 #[test]
-fn what_is_shared_stays_as_it_was() {
+fn shared_nodes_are_not_changed() {
     let base = document("a: {b: [1, 2]}");
     let patch = read(
         r#"[{"op":"copy","from":"/a","path":"/c"},{"op":"remove","path":"/c/b/0"},{"op":"add","path":"/a/b/-","value":3}]"#,
     );
-    let result = lay(&base, &patch.expect("a patch")).expect("it applies");
+    let result = apply(&base, &patch.expect("a patch")).expect("it applies");
     assert_eq!(base, document("a: {b: [1, 2]}"));
     assert_eq!(result, document("{a: {b: [1, 2, 3]}, c: {b: [2]}}"));
 }
 
-/// The patch that the page for users shows.
+/// The patch on the page for users.
 #[test]
-fn the_patch_of_the_documentation_applies() {
+fn patch_in_the_documentation_applies() {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cloud-init.md");
     let page = std::fs::read_to_string(page).expect("the page can be read");
     let (_, block) = page.split_once("```json\n").expect("it shows a patch");

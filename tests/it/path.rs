@@ -1,4 +1,4 @@
-//! Paths: what is one, where it leads, what writing along it does.
+//! Paths: syntax, matching and writing.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use layercake::yaml::{Key, Mapping, Node, Origin, Value};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
-use crate::laws::reading::size_is_remembered;
+use crate::laws::reading::check_cached_size;
 
-/// Where the nodes of these tests say they were written.
+/// Span of the nodes in these tests.
 pub fn here() -> Span {
     Span::point(SourceMap::new().upcoming(), 0)
 }
 
-/// Another place, to tell who wrote what.
+/// A second span, to distinguish who wrote a node.
 fn elsewhere() -> Span {
     Span::point(here().file, 99)
 }
@@ -68,7 +68,7 @@ fn writes(text: &str, data: Json, value: Json, expected: Json) {
     assert_eq!(data, of(expected), "{text}");
 }
 
-/// A write that fails, and leaves everything as it was.
+/// Error of a write that leaves all data unchanged.
 #[track_caller]
 fn refuses(text: &str, data: Json, value: Json) -> WalkError {
     let before = of(data);
@@ -79,7 +79,7 @@ fn refuses(text: &str, data: Json, value: Json) -> WalkError {
 }
 
 #[test]
-fn a_text_is_a_path_or_says_where_not() {
+fn text_is_a_path_or_an_error_with_a_position() {
     use PathErrorKind::*;
     let token = |text: &str| UnexpectedToken(text.into());
     for (text, at, kind) in [
@@ -136,7 +136,7 @@ fn plain_paths_have_segments() {
                 assert_eq!(path.is_root(), segments.is_empty(), "{text}");
                 assert_eq!(path.to_string(), text);
             }
-            // Only a dot at the very front stands for `$.`.
+            // Only a dot at the very front is short for `$.`.
             Err(_) => assert_eq!(text, " .'x.y' "),
         }
     }
@@ -146,14 +146,14 @@ fn plain_paths_have_segments() {
     }
 }
 
-/// Paths of bare names are read without the grammar; with a space behind them they
-/// are not, and mean the same.
+/// Paths of bare names are parsed without the grammar; with a trailing space they are not, and
+/// have the same meaning.
 #[test]
-fn bare_names_are_what_the_grammar_reads() {
+fn bare_names_agree_with_the_grammar() {
     let pieces =
         ["", "a", "a-b", "_1", "@", "\u{4E00}", "where", "wherenot", "1", "-", "*", "'a'", "a b"];
     let two = pieces.iter().flat_map(|one| pieces.map(|other| format!(".{one}.{other}")));
-    // The dot alone is the root.
+    // A single dot is the root.
     let one = pieces[1..].iter().map(|one| format!(".{one}"));
     let long = [MAX_PIECES, MAX_PIECES + 1].map(|pieces| ".a".repeat(pieces));
     let read = |text: &str| Some(Path::parse(text).ok()?.segments()?.to_vec());
@@ -183,7 +183,7 @@ fn operators_bind_as_in_the_reference() {
 }
 
 #[test]
-fn what_is_no_list_is_one_to_a_slice() {
+fn slice_treats_other_values_as_a_list() {
     finds("$.a[*]", &json!({"a": {"b": 1}}), json!([{"b": 1}]));
     finds("$.a[*].b", &json!({"a": {"b": 1}}), json!([1]));
     finds("$.a[*]", &json!({"a": null}), json!([]));
@@ -194,7 +194,7 @@ fn what_is_no_list_is_one_to_a_slice() {
 }
 
 #[test]
-fn a_character_of_a_secret_is_secret() {
+fn character_of_a_secret_is_secret() {
     let mut data = of(json!({"a": "xyz"}));
     *path(".a").first(&data).unwrap().unwrap().location.get_mut(&mut data.clone()).unwrap() =
         node(Value::Null);
@@ -205,7 +205,7 @@ fn a_character_of_a_secret_is_secret() {
 }
 
 #[test]
-fn every_refusal_has_its_variant() {
+fn every_error_has_its_variant() {
     let refused = |text: &str, data: Json| path(text).find(&of(data)).unwrap_err();
     let list = json!({"a": [1, 2]});
     assert_eq!(refused(".a[-3]", list.clone()), WalkError::BeforeStart { index: -3, length: 2 });
@@ -246,7 +246,7 @@ fn lists_are_popped_or_stored_whole() {
 }
 
 #[test]
-fn what_is_missing_is_created_by_text() {
+fn missing_values_are_created_as_the_path_is_written() {
     writes(".a.b", json!({}), json!(1), json!({"a": {"b": 1}}));
     writes(".a[2].b", json!({}), json!(1), json!({"a": [{}, {}, {"b": 1}]}));
     writes(".a[1]", json!({"a": [5]}), json!(1), json!({"a": [5, 1]}));
@@ -258,7 +258,7 @@ fn what_is_missing_is_created_by_text() {
 }
 
 #[test]
-fn creation_says_what_is_new() {
+fn creation_returns_the_first_new_place() {
     let mut data = of(json!({"a": [1], "b": {}}));
     let text = |created: Option<Location>| created.map(|place| place.to_string());
     let created = path(".b.c.d").create(&mut data, elsewhere()).unwrap();
@@ -274,7 +274,7 @@ fn creation_says_what_is_new() {
 }
 
 #[test]
-fn an_overwritten_key_keeps_its_place_and_span() {
+fn overwritten_key_keeps_its_place_and_span() {
     let mut data = of(json!({"a": 1, "b": 2}));
     let value = Node::new(Value::Int(9), elsewhere());
     let written = path(".a").update(&mut data, &value, ListWrite::Popped).unwrap();
@@ -284,7 +284,7 @@ fn an_overwritten_key_keeps_its_place_and_span() {
 }
 
 #[test]
-fn locations_show_and_read_back() {
+fn locations_round_trip_through_text() {
     let data = of(json!({
         "a b": [{"it's": 1}], "1": {"x\\y": 2, "": 0}, "where": [[3]], "plain-name": {"a.b": 4},
     }));
@@ -315,7 +315,7 @@ fn hostile_paths_end_in_errors() {
     let deep = |open: &str, inner: &str, close: &str, times: usize| {
         format!("{}{inner}{}", open.repeat(times), close.repeat(times))
     };
-    // Parentheses nest nothing by themselves.
+    // Parentheses alone add no nesting.
     assert!(Path::parse(&deep("(", "a", ")", 100_000)).unwrap().segments().is_some());
     let kind = |text: &str| Path::parse(text).unwrap_err().kind;
     assert_eq!(kind(&"(".repeat(1_000_000)), PathErrorKind::UnexpectedEnd);
@@ -340,7 +340,7 @@ fn hostile_walks_end_in_errors() {
     assert_eq!(product, WalkError::TooManyVisits { limit: MIN_VISITS });
     assert_eq!(
         product.to_string(),
-        "the path looks at more than 100000 places to find its matches"
+        "the path visits more than 100000 locations to find its matches"
     );
     let nested = path(&format!("{}x{}", "$..(".repeat(90), ")".repeat(90)));
     assert_eq!(nested.find(&of(json!([]))), Ok(Vec::new()));
@@ -392,7 +392,7 @@ fn any_path() -> impl Strategy<Value = String> {
         .prop_map(|(start, steps)| format!("{start}{}", steps.concat()))
 }
 
-/// Where the keys of a place are written.
+/// Spans of the keys in a location.
 fn key_spans(place: &Location) -> Vec<Option<Span>> {
     let span = |piece: &Piece| match piece {
         Piece::Key(key) => Some(key.span),
@@ -401,8 +401,8 @@ fn key_spans(place: &Location) -> Vec<Option<Span>> {
     place.0.iter().map(span).collect()
 }
 
-/// The places of all nodes, with what must not change where nothing is written:
-/// of collections which they are, of scalars their value.
+/// Locations of all nodes, with what only a write may change: the identity of collections, and the
+/// value of scalars.
 fn parts(data: &Node) -> Vec<(Location, Span, Result<usize, Value>)> {
     let mut waiting = vec![(Location::root(), data)];
     let mut parts = Vec::new();
@@ -430,7 +430,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn any_text_parses_or_says_where_not(text in r#"[$.a-c0-2*,:|&()\[\]'"`\\ \n-]{0,12}"#) {
+    fn any_text_parses_or_fails_with_a_position(text in r#"[$.a-c0-2*,:|&()\[\]'"`\\ \n-]{0,12}"#) {
         match Path::parse(&text) {
             Ok(path) => {
                 let _ = path.find(&of(json!({"a": [{"b": 1}, "c"], "b": {"a": null}})));
@@ -439,7 +439,7 @@ proptest! {
         }
     }
 
-    /// What was written is found, where it was said to be written.
+    /// A written value is found at the place that the write reported.
     #[test]
     fn find_after_write_finds_the_value(json in data(), text in plain_path()) {
         let mut data = of(json);
@@ -458,8 +458,7 @@ proptest! {
         }
     }
 
-    /// To write is to create what is missing and to store the value there,
-    /// however few walks that takes.
+    /// A write creates what is missing and stores the value there, whatever the number of walks.
     #[test]
     fn writing_is_creating_and_storing(json in data(), text in any_path(), value in data()) {
         let (mut written, value) = (of(json), of(value));
@@ -479,16 +478,16 @@ proptest! {
         }
     }
 
-    /// Nothing shared is changed; what is beside the written places stays the
-    /// same object with the same span; a failed call changes nothing.
+    /// Shared nodes are not changed; nodes beside the written places stay the same objects with
+    /// the same spans; a failed call changes nothing.
     #[test]
-    fn writing_touches_only_what_is_written(json in data(), text in any_path(), value in data()) {
+    fn writing_changes_only_the_written_places(json in data(), text in any_path(), value in data()) {
         let before = of(json);
-        size_is_remembered(&before);
+        check_cached_size(&before);
         let (copy, shape) = (before.clone(), parts(&before));
         let mut after = before.clone();
         let result = path(&text).write(&mut after, &of(value), ListWrite::Popped, elsewhere());
-        size_is_remembered(&after);
+        check_cached_size(&after);
         prop_assert_eq!(parts(&before), shape.clone());
         prop_assert_eq!(&before, &copy);
         let Ok(written) = result else {
@@ -506,9 +505,9 @@ proptest! {
         }
     }
 
-    /// `first` is the first of `find`, and locations say where matches are.
+    /// `first` is the first match of `find`, and each location leads to its match.
     #[test]
-    fn matches_are_where_they_say(json in data(), text in any_path()) {
+    fn locations_lead_to_their_matches(json in data(), text in any_path()) {
         let data = of(json);
         let path = path(&text);
         match (path.find(&data), path.first(&data)) {
@@ -530,8 +529,8 @@ proptest! {
         }
     }
 
-    /// Where both dialects have a form, they agree. RFC 9535's wildcards and
-    /// slices know no other types; ours are kept to lists and mappings.
+    /// Both dialects agree on syntax that both have. RFC 9535's wildcards and slices know no other
+    /// types; ours are limited to lists and mappings.
     #[test]
     fn agrees_with_rfc_9535(json in data(), text in shared_path()) {
         let ours = of(json.clone());
@@ -547,7 +546,7 @@ proptest! {
     }
 }
 
-/// Names, indexes and slices of what is below a name, `*`, `..`.
+/// Names, indexes and slices below a name, `*`, `..`.
 fn shared_path() -> impl Strategy<Value = String> {
     let step = prop_oneof![
         4 => "[.][a-c]",
@@ -558,8 +557,8 @@ fn shared_path() -> impl Strategy<Value = String> {
     prop::collection::vec(step, 1..4).prop_map(|steps| format!("${}", steps.concat()))
 }
 
-/// Whether every value an index or slice of the path meets is a list: what
-/// else there is, only jsonpath_ng selects from.
+/// Whether every index or slice of the path meets a list: only jsonpath_ng selects from other
+/// values.
 fn indexes_select_in_lists_only(text: &str, data: &Node) -> bool {
     let brackets = text.match_indices('[').filter(|(at, _)| !text[at + 1..].starts_with('\''));
     brackets.map(|(at, _)| &text[..at]).all(|before| {

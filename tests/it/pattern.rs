@@ -1,4 +1,4 @@
-//! Patterns, templates and texts, against what Python 3.11 does.
+//! Patterns, templates and values, compared with Python 3.11.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn searches_as_python_does() {
         ("(<)?a(?(1)>|$)", "<a> a", Some(vec![Some("<a>"), Some("<")])),
         ("(<)?a(?(1)>|$)", "<a", Some(vec![Some("a"), None])),
         ("(a)?(?(1))", "b", Some(vec![Some(""), None])),
-        // `$` before a final line break, `\Z` not.
+        // `$` matches before a final line break, `\Z` does not.
         ("a$", "a\n", Some(vec![Some("a")])),
         (r"a\Z", "a\n", None),
         ("a$", "a\nb", None),
@@ -37,7 +37,7 @@ fn searches_as_python_does() {
         ("(?i:a)b", "Ab", Some(vec![Some("Ab")])),
         ("(?i:a)b", "AB", None),
         ("(?i)(?-i:a)b", "aB", Some(vec![Some("aB")])),
-        // What other dialects take for more in a class is itself.
+        // Syntax of other dialects inside a class is literal.
         ("[[]", "[", Some(vec![Some("[")])),
         ("[[a]", "a", Some(vec![Some("a")])),
         ("[a&&b]+", "&a", Some(vec![Some("&a")])),
@@ -49,7 +49,7 @@ fn searches_as_python_does() {
         (r"[\b]", "\u{8}", Some(vec![Some("\u{8}")])),
         (r"[\101-\103]+", "ABCD", Some(vec![Some("ABC")])),
         (r"\0\07\101\x41\u0041", "\0\u{7}AAA", Some(vec![Some("\0\u{7}AAA")])),
-        // Texts are Unicode to `\d`, `\w` and `\s`, each in Python's way.
+        // `\d`, `\w` and `\s` know Unicode, each in Python's way.
         (r"\d", "٣", Some(vec![Some("٣")])),
         (r"(?a)\d", "٣", None),
         (r"\w+", "naïve", Some(vec![Some("naïve")])),
@@ -60,7 +60,7 @@ fn searches_as_python_does() {
         (r"(?ai)\w", "ſK", Some(vec![Some("K")])),
         (r"\B", "", None),
         (r"\b", "a", Some(vec![Some("")])),
-        // Braces that are no quantifier.
+        // Braces that are not a quantifier.
         ("a{", "a{", Some(vec![Some("a{")])),
         ("a{}", "a{}", Some(vec![Some("a{}")])),
         ("a{,2}", "aaa", Some(vec![Some("aa")])),
@@ -191,7 +191,7 @@ fn templates_fail_as_in_python() {
         (r"\g<n>", 0, UnknownGroup("n".into())),
         (r"\1\2", 2, NoSuchGroup(2)),
     ] {
-        // Even where nothing matches.
+        // Even without a match.
         let failure = pattern("(a)").replace_all("b", Replacement::Template(template));
         let Err(PatternFailure::Template(error)) = failure else { panic!("{template}") };
         assert_eq!((error.at, error.kind), (at, kind), "{template}");
@@ -214,7 +214,7 @@ fn hostile_patterns_end_in_errors() {
 }
 
 #[test]
-fn values_are_written_as_by_python() {
+fn values_are_written_as_in_python() {
     let text = |text: &str| Value::String(text.into());
     let list = |items: Vec<Value>| Value::Sequence(Arc::new(items.into_iter().map(node).collect()));
     let map = |entries: Vec<(Value, Value)>| {
@@ -268,7 +268,7 @@ fn values_are_written_as_by_python() {
 }
 
 #[test]
-fn floats_are_written_as_by_python() {
+fn floats_are_written_as_in_python() {
     for (float, expected) in [
         (1e16, "1e+16"),
         (1e15, "1000000000000000.0"),
@@ -296,21 +296,21 @@ fn floats_are_written_as_by_python() {
 
 proptest! {
     #[test]
-    fn a_written_float_reads_back(float in any::<f64>().prop_filter("a number", |f| !f.is_nan())) {
+    fn written_float_reads_back(float in any::<f64>().prop_filter("a number", |f| !f.is_nan())) {
         prop_assert_eq!(float_repr(float).parse::<f64>().unwrap().to_bits(), float.to_bits());
     }
 
     #[test]
-    fn any_text_is_a_pattern_or_not(text in r"[a-c(?<>=!|*+{},1-2:P)\[\]\\^$.-]{0,14}", subject in "[a-c\n]{0,9}") {
+    fn any_text_parses_or_fails(text in r"[a-c(?<>=!|*+{},1-2:P)\[\]\\^$.-]{0,14}", subject in "[a-c\n]{0,9}") {
         let Ok(pattern) = Pattern::parse(&text) else { return Ok(()) };
         if let Ok((same, _)) = pattern.replace_all(&subject, Replacement::Template(r"\g<0>")) {
             prop_assert_eq!(same, subject);
         }
     }
 
-    /// Without metacharacters, a pattern is the text it is.
+    /// A pattern without metacharacters matches its own text.
     #[test]
-    fn a_plain_pattern_is_its_text(text in "[a-b_ /-]{0,3}", subject in "[a-b_ /-]{0,9}") {
+    fn plain_pattern_matches_its_own_text(text in "[a-b_ /-]{0,3}", subject in "[a-b_ /-]{0,9}") {
         let found = pattern(&text).search(&subject).unwrap().is_some();
         prop_assert_eq!(found, subject.contains(&text));
         if !text.is_empty() {

@@ -1,14 +1,14 @@
-//! The laws of the engine, over generated site repositories: most of them
-//! sound, some broken on purpose.
+//! Laws of the engine over generated site repositories, most of them valid, some broken on
+//! purpose.
 
 mod changing;
 mod cloud_init;
 mod comparison;
 mod edits;
+mod fixes;
 mod history;
 mod lists;
 mod matching;
-mod mending;
 mod merging;
 mod oracle;
 mod parts;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use layercake::check::{Checked, Options, Plan, Progress, RenderedSite, Scope, check};
-use layercake::merge::deckhand::{Method, Semantics, apply, laid_over};
+use layercake::merge::deckhand::{Method, Semantics, apply, merged_over};
 use layercake::report::canonical;
 use layercake::source::{Entry, MemoryTree, RepoPath, SourceMap, Tree};
 use layercake::system::deckhand::layout::Layout;
@@ -35,14 +35,14 @@ use crate::laws::reading::{same, spans, text_reads_as};
 use crate::provenance::{untrue_flows, untrue_ways, ways_by_kind};
 use crate::support::{finding_text, options, saved};
 
-/// What a run says: the outputs by site and identity, and the findings.
+/// Result of a run: outputs by site and identity, and findings.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct RunResult {
     outputs: Vec<(String, String)>,
     findings: Vec<String>,
 }
 
-/// What every site renders, with its name.
+/// Rendered values of every site, by name.
 type Outputs = Vec<(String, Node)>;
 
 fn checked<T: Send>(
@@ -77,10 +77,10 @@ fn outputs(site: &RenderedSite<'_>) -> Outputs {
     .collect()
 }
 
-fn told(tree: &dyn Tree, from: &str, semantics: Semantics) -> Told {
+fn run_result(tree: &dyn Tree, from: &str, semantics: Semantics) -> RunResult {
     let checked = checked(tree, from, semantics, outputs);
     let findings = checked.findings.diagnostics.iter();
-    Told {
+    RunResult {
         findings: findings.map(|finding| finding_text(finding, &checked.sources)).collect(),
         outputs: checked
             .sites
@@ -132,16 +132,16 @@ proptest! {
     ) {
         let tree = repository.tree();
         for semantics in SEMANTICS {
-            let first = told(&tree, "", semantics);
+            let first = run_result(&tree, "", semantics);
             let shuffled = Shuffled { tree: &tree, seed };
-            prop_assert_eq!(&told(&shuffled, "", semantics), &first);
+            prop_assert_eq!(&run_result(&shuffled, "", semantics), &first);
             let folders = repository.folders();
             let from = &folders[from.index(folders.len())];
-            prop_assert_eq!(&told(&tree, from, semantics), &first, "from {}", from);
+            prop_assert_eq!(&run_result(&tree, from, semantics), &first, "from {}", from);
             for threads in [1, 4] {
                 let pool = ThreadPoolBuilder::new().num_threads(threads).build();
                 let pool = pool.expect("threads can be started");
-                prop_assert_eq!(&pool.install(|| told(&tree, "", semantics)), &first);
+                prop_assert_eq!(&pool.install(|| run_result(&tree, "", semantics)), &first);
             }
         }
     }
@@ -187,7 +187,7 @@ proptest! {
     }
 
     #[test]
-    fn every_value_has_a_way_to_its_text(repository in repository()) {
+    fn every_value_traces_to_its_text(repository in repository()) {
         for semantics in SEMANTICS {
             let checked = checked(&repository.tree(), "", semantics, untrue_ways);
             for site in checked.sites {
@@ -197,7 +197,7 @@ proptest! {
     }
 
     #[test]
-    fn flows_agree_with_ways(repository in repository()) {
+    fn flows_agree_with_traces(repository in repository()) {
         for semantics in SEMANTICS {
             let checked = checked(&repository.tree(), "", semantics, untrue_flows);
             for site in checked.sites {
@@ -207,7 +207,7 @@ proptest! {
     }
 
     #[test]
-    fn ways_and_flows_hold_where_all_is_layered(repository in repository::layered()) {
+    fn traces_and_flows_agree_in_layered_repositories(repository in repository::layered()) {
         for semantics in SEMANTICS {
             let checked = checked(&repository.tree(), "", semantics, |site| {
                 [untrue_ways(site), untrue_flows(site)].concat()
@@ -218,12 +218,12 @@ proptest! {
         }
     }
 
-    /// A value that is substituted is a value: who reads it does not change it.
+    /// Substituting a value does not change it.
     #[test]
-    fn a_consumer_does_not_change_its_source(repository in repository(), consumer in repository::consumer()) {
+    fn consumer_does_not_change_its_source(repository in repository(), consumer in repository::consumer()) {
         let with_consumer = repository.tree().with("site/one/zz-consumer.yaml", consumer.clone());
         let rendered = |tree: &MemoryTree, semantics| -> BTreeMap<String, String> {
-            told(tree, "", semantics).outputs.into_iter().collect()
+            run_result(tree, "", semantics).outputs.into_iter().collect()
         };
         for semantics in SEMANTICS {
             let before = rendered(&repository.tree(), semantics);
@@ -234,10 +234,10 @@ proptest! {
     }
 
     #[test]
-    fn secrets_are_seen_nowhere(repository in repository()) {
+    fn secrets_are_never_shown(repository in repository()) {
         for semantics in SEMANTICS {
             let checked = checked(&repository.tree(), "", semantics, |site| {
-                outputs(site).into_iter().filter(|(_, data)| tells(data)).map(|it| it.0).collect::<Vec<_>>()
+                outputs(site).into_iter().filter(|(_, data)| leaks(data)).map(|it| it.0).collect::<Vec<_>>()
             });
             for finding in &checked.findings.diagnostics {
                 let text = finding_text(finding, &checked.sources);
@@ -253,23 +253,23 @@ proptest! {
     }
 }
 
-/// Everything that is written about findings.
+/// All text that is written about findings.
 fn reports<T>(checked: &Checked<T>) -> [String; 2] {
     saved::full_and_json(&saved::of_checked(checked))
 }
 
 /// Whether public parts of a value hold the canary.
-fn tells(node: &Node) -> bool {
+fn leaks(node: &Node) -> bool {
     if node.secret {
         return false;
     }
-    let key_tells = |key: &Key| key.as_str().is_some_and(|text| text.contains(CANARY));
+    let key_leaks = |key: &Key| key.as_str().is_some_and(|text| text.contains(CANARY));
     match &node.value {
         Value::String(text) => text.contains(CANARY),
-        Value::Mapping(mapping) => mapping.iter().any(|(key, node)| key_tells(key) || tells(node)),
-        Value::Sequence(items) => items.iter().any(tells),
-        Value::Pairs(pairs) => pairs.iter().any(|(left, right)| tells(left) || tells(right)),
-        Value::Set(keys) => keys.iter().any(key_tells),
+        Value::Mapping(mapping) => mapping.iter().any(|(key, node)| key_leaks(key) || leaks(node)),
+        Value::Sequence(items) => items.iter().any(leaks),
+        Value::Pairs(pairs) => pairs.iter().any(|(left, right)| leaks(left) || leaks(right)),
+        Value::Set(keys) => keys.iter().any(key_leaks),
         _ => false,
     }
 }
@@ -304,13 +304,13 @@ proptest! {
 
     #[test]
     fn merging([base, over] in two_sides()) {
-        let merged = laid_over(&base, &over);
+        let merged = merged_over(&base, &over);
         // Idempotent.
-        prop_assert!(same(&laid_over(&merged, &over).value, &merged.value));
-        prop_assert!(same(&laid_over(&base, &base).value, &base.value));
-        // Over an empty mapping nothing changes, spans included.
+        prop_assert!(same(&merged_over(&merged, &over).value, &merged.value));
+        prop_assert!(same(&merged_over(&base, &base).value, &base.value));
+        // Over an empty mapping nothing changes, including spans.
         let empty = Node::made(Value::Mapping(Arc::default()), base.span);
-        let alone = laid_over(&empty, &over);
+        let alone = merged_over(&empty, &over);
         prop_assert!(same(&alone.value, &over.value));
         let (mut before, mut after) = (Vec::new(), Vec::new());
         spans(&over, &mut before);
@@ -318,13 +318,13 @@ proptest! {
         if over.as_mapping().is_none_or(|mapping| !mapping.is_empty()) {
             prop_assert_eq!(after, before);
         }
-        // Nothing is written that neither side has written.
+        // Nothing is written that neither side has.
         let (mut sides, mut all) = (Vec::new(), Vec::new());
         spans(&base, &mut sides);
         spans(&over, &mut sides);
         spans(&merged, &mut all);
         prop_assert!(all.iter().all(|span| sides.contains(span)));
-        // What the child says stands.
+        // Values of the child win.
         for (key, node) in over.as_mapping().into_iter().flat_map(Mapping::iter) {
             let merged = merged.as_mapping().and_then(|mapping| mapping.get(key));
             let merged = merged.expect("a child's key is kept");
@@ -342,12 +342,12 @@ proptest! {
             let at = over.span;
             let mut once = base.clone();
             if apply(method, &path, &mut once, &over, semantics, at).is_err() {
-                // What fails changes nothing.
+                // A failure changes nothing.
                 prop_assert!(same(&once.value, &base.value));
                 continue;
             }
-            // A merge at an index extends the list each time, and a delete
-            // has nothing to delete the second time, or something else.
+            // A merge at an index extends the list each time, and a second delete has nothing to
+            // delete, or something else.
             let is_idempotent = method != Method::Delete
                 && !path.text().contains('[')
                 && path.segments().is_some();
@@ -367,7 +367,7 @@ proptest! {
 }
 
 #[test]
-fn layered_repositories_have_ways_of_all_kinds() {
+fn layered_repositories_have_hops_of_all_kinds() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut vias = BTreeMap::<String, usize>::new();
     for _ in 0..150 {
@@ -386,8 +386,8 @@ fn layered_repositories_have_ways_of_all_kinds() {
 }
 
 #[test]
-fn generated_repositories_are_of_use() {
-    // Of many, most sites render, and all kinds of findings are met.
+fn generated_repositories_are_useful() {
+    // Most of many sites render, and all kinds of findings occur.
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let (mut rendered, mut rules) = (0, BTreeMap::<&str, usize>::new());
     for _ in 0..100 {

@@ -1,4 +1,4 @@
-//! Where values come from, and where they go to.
+//! Provenance: where values come from, and where they flow to.
 
 mod flow;
 mod laws;

@@ -1,5 +1,5 @@
-//! Paths of RFC 9535 find in our nodes what they find in JSON, and give the
-//! nodes themselves, each with the text it was written in.
+//! RFC 9535 paths find the same in our nodes as in JSON, and return the nodes themselves, each
+//! with its source text.
 
 use jsonpath_rust::JsonPath as _;
 use layercake::source::{RepoPath, Source, SourceMap};
@@ -49,16 +49,16 @@ fn paths_find_in_nodes_what_they_find_in_json() {
 }
 
 #[test]
-fn what_is_no_path_is_refused() {
+fn invalid_paths_are_refused() {
     for text in ["", "chart_group", "$.", "$[", "$.a[?", ".a"] {
         assert!(Query::parse(text).is_err(), "{text}");
     }
 }
 
-/// Such a path finds nearly everything many times over, and stands in a file that a pull
-/// request may change.
+/// Such a path finds nearly everything many times over, and may be in a file that a pull request
+/// changes.
 #[test]
-fn what_multiplies_is_refused() {
+fn paths_that_multiply_matches_are_refused() {
     for text in ["$..*..*", "$.a[?$.b == 1]", "$..[?@..a]", "$[0,0][0,0][0,0][0,0][0,0][0,0][0,0]"]
     {
         let refused = Query::parse(text).map_err(|invalid| invalid.reason).unwrap_err();

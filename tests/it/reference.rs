@@ -1,6 +1,6 @@
 //! Cases in which layercake once differed from Deckhand, cloud-init, PyYAML or jsonschema.
 //!
-//! What is expected was recorded with Deckhand 08728d3, cloud-init 04eacd06e, PyYAML 6.0.3 with
+//! Expected results were recorded with Deckhand 08728d3, cloud-init 04eacd06e, PyYAML 6.0.3 with
 //! libyaml and jsonschema 4.26.0.
 
 use serde_json::{Value as Json, json};
@@ -34,7 +34,7 @@ fn substituted(value: &str, destination: &str, data: &str) -> String {
     source + &document("target", &more, data)
 }
 
-/// A document `target` that is laid on a parent by one action.
+/// A document `target` that is merged into a parent by one action.
 fn layered(method: &str, path: &str, parent: &str, child: &str) -> String {
     let labels = "  labels: {is: parent}\n";
     let layering =
@@ -43,7 +43,7 @@ fn layered(method: &str, path: &str, parent: &str, child: &str) -> String {
         + &in_layer("site", "target", &layering, "", child)
 }
 
-/// What is found in documents, and the data of the output `target`, as Deckhand renders it.
+/// Findings in documents, and the data of the output `target` as Deckhand renders it.
 struct Outcome {
     /// Rule and level of each finding.
     findings: Vec<(String, String)>,
@@ -79,7 +79,7 @@ impl Outcome {
 }
 
 #[test]
-fn a_destination_without_a_leading_dot_is_refused() {
+fn destination_without_a_leading_dot_is_refused() {
     for destination in [
         "{path: url}",
         "{path: url, pattern: WORD}",
@@ -96,7 +96,7 @@ fn a_destination_without_a_leading_dot_is_refused() {
 }
 
 #[test]
-fn an_action_at_the_root_sign_writes_nothing_but_merged_mappings() {
+fn action_at_the_root_sign_writes_only_merged_mappings() {
     for (method, parent, child, target) in [
         ("merge", "{a: 1}", "5", json!({"a": 1})),
         ("merge", "[1]", "{a: 1}", json!([1])),
@@ -116,7 +116,7 @@ fn an_action_at_the_root_sign_writes_nothing_but_merged_mappings() {
 }
 
 #[test]
-fn an_action_at_the_root_sign_needs_a_value() {
+fn action_at_the_root_sign_needs_a_value() {
     for (method, parent, child) in
         [("merge", "{a: 1}", "null"), ("replace", "{a: 1}", "null"), ("delete", "null", "{a: 1}")]
     {
@@ -142,7 +142,7 @@ fn labels_are_scalars() {
 }
 
 #[test]
-fn a_pattern_writes_the_text_of_the_first_place_to_all_places() {
+fn pattern_writes_the_text_of_the_first_place_to_all_places() {
     for (path, pattern, data, target) in [
         (".a[*]", "X", "{a: [1X, 2X]}", json!({"a": ["1v", "1v"]})),
         (".a[*]", "Z", "{a: [1X, 2X]}", json!({"a": ["1X", "1X"]})),
@@ -163,7 +163,7 @@ fn a_pattern_writes_the_text_of_the_first_place_to_all_places() {
 }
 
 #[test]
-fn a_pattern_at_a_character_of_a_string_is_refused() {
+fn pattern_at_a_character_of_a_string_is_refused() {
     for (path, pattern) in [(".a[0]", "X"), (".a[0]", "Z"), (".a[*]", "X"), (".a[-1]", "Y")] {
         let destination = format!("{{path: '{path}', pattern: {pattern}}}");
         let outcome = Outcome::of(&substituted("v", &destination, "{a: XY}"), "deckhand");
@@ -173,7 +173,7 @@ fn a_pattern_at_a_character_of_a_string_is_refused() {
 }
 
 #[test]
-fn an_unusable_pattern_fails_in_deckhand_only_where_its_text_is_found() {
+fn unusable_pattern_fails_in_deckhand_only_if_its_text_is_found() {
     let destination = "{path: .a, pattern: '(', recurse: {depth: -1}}";
     let outcome = Outcome::of(&substituted("v", destination, "{b: 1}"), "deckhand");
     assert_eq!(outcome.target, json!({"b": 1, "a": {}}));
@@ -187,7 +187,7 @@ fn an_unusable_pattern_fails_in_deckhand_only_where_its_text_is_found() {
 }
 
 #[test]
-fn characters_by_name_are_those_of_unicode() {
+fn character_names_are_those_of_unicode() {
     for (pattern, target) in [
         ("\\\\N{LATIN SMALL LETTER U WITH DIAERESIS}", "x-x"),
         ("[\\\\N{latin small letter u with diaeresis}-]+", "x"),
@@ -204,7 +204,7 @@ fn characters_by_name_are_those_of_unicode() {
 }
 
 #[test]
-fn four_letters_are_one_i_where_case_is_ignored() {
+fn four_letters_match_i_if_case_is_ignored() {
     for (pattern, target) in [
         ("(?i)i", "x x x x k"),
         ("(?i)İ", "x x x x k"),
@@ -221,7 +221,7 @@ fn four_letters_are_one_i_where_case_is_ignored() {
 }
 
 #[test]
-fn what_a_missing_target_of_a_pattern_leaves_is_named() {
+fn finding_names_the_value_left_by_a_missing_pattern_target() {
     for (path, recursion, left, words) in [
         (
             ".b.c",
@@ -246,7 +246,7 @@ fn what_a_missing_target_of_a_pattern_leaves_is_named() {
 }
 
 #[test]
-fn keys_of_several_types_matter_where_a_label_is_found() {
+fn keys_of_several_types_matter_only_if_a_label_is_found() {
     let documents = layered("merge", ".", "{a: 1}", "{1: a, b: c}");
     assert!(Outcome::of(&documents, "documented").has_error("mixed-keys"));
     let alone = documents.replace("labels: {is: parent}", "labels: {is: other}");
@@ -262,7 +262,7 @@ fn schema(schema: &str) -> String {
 }
 
 #[test]
-fn a_reference_that_leads_back_to_itself_is_an_error() {
+fn circular_reference_is_an_error() {
     for text in [
         "{$ref: '#'}",
         "{allOf: [{$ref: '#'}]}",
@@ -278,7 +278,7 @@ fn a_reference_that_leads_back_to_itself_is_an_error() {
 }
 
 #[test]
-fn a_dead_reference_is_an_error_where_a_value_meets_it() {
+fn dead_reference_is_an_error_if_a_value_meets_it() {
     let dead = schema("{properties: {a: {$ref: '#/definitions/nope'}}}");
     let outcome = Outcome::of(&(dead.clone() + &document("target", "", "{a: 1}")), "deckhand");
     assert!(outcome.has_error("schema-violation"), "{}", outcome.text);
@@ -298,23 +298,23 @@ fn equal_numbers_are_one_value_of_an_enumeration() {
 }
 
 #[test]
-fn alternatives_that_come_equally_near_are_all_named() {
+fn equally_near_alternatives_are_all_named() {
     let tied = "{oneOf: [{required: [a]}, {required: [b]}, {type: string}]}";
     let outcome = Outcome::of(&(schema(tied) + &document("target", "", "{c: 1}")), "deckhand");
     let text = outcome.text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("alternatives 1 and 2 of 3 come equally near"), "{text}");
-    assert!(text.contains("by alternative 1, the data lacks `a`"), "{text}");
-    assert!(text.contains("by alternative 2, the data lacks `b`"), "{text}");
-    assert!(text.contains("keys that decide between them: `.a`, `.b`"), "{text}");
+    assert!(text.contains("alternatives 1 and 2 of 3 are equally close"), "{text}");
+    assert!(text.contains("for alternative 1, the data lacks `a`"), "{text}");
+    assert!(text.contains("for alternative 2, the data lacks `b`"), "{text}");
+    assert!(text.contains("keys that distinguish them: `.a`, `.b`"), "{text}");
     let outcome =
         Outcome::of(&(schema(tied) + &document("target", "", "{a: 1, b: 1}")), "deckhand");
     let text = outcome.text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("alternatives 1 and 2 hold"), "{text}");
-    assert!(text.contains("keys that decide between them: `a`, `b`"), "{text}");
+    assert!(text.contains("alternatives 1 and 2 match"), "{text}");
+    assert!(text.contains("keys that distinguish them: `a`, `b`"), "{text}");
 }
 
 #[test]
-fn a_schema_that_applies_to_no_document_is_not_judged() {
+fn schema_that_applies_to_no_document_is_not_checked() {
     let named = schema("text").replace("name: example/Kind/v1", "name: template");
     let outcome = Outcome::of(&(named + &document("target", "", "{a: 1}")), "deckhand");
     assert_eq!(outcome.rules(), ["unusable-schema-name"]);
@@ -334,7 +334,7 @@ fn at_most_one_of_a_group_may_be_given() {
 }
 
 #[test]
-fn a_group_may_depend_on_a_value() {
+fn group_may_depend_on_a_value() {
     let of = |operand: &str, data: &str| {
         let groups = format!("[{{g: {{properties: [{operand}, address], operator: depends_on}}}}]");
         let schema = schema(&format!(
@@ -378,9 +378,9 @@ fn a_group_may_depend_on_a_value() {
     assert!(of("{property: modes, is: a}", "{}").has_error("invalid-property-group"));
 }
 
-/// Each item of a list is asked by itself, and a secret is not named.
+/// Each item of a list is checked by itself, and a secret is not named.
 #[test]
-fn a_condition_holds_for_each_item_and_hides_secrets() {
+fn condition_applies_to_each_item_and_hides_secrets() {
     let groups = "property_groups: [{g: {properties: [{property: nets.mode, is: static}, \
                   nets.address], operator: depends_on}}]";
     let schema = schema(&format!(
@@ -402,7 +402,7 @@ fn a_condition_holds_for_each_item_and_hides_secrets() {
 }
 
 #[test]
-fn a_version_later_than_a_list_is_refused_with_the_key_that_allows_it() {
+fn version_beyond_a_list_is_refused_with_the_key_that_allows_it() {
     let documents = schema(
         "{type: object, properties: {a: {}, b: {}}, property_groups: \
          [{g: {properties: [a, b], operator: or, client_plugin_supported: [1.1, 1.2]}}]}",
@@ -418,7 +418,7 @@ fn a_version_later_than_a_list_is_refused_with_the_key_that_allows_it() {
     }
 }
 
-/// What is merged of files, each given with its option, and the findings.
+/// Result of merging files, each given with its option, and the findings.
 pub fn merged(files: &[(&str, &str)], more: &[&str]) -> (String, String) {
     let sandbox = Sandbox::outside_git();
     let mut arguments = vec!["cloud-config", "--isolated"];
@@ -434,7 +434,7 @@ pub fn merged(files: &[(&str, &str)], more: &[&str]) -> (String, String) {
 }
 
 #[test]
-fn a_message_in_a_message_is_merged() {
+fn message_in_a_message_is_merged() {
     let part = "Content-Type: text/cloud-config\n\n#cloud-config\na: 1\n";
     let outer = |inner: &str| {
         format!(
@@ -450,7 +450,7 @@ fn a_message_in_a_message_is_merged() {
 }
 
 #[test]
-fn the_last_part_passes_over_nothing_in_the_documented_dialect() {
+fn last_part_skips_nothing_in_the_documented_dialect() {
     let last = "#cloud-config\na: 2\nmerge_how: str(append)\n";
     let parts = [("p1", "#cloud-config\nb: 1\n"), ("p2", last)];
     let (_, found) = merged(&parts, &["--dialect", "documented"]);
@@ -461,7 +461,7 @@ fn the_last_part_passes_over_nothing_in_the_documented_dialect() {
 }
 
 #[test]
-fn halves_of_a_character_are_reported_and_the_other_keys_are_merged() {
+fn surrogate_escapes_are_reported_and_the_other_keys_are_merged() {
     let text = "#cloud-config\na: \"\\ud83d\\ude00\"\nb: 1\n";
     let (output, found) = merged(&[("--user-data", text)], &[]);
     assert_eq!(output, "#cloud-config\na: 😀\nb: 1\n");
@@ -469,7 +469,7 @@ fn halves_of_a_character_are_reported_and_the_other_keys_are_merged() {
 }
 
 #[test]
-fn a_blank_behind_a_line_separator_is_kept_out_of_a_folded_text() {
+fn folded_text_drops_a_space_after_a_line_separator() {
     let text = "#cloud-config\na: '\u{2028} x'\nb: 1\n";
     let (output, found) = merged(&[("--user-data", text)], &["--format", "json"]);
     let data: Json = serde_json::from_str(&output).unwrap();
@@ -477,7 +477,7 @@ fn a_blank_behind_a_line_separator_is_kept_out_of_a_folded_text() {
     assert_eq!(*data, json!({"a": "\u{2028}x", "b": 1}), "{found}");
 }
 
-/// A part in this transfer encoding.
+/// A part with this transfer encoding.
 fn encoded(encoding: &str, body: &str) -> String {
     format!(
         "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=BB\n\n--BB\n\
@@ -488,7 +488,7 @@ fn encoded(encoding: &str, body: &str) -> String {
 const UUENCODED: &str = "3(V-L;W5D+6-O;F9I9PIA.B Q\"@  ";
 
 #[test]
-fn a_part_in_uuencode_is_decoded() {
+fn part_in_uuencode_is_decoded() {
     for encoding in ["x-uuencode", "uuencode", "uue", "X-UUE"] {
         let body = format!("begin 644 x\n{UUENCODED}\n`\nend\n");
         let (output, found) = merged(&[("--user-data", &encoded(encoding, &body))], &[]);
@@ -507,7 +507,7 @@ fn a_part_in_uuencode_is_decoded() {
 }
 
 #[test]
-fn a_part_that_is_not_uuencode_is_read_as_it_stands() {
+fn part_with_invalid_uuencode_is_read_unchanged() {
     let illegal = UUENCODED.replace(';', "~");
     for body in [
         format!("begin 644 x\n\n{UUENCODED}\nend"),
@@ -516,7 +516,7 @@ fn a_part_that_is_not_uuencode_is_read_as_it_stands() {
     ] {
         let (output, found) = merged(&[("--user-data", &encoded("uue", &body))], &[]);
         assert_eq!(output, "#cloud-config\n{}\n", "{found}");
-        assert!(found.contains("broken-mime") && found.contains("not uuencode"), "{found}");
+        assert!(found.contains("broken-mime") && found.contains("not valid uuencode"), "{found}");
     }
     let (output, found) = merged(&[("--user-data", &encoded("uue", "a: 1"))], &[]);
     assert_eq!(output, "#cloud-config\na: 1\n");
@@ -524,7 +524,7 @@ fn a_part_that_is_not_uuencode_is_read_as_it_stands() {
 }
 
 #[test]
-fn both_keys_of_the_base_are_taken_out() {
+fn both_keys_of_the_base_are_removed() {
     let joining = "dict(recurse_list)+list(append)";
     let base = format!("a: [1]\nmerge_how: dict()\nmerge_type: {joining}\n");
     let user_data = ("--user-data", "#cloud-config\na: [2]\n");
@@ -538,7 +538,7 @@ fn both_keys_of_the_base_are_taken_out() {
 }
 
 #[test]
-fn both_keys_of_conf_d_are_taken_out() {
+fn both_keys_of_conf_d_are_removed() {
     let sandbox = Sandbox::outside_git();
     let joining = "dict(recurse_list)+list(append)";
     let both = format!("a: [1]\nmerge_how: dict()\nmerge_type: {joining}\n");
@@ -556,7 +556,7 @@ fn both_keys_of_conf_d_are_taken_out() {
 }
 
 #[test]
-fn a_second_key_without_dict_loses_the_base() {
+fn second_key_without_dict_loses_the_base() {
     let base = "a: [1]\nmerge_how: dict()\nmerge_type: list(append)\n";
     let (output, found) = merged(&[("--base", base)], &[]);
     assert_eq!(output, "#cloud-config\n{}\n");

@@ -1,5 +1,5 @@
-//! How documents are related, and what is taken of it where a few of them are others:
-//! all that an edit may change of it is looked up again.
+//! Relations between documents, and their reuse if a few documents change: everything that an edit
+//! may affect is looked up again.
 
 use layercake::graph::{DocId, Graph};
 use layercake::merge::deckhand::Semantics;
@@ -13,8 +13,8 @@ use layercake::yaml::parse;
 
 use crate::support::options;
 
-/// All that is known of how the documents of a site are related.
-pub fn told(site: &Site<'_>, graph: &Graph) -> String {
+/// All known relations between the documents of a site.
+pub fn describe_relations(site: &Site<'_>, graph: &Graph) -> String {
     let of_document = |(doc, document): (DocId, &Document)| {
         let named = document.sources.iter().map(|source| {
             let (schema, name) = (&source.schema.value, &source.name.value);
@@ -84,7 +84,7 @@ metadata:
 data: http://barbican.example/v1/secrets/e46b3e1c-1b2f-4c44-9c15-7fb5ad6bd4e5
 ";
 
-/// What is written instead of what, and whether all is related as it was.
+/// Old text, new text, and whether all relations stay the same.
 const EDITS: &[(&str, &str, bool)] = &[
     ("{own: 1}", "{own: 2}", true),
     ("{a: 1}", "{a: 2, b: 3}", true),
@@ -114,16 +114,16 @@ const EDITS: &[(&str, &str, bool)] = &[
 ];
 
 #[test]
-fn what_an_edit_relates_otherwise_is_looked_up_again() {
+fn relations_changed_by_an_edit_are_looked_up_again() {
     let (options, mut sources) = (options(Semantics::Documented), SourceMap::new());
     let before = documents(SITE, &mut sources);
     let all = before.iter().map(|read| &read.document).collect();
     let mut site = Site::new(None, all, &options);
     let graph = site.to_graph(&options);
     for (from, to, is_alike) in EDITS {
-        assert_eq!(SITE.matches(from).count(), 1, "`{from}` stands in one place");
+        assert_eq!(SITE.matches(from).count(), 1, "`{from}` occurs once");
         let after = documents(&SITE.replace(from, to), &mut sources);
-        // What is edited is a document of another text; the others are as they were.
+        // An edited document has a new text; the others are reused.
         let after: Vec<&Document> = after
             .iter()
             .map(|now| before.iter().find(|then| then.text == now.text).unwrap_or(now))
@@ -134,12 +134,16 @@ fn what_an_edit_relates_otherwise_is_looked_up_again() {
         let again = site.again(&graph, &after, &options);
         assert_eq!(again.is_some(), *is_alike, "`{to}`");
         if let Some((again, of_again)) = again {
-            assert_eq!(told(&again, &of_again), told(&anew, &of_anew), "`{to}`");
+            assert_eq!(
+                describe_relations(&again, &of_again),
+                describe_relations(&anew, &of_anew),
+                "`{to}`"
+            );
         }
     }
 }
 
-/// A document, and how it is written.
+/// A document with its text.
 struct Read {
     text: String,
     document: Document,

@@ -1,5 +1,7 @@
-//! Manifests and pages agree on the address of the repository, the names of packages and archives.
-//! What releases are packed with is tested by `.ci/action`.
+//! Manifests and pages agree on the address of the repository, and on the names of packages and
+//! archives.
+//!
+//! Packing of releases is tested by `.ci/action`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +11,7 @@ use super::supply_chain::{manifest, manifests, root};
 /// `workspace.package.repository`, which the package inherits.
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
-/// Commands that install or run a package of PyPI, where `layercake` is another project.
+/// Commands that install or run a package from PyPI, where `layercake` is another project.
 const PYPI_COMMANDS: &[&str] =
     &["pip install", "pipx install", "pipx run", "uv tool install", "uvx", "uv tool run"];
 
@@ -83,15 +85,12 @@ fn binstall_finds_the_archives_of_a_release() {
     assert!(archive.contains(r#"name = f"layercake-{version()}-{target}""#));
     assert!(archive.contains(r#"path = folder / f"{name}.tar.gz""#));
     let folder = "layercake-1.2.3-some-target";
-    assert_eq!(
-        expand("pkg-url"),
-        format!("{REPOSITORY}/releases/download/v1.2.3/{folder}.tar.gz")
-    );
+    assert_eq!(expand("pkg-url"), format!("{REPOSITORY}/releases/download/v1.2.3/{folder}.tar.gz"));
     assert_eq!(expand("bin-dir"), format!("{folder}/layercake.exe"));
 }
 
 #[test]
-fn the_wheel_has_the_name_that_is_free() {
+fn wheel_uses_the_available_name() {
     let project = &manifest(&root().join("pyproject.toml"))["project"];
     assert_eq!(project["name"].as_str(), Some("layercake-lint"));
     assert!(project["scripts"].get("layercake-lint").is_some());
@@ -113,7 +112,7 @@ fn hooks_are_taken_from_this_version() {
     }
 }
 
-/// Files that people read or paste from, and those that packages are made of.
+/// Files that people read or copy from, and files that packages are built from.
 fn texts() -> Vec<(PathBuf, String)> {
     let mut texts = Vec::new();
     for folder in ["docs", ".github", "packaging", "python", "action", "tests/action"] {

@@ -1,4 +1,4 @@
-//! What reports show, and what they must never show.
+//! Content of reports, and content that must never be in them.
 
 mod comparison;
 mod documents;
@@ -24,8 +24,7 @@ use layercake::triage::Findings;
 
 use crate::support::saved as law;
 
-/// Texts with marks in them: `«a:text»` is the place `a`, and `«!:text»` is
-/// secret. Marks may stand inside each other.
+/// Texts with marks: `«a:text»` is the place `a`, and `«!:text»` is secret. Marks may be nested.
 #[derive(Default)]
 struct Files {
     sources: SourceMap,
@@ -75,16 +74,16 @@ impl Files {
         View::new(&self.sources, &self.secrets, &self.opaque)
     }
 
-    /// A finding at the place `a`, with what is said there.
+    /// A finding with a label at the place `a`.
     fn finding(&self, message: &str, label: &str) -> Diagnostic {
         Diagnostic::new(rule("missing-parent"), message, Label::new(self.at('a'), label))
     }
 
-    /// The findings in full.
+    /// Findings in the full format.
     fn full(&self, diagnostics: Vec<Diagnostic>, style: TerminalStyle) -> String {
         let is_few = diagnostics.len() < 1000;
         let report = self.report(diagnostics);
-        // Of very many it would take a while.
+        // Very many would take a while.
         if is_few {
             law::check_report(&report);
         }
@@ -93,7 +92,7 @@ impl Files {
         String::from_utf8(out).unwrap()
     }
 
-    /// The findings, each on a line.
+    /// Findings in the concise format.
     fn concise(&self, diagnostics: Vec<Diagnostic>) -> String {
         let mut out = Vec::new();
         let report = self.report(diagnostics);
@@ -111,7 +110,7 @@ impl Files {
     }
 }
 
-/// All of each finding.
+/// Options that show all of each finding.
 const LOOK: TerminalOptions = TerminalOptions {
     listing: FindingFilter { all: false, ignored: false },
     limit: 0,

@@ -25,7 +25,7 @@ struct Pinned {
 }
 
 impl Pinned {
-    /// Two sites, `lab` at `v1` and `prod` at `v2`, all of it committed.
+    /// Creates two sites, `lab` at `v1` and `prod` at `v2`, all committed.
     fn new() -> Self {
         let pinned = Self { sites: Sandbox::new(), global: Sandbox::new() };
         for version in 1..=3 {
@@ -46,7 +46,7 @@ impl Pinned {
         pinned
     }
 
-    /// Writes a version of `global`, and commits nothing.
+    /// Writes a version of `global` without committing it.
     fn write_version(&self, version: u32) {
         let global = &self.global;
         let release = format!("{{version: {version}}}");
@@ -97,7 +97,7 @@ impl Pinned {
         versions(&self.run_with(given, &RELEASE))
     }
 
-    /// Errors that do not follow from others.
+    /// Errors that are not consequences of others.
     fn errors(&self, given: &str) -> Vec<Json> {
         let ran = self.run_with(given, &["lint", "-o", "json"]);
         assert!(ran.code < 2, "{ran:?}");
@@ -113,7 +113,7 @@ const URL: &str = "https://example.org/global";
 const RELEASE: [&str; 7] =
     ["render", "--name", "release", "--format", "json", "--fail-on", "never"];
 
-/// Version that each site is rendered with, by what [`RELEASE`] printed.
+/// Version that each site is rendered with, read from the output of [`RELEASE`].
 #[track_caller]
 fn versions(ran: &Ran) -> String {
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -149,7 +149,7 @@ fn places(findings: &[Json]) -> Vec<String> {
     places.collect()
 }
 
-/// Text of a file that a finding marks, on its first line.
+/// Text that a finding marks, on its first line.
 fn marked(root: &Path, finding: &Json) -> String {
     let at = &finding["primary"];
     let file = std::fs::read_to_string(root.join(at["file"].as_str().unwrap())).unwrap();

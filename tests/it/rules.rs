@@ -1,23 +1,21 @@
-//! Every rule's page tells the truth: its `## Bad` files give the findings of
-//! its report block and of its markers, its `## Good` files give none.
+//! Every rule's page is correct: its `## Bad` files have the findings of its report block and of
+//! its markers, its `## Good` files have none.
 //!
-//! A page is Markdown. In `## Bad` and `## Good`, a block ` ```yaml PATH ` is
-//! a file, and so are ` ```json PATH ` and ` ```text PATH `; `escaped` after the path means that `\xNN` stands for a byte,
-//! `unreadable` that the file cannot be read. Where a file lies below
-//! `site/NAME/` the files are a site repository, otherwise a set. A block
-//! ` ```report ` is what every rule says about the Bad files before it, and
-//! `# <- rule-name` marks a line on which a finding begins, independently of
-//! the report. `LAYERCAKE_BLESS=1` rewrites report blocks; the markers stay
-//! hand-written, so that a wrong line cannot be blessed.
+//! A page is Markdown. In `## Bad` and `## Good`, a block ` ```yaml PATH ` is a file, and so are `
+//! ```json PATH ` and ` ```text PATH `. After the path, `escaped` means that `\xNN` is a byte, and
+//! `unreadable` that the file cannot be read. If a file is below `site/NAME/` the files are a site
+//! repository, otherwise a set. A block ` ```report ` lists the findings of every rule in the Bad
+//! files before it, and `# <- rule-name` marks a line on which a finding begins, independently of
+//! the report. `LAYERCAKE_BLESS=1` rewrites report blocks; the markers stay hand-written, so that
+//! a wrong line cannot be blessed.
 //!
-//! A heading `## Bad: with OPTION` takes `deckhand` (the other meaning) or
+//! A heading `## Bad: with OPTION` takes `deckhand` (the other semantics) or
 //! `missing-source-warning`.
 //!
-//! A comparison has ` ```yaml base:PATH ` and ` ```yaml head:PATH `; a file
-//! without either word is on both sides. Reported is what is new on the head
-//! side, and that is where markers count. A heading may then name the gates:
-//! `max-sites N`, `max-outputs N`, `expect-unchanged` or
-//! `expect-unchanged GLOB`.
+//! A comparison has ` ```yaml base:PATH ` and ` ```yaml head:PATH `; a file without either word is
+//! on both sides. The report lists new findings of the head, where markers count. A heading may
+//! then name the gates: `max-sites N`, `max-outputs N`, `expect-unchanged` or `expect-unchanged
+//! GLOB`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -38,7 +36,7 @@ use layercake::yaml::Node;
 use crate::support::{check_with, compare_files, finding_text, options, saved};
 
 #[test]
-fn pages_tell_the_truth() {
+fn pages_match_the_findings() {
     let bless = std::env::var_os("LAYERCAKE_BLESS").is_some();
     let mut wrong = Vec::new();
     for path in pages() {
@@ -54,9 +52,9 @@ fn pages_tell_the_truth() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// A gate lets pass what is no error, so a lower level must not speak of a refusal.
+/// A gate ignores findings below its level, so these must not mention a refusal.
 #[test]
-fn what_deckhand_refuses_is_an_error_in_the_same_words() {
+fn refusals_by_deckhand_are_errors_with_the_same_wording() {
     let mut wrong = BTreeSet::new();
     for page in all_pages() {
         for example in page.examples().into_iter().filter(|it| it.bad && !it.is_compared()) {
@@ -65,7 +63,7 @@ fn what_deckhand_refuses_is_an_error_in_the_same_words() {
             for finding in &checked.findings.diagnostics {
                 let text = finding_text(finding, &checked.sources);
                 let is_told = finding.severity == Severity::Error && text.contains(REFUSED);
-                if speaks_of_a_refusal(&text) && !is_told {
+                if mentions_a_refusal(&text) && !is_told {
                     wrong.insert(format!("{}:\n{text}", page.path.display()));
                 }
             }
@@ -78,8 +76,8 @@ fn what_deckhand_refuses_is_an_error_in_the_same_words() {
     }
 }
 
-/// Whether a text says in the present tense that Deckhand does not go on.
-fn speaks_of_a_refusal(text: &str) -> bool {
+/// Whether a text says in the present tense that Deckhand stops.
+fn mentions_a_refusal(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     let verbs = ["refuses", "fails", "crashes", "drops", "stops", "ends"];
     words.iter().enumerate().any(|(index, word)| {
@@ -101,9 +99,10 @@ fn every_rule_file_is_listed_and_has_a_page() {
             .map(|path| {
                 path.file_stem().expect("it has a name").to_string_lossy().replace('_', "-")
             })
-            // What is no rule: the list, and what several rules look at.
+            // Files that are not rules: the list, and code that several rules share.
             .filter(|name| {
-                let shared = ["mod", "counterpart", "foreign", "laying", "plain-scalars", "reach"];
+                let shared =
+                    ["mod", "counterpart", "foreign", "merged-document", "plain-scalars", "reach"];
                 !shared.contains(&name.as_str())
             })
             .collect()
@@ -114,7 +113,7 @@ fn every_rule_file_is_listed_and_has_a_page() {
 }
 
 #[test]
-fn every_page_shows_what_is_bad_and_what_is_good() {
+fn every_page_has_bad_and_good_examples() {
     for rule in RULES.iter().filter(|rule| rule.name != "internal-error") {
         assert!(rule.page.starts_with(&format!("# {}\n", rule.name)), "{}", rule.name);
         let marked = format!("# <- {}", rule.name);
@@ -128,10 +127,10 @@ fn every_page_shows_what_is_bad_and_what_is_good() {
     }
 }
 
-/// A place where the two meanings of Deckhand's documents part is told under
-/// both (`semantics.md`), and so is all else.
+/// Both semantics have the same findings; a place where the results differ is reported with both
+/// (`semantics.md`).
 #[test]
-fn rules_find_the_same_under_both_meanings() {
+fn rules_find_the_same_with_both_semantics() {
     let mut wrong = Vec::new();
     for page in all_pages() {
         for example in page.examples().into_iter().filter(|example| example.bad) {
@@ -139,7 +138,7 @@ fn rules_find_the_same_under_both_meanings() {
                 Semantics::Documented => Semantics::Deckhand,
                 Semantics::Deckhand => Semantics::Documented,
             };
-            let only_one = ONE_MEANING.contains(&page.name.as_str());
+            let only_one = ONE_SEMANTICS.contains(&page.name.as_str());
             if example.is_compared() || only_one {
                 continue;
             }
@@ -151,26 +150,27 @@ fn rules_find_the_same_under_both_meanings() {
             let (_, found) = page.run(&turned);
             let (stated, found) = (own(stated), own(found));
             if stated != found {
-                let told =
-                    format!("{}: {stated:?}, in the other meaning {found:?}", page.path.display());
-                wrong.push(told);
+                let line = format!(
+                    "{}: {stated:?}, with the other semantics {found:?}",
+                    page.path.display()
+                );
+                wrong.push(line);
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// How the blocks begin that are files.
+/// Info strings of blocks that are files begin with these words.
 const FILES: [&str; 3] = ["yaml ", "json ", "text "];
 
-/// Rules of which some examples are about one meaning, which their pages say.
-const ONE_MEANING: &[&str] = &[];
+/// Rules with examples for one semantics only, as their pages say.
+const ONE_SEMANTICS: &[&str] = &[];
 
-/// What `--fix` would do to a Bad example mends what it says, and changes no
-/// rendered value.
+/// `--fix` on a Bad example removes the finding, and changes no rendered value.
 #[test]
-fn fixes_mend_what_they_belong_to() {
-    let mut mended = BTreeSet::new();
+fn fixes_remove_their_findings() {
+    let mut fixed_rules = BTreeSet::new();
     for page in all_pages() {
         for example in page.examples().into_iter().filter(|it| it.bad && !it.is_compared()) {
             let files = page.files(&example);
@@ -185,25 +185,25 @@ fn fixes_mend_what_they_belong_to() {
             }
             let fixed = with_fixes(&page, &before, files);
             let (after, values_after) = check_texts(&page, &example, &fixed);
-            assert_eq!(fixable(&after.findings.diagnostics), 0, "{} is mended", page.name);
+            assert_eq!(fixable(&after.findings.diagnostics), 0, "{} is fixed", page.name);
             if !CHANGES_VALUES.contains(&page.name.as_str()) {
                 assert_eq!(values, values_after, "{} changes no value", page.name);
             }
-            mended.insert(page.name.clone());
+            fixed_rules.insert(page.name.clone());
         }
     }
     for rule in ["ineffective-action", "leaking-substitution", "repeated-substitution"] {
-        assert!(mended.contains(rule), "an example of {rule} is mended");
+        assert!(fixed_rules.contains(rule), "an example of {rule} is fixed");
     }
 }
 
-/// Rules whose fixes are there to change what is rendered.
+/// Rules whose fixes change rendered values on purpose.
 const CHANGES_VALUES: &[&str] = &["unknown-merge-option"];
 
 /// Path and text of each file.
 type Texts = Vec<(String, String)>;
 
-/// What a file's documents render to: site, document and value.
+/// Rendered values of a file's documents: site, document and value.
 type Values = Vec<(String, String, Option<Node>)>;
 
 fn check_texts(page: &Page, example: &Example, files: &Texts) -> (Checked<()>, Values) {
@@ -220,7 +220,7 @@ fn check_texts(page: &Page, example: &Example, files: &Texts) -> (Checked<()>, V
     (checked, taken.into_iter().flatten().collect())
 }
 
-/// The files after the fixes of a page's own rule.
+/// Files after the fixes of a page's own rule.
 fn with_fixes(page: &Page, checked: &Checked<()>, mut files: Texts) -> Texts {
     let own = checked.findings.diagnostics.iter().filter(|it| it.rule.name == page.name);
     let mut edits: Vec<_> = own.filter_map(|it| it.fix.as_ref()).flat_map(|it| &it.edits).collect();
@@ -235,7 +235,7 @@ fn with_fixes(page: &Page, checked: &Checked<()>, mut files: Texts) -> Texts {
     files
 }
 
-/// The folder of the rules, and those in it: one for each further system.
+/// Folders of rules: the main one, and one in it for each further system.
 fn rule_folders() -> Vec<PathBuf> {
     let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rules");
     let entries = fs::read_dir(&rules).expect("the rules' folder can be read");
@@ -290,8 +290,8 @@ struct Example {
     gates: Gates,
     files: Vec<Block>,
     report: Option<Block>,
-    /// What stands where a marker cannot stand in the file, from its path on:
-    /// `<!-- no marker: PATH:LINE rule -->`.
+    /// Markers for places where a file cannot hold one: the text after `<!-- no marker: ` in `<!--
+    /// no marker: PATH:LINE rule -->`.
     unmarked: Vec<String>,
 }
 
@@ -314,12 +314,13 @@ impl Page {
     }
 
     fn check(&mut self, bless: bool) {
-        // From the back, so that rewriting a report moves no earlier block.
+        // Backwards, so that rewriting a report does not move an earlier block.
         for example in self.examples().into_iter().rev() {
             let (report, places) = self.run(&example);
             if !example.bad {
                 if !report.is_empty() {
-                    self.wrong.push(format!("{}: Good is not silent:\n{report}", self.name));
+                    self.wrong
+                        .push(format!("{}: a Good example has findings:\n{report}", self.name));
                 }
                 continue;
             }
@@ -354,14 +355,14 @@ impl Page {
         }
     }
 
-    /// The findings as text, and the places they begin at with their rules.
+    /// Findings as text, and the places where they begin, with their rules.
     fn run(&self, example: &Example) -> (String, BTreeSet<(String, usize, String)>) {
         let options = example.options.clone();
         if !example.is_compared() {
             let selectors = self.selectors(example);
             let checked = check_with(&self.tree(example, "head:"), options, &selectors, |_| ());
             saved::check_checked(&checked);
-            return told(&checked.findings.diagnostics, &checked.sources);
+            return describe(&checked.findings.diagnostics, &checked.sources);
         }
         let (base, head) = (self.tree(example, "base:"), self.tree(example, "head:"));
         let compared = compare_files(
@@ -373,11 +374,11 @@ impl Page {
             &example.gates,
         );
         saved::check_compared(&compared);
-        told(&compared.findings.new.diagnostics, &compared.checked.sources)
+        describe(&compared.findings.new.diagnostics, &compared.checked.sources)
     }
 
-    /// Good is what no rule has anything to say about; of Bad the page tells
-    /// what its own rule says, and those that are on by default.
+    /// Good examples must have no findings of any rule; Bad ones list those of the page's own rule
+    /// and of default rules.
     fn selectors(&self, example: &Example) -> Selectors {
         if !example.bad {
             return Selectors { select: vec!["all".to_owned()], ..Selectors::default() };
@@ -454,7 +455,7 @@ impl Page {
                     files.push(block);
                 }
             } else if let Some(rest) = trimmed.strip_prefix("<!-- no marker: ") {
-                // Of the example around it, or of the one before.
+                // Belongs to the enclosing example, or to the one before.
                 match (files.is_empty(), examples.last_mut()) {
                     (true, Some(last)) => last.unmarked.push(rest.to_owned()),
                     (true, None) | (false, _) => unmarked.push(rest.to_owned()),
@@ -498,7 +499,7 @@ impl Page {
     }
 }
 
-/// What a heading says of the examples below it.
+/// Options that a heading sets for the examples below it.
 #[derive(Clone)]
 struct Heading {
     bad: bool,
@@ -519,15 +520,15 @@ fn unchanged(glob: &str) -> ExpectedUnchanged {
     ExpectedUnchanged(GlobSet::builder().add(glob).build().expect("one glob is a set"))
 }
 
-/// The only side that a file is on, if it is not on both, and its path.
+/// The only side of a file, if it is not on both, and its path.
 fn file_of(block: &Block) -> (Option<&str>, &str) {
     let path = block.info.split_whitespace().nth(1).expect("a file has a path");
     let side = ["base:", "head:"].into_iter().find(|side| path.starts_with(side));
     (side, path.strip_prefix(side.unwrap_or_default()).expect("it begins with its side"))
 }
 
-/// Findings as text, and the places they begin at with their rules.
-fn told(
+/// Findings as text, and the places where they begin, with their rules.
+fn describe(
     findings: &[Diagnostic],
     sources: &SourceMap,
 ) -> (String, BTreeSet<(String, usize, String)>) {
@@ -542,8 +543,7 @@ fn told(
     (report, places)
 }
 
-/// Files after which no report came: a Good example, or a Bad one that lacks
-/// its report.
+/// Files that no report follows: a Good example, or a Bad one without its report.
 fn push_rest(examples: &mut Vec<Example>, heading: Option<&Heading>, files: &mut Vec<Block>) {
     if let Some(heading) = heading
         && !files.is_empty()

@@ -1,5 +1,5 @@
-//! JSON Schema, Draft 4, over our own nodes: what is wrong with values, what is
-//! wrong with schemas, and where.
+//! JSON Schema, Draft 4, over our own nodes: violations of values, faults of schemas, and their
+//! places.
 
 use layercake::commands::configuration::ConfigurationSource;
 use layercake::commands::policy::Selectors;
@@ -28,8 +28,8 @@ fn violations(schema: &str, value: &str) -> Vec<Violation> {
     compiled.violations(&node(value))
 }
 
-/// What a violation says in short: where, what, and which keyword says so.
-fn told(schema: &str, value: &str) -> Vec<String> {
+/// Violations in short: place, kind and keyword.
+fn violations_of(schema: &str, value: &str) -> Vec<String> {
     let violations = violations(schema, value);
     let places = violations.iter().map(|violation| {
         let wrong = format!("{:?}", violation.wrong);
@@ -40,7 +40,7 @@ fn told(schema: &str, value: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_keyword_of_draft_4_is_looked_at() {
+fn every_keyword_of_draft_4_is_checked() {
     for (schema, good, bad, expected) in [
         ("type: object", "{}", "1", ". Type type"),
         ("type: [string, 'null']", "null", "1", ". Type type"),
@@ -101,13 +101,13 @@ fn every_keyword_of_draft_4_is_looked_at() {
             ".c Type type",
         ),
     ] {
-        assert_eq!(told(schema, good), [""; 0], "{schema}: {good}");
-        assert_eq!(told(schema, bad), [expected], "{schema}: {bad}");
+        assert_eq!(violations_of(schema, good), [""; 0], "{schema}: {good}");
+        assert_eq!(violations_of(schema, bad), [expected], "{schema}: {bad}");
     }
 }
 
 #[test]
-fn each_key_that_may_not_be_there_is_told_at_its_place() {
+fn each_forbidden_key_is_reported_at_its_place() {
     let schema = "properties: {replicas: {}, name: {}}\nadditionalProperties: false";
     let value = "name: x\nreplica: 1\nother: {a: 1}\n";
     let node = node(value);
@@ -120,7 +120,7 @@ fn each_key_that_may_not_be_there_is_told_at_its_place() {
 }
 
 #[test]
-fn a_missing_key_is_told_at_the_key_of_its_mapping() {
+fn missing_key_is_reported_at_the_key_of_its_mapping() {
     let value = "a:\n  - nmae: x\n  - {}\nb:\n  c: {}\n";
     let root = node(value);
     let schema = "properties:\n  a: {items: {required: [name], properties: {name: {}}}}\n  \
@@ -134,7 +134,7 @@ fn a_missing_key_is_told_at_the_key_of_its_mapping() {
 }
 
 #[test]
-fn the_alternative_that_came_nearest_is_told() {
+fn nearest_alternative_is_reported() {
     let schema = "anyOf: [{type: string}, {properties: {a: {type: integer}}}, {required: [b, c]}]";
     let violations = violations(schema, "a: x");
     let Wrong::NoAlternative { alternatives: 3, nearest, .. } = &violations[0].wrong else {
@@ -148,7 +148,7 @@ fn the_alternative_that_came_nearest_is_told() {
 }
 
 #[test]
-fn no_text_of_a_secret_is_told() {
+fn text_of_a_secret_is_not_shown() {
     let schema = "additionalProperties: false\n\
                   properties: {a: {type: integer}, b: {enum: [hunter3]}, c: {required: [hunter3]}}";
     let value = "{a: hunter2, b: hunter2, c: {hunter2: 1}, hunter2: 1}";
@@ -165,19 +165,19 @@ fn no_text_of_a_secret_is_told() {
     }
 }
 
-/// What is wrong with a schema, in short: at which text, and what.
+/// Faults of a schema in short: text and kind.
 fn faults(schema: &str) -> Vec<String> {
     let (_, problems) = Schema::compile(&node(schema));
-    let told = problems.iter().map(|problem| {
+    let found = problems.iter().map(|problem| {
         let fault = format!("{:?}", problem.fault);
         let kind = fault.split([' ', '{']).next().expect("a name").to_owned();
         format!("{kind} {}", at(schema, problem.span))
     });
-    told.collect()
+    found.collect()
 }
 
 #[test]
-fn what_is_wrong_with_a_schema_is_told_at_its_place() {
+fn faults_of_a_schema_are_reported_at_their_place() {
     for (schema, expected) in [
         ("requried: [a]", "UnknownKeyword requried"),
         ("propertes: {}", "UnknownKeyword propertes"),
@@ -212,7 +212,7 @@ fn what_is_wrong_with_a_schema_is_told_at_its_place() {
 }
 
 #[test]
-fn what_is_fine_in_a_schema_is_silent() {
+fn valid_schema_has_no_faults() {
     for schema in [
         "{}",
         "$schema: http://json-schema.org/schema#\ntitle: a\ndescription: b\ndefault: {type: 1}\n\
@@ -229,7 +229,7 @@ fn what_is_fine_in_a_schema_is_silent() {
 }
 
 #[test]
-fn the_rest_of_a_faulty_schema_is_used() {
+fn rest_of_a_faulty_schema_is_used() {
     for faulty in [
         "a: {$ref: '#/definitions/a'}",
         "a: {$ref: http://127.0.0.1:9/x}",
@@ -246,7 +246,7 @@ fn the_rest_of_a_faulty_schema_is_used() {
         let violations = schema.violations(&node("{a: 1, b: 1}"));
         let places: Vec<String> =
             violations.iter().map(|violation| violation.location.to_string()).collect();
-        // A value that meets a dead reference is refused; all else that is faulty accepts it.
+        // A value that meets a dead reference is refused; other faults accept every value.
         let is_dead = faulty.contains("definitions") || faulty.contains("127.0.0.1");
         let expected: &[&str] = if is_dead { &[".a", ".b"] } else { &[".b"] };
         assert_eq!(places, expected, "{faulty}");
@@ -254,7 +254,7 @@ fn the_rest_of_a_faulty_schema_is_used() {
 }
 
 #[test]
-fn what_references_lead_to_is_read_wherever_it_stands() {
+fn target_of_a_reference_may_be_anywhere() {
     let schema = "types: {a: {type: string}, b: {requried: [a]}}\nproperties: {a: {$ref: '#/types/a'}, b: {$ref: '#/types/b'}}";
     assert_eq!(faults(schema), ["UnknownKeyword requried"]);
     let (schema, _) = Schema::compile(&node(schema));
@@ -262,7 +262,7 @@ fn what_references_lead_to_is_read_wherever_it_stands() {
 }
 
 #[test]
-fn no_schema_and_no_value_keeps_it_from_ending() {
+fn validation_always_terminates() {
     let loops = "definitions: {a: {$ref: '#/definitions/b'}, b: {$ref: '#/definitions/a'}}\n\
                  $ref: '#/definitions/a'";
     let (schema, _) = Schema::compile(&node(loops));
@@ -284,9 +284,9 @@ fn no_schema_and_no_value_keeps_it_from_ending() {
     assert_eq!(schema.violations(&node("1")).len(), 1);
 }
 
-/// Deckhand would never end on them either.
+/// Deckhand would not terminate on them either.
 #[test]
-fn a_schema_that_multiplies_itself_ends() {
+fn schema_that_multiplies_itself_terminates() {
     let chain = |length: usize, times: usize| {
         let mut text = "$ref: '#/definitions/a0'\ndefinitions:\n".to_owned();
         for level in 0..length {
@@ -309,7 +309,7 @@ fn a_schema_that_multiplies_itself_ends() {
 }
 
 #[test]
-fn a_value_for_which_a_schema_multiplies_itself_is_given_up() {
+fn validation_stops_if_a_schema_multiplies_itself() {
     let twice = "{properties: {a: {$ref: '#'}}}";
     let tree = format!("type: object\nallOf: [{twice}, {twice}]");
     let (schema, problems) = Schema::compile(&node(&tree));
@@ -321,7 +321,7 @@ fn a_value_for_which_a_schema_multiplies_itself_is_given_up() {
 }
 
 #[test]
-fn many_violations_of_one_document_are_told_in_part() {
+fn violations_of_one_document_are_limited() {
     let items = format!("[{}]", vec!["x"; 300].join(", "));
     let text = format!(
         "{POLICY}{}{}",
@@ -333,12 +333,12 @@ fn many_violations_of_one_document_are_told_in_part() {
     let found = checked.findings.diagnostics.iter();
     let found: Vec<_> = found.filter(|finding| finding.rule.name == "schema-violation").collect();
     assert_eq!(found.len(), 200);
-    let more = "its document has 100 more such violations";
+    let more = "the document has 100 more violations";
     assert_eq!(found.iter().filter(|finding| finding.notes.iter().any(|it| it == more)).count(), 1);
 }
 
 #[test]
-fn a_schema_that_is_too_large_is_not_used() {
+fn oversized_schema_is_not_used() {
     let mut text = "a: &a [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n".to_owned();
     for (of, name) in ["a", "b", "c", "d", "e"].into_iter().zip(["b", "c", "d", "e", "f"]) {
         text += &format!("{name}: &{name} [{}]\n", vec![format!("*{of}"); 10].join(", "));
@@ -370,7 +370,7 @@ fn schema_of_racks(units: &str) -> String {
     )
 }
 
-/// A repository in which one document of a site is laid on one of `global/`.
+/// A repository in which a site document is merged into one of `global/`.
 fn repository(units: &str, parent: &str) -> MemoryTree {
     let child = "abstract: false, layer: site, parentSelector: {name: parent}, \
                  actions: [{method: merge, path: .}]";
@@ -387,8 +387,7 @@ fn repository(units: &str, parent: &str) -> MemoryTree {
         .with("site/one/child.yaml", rack("child", child, "{}"))
 }
 
-/// The new violations, and the places in the files of the edits that caused
-/// each.
+/// New violations, each with the places of the edits that caused it.
 fn new_violations(base: &MemoryTree, head: &MemoryTree) -> Vec<(String, Vec<String>)> {
     let options = options(Semantics::Documented);
     let (selectors, gates) = (Selectors::default(), Gates::default());
@@ -397,20 +396,19 @@ fn new_violations(base: &MemoryTree, head: &MemoryTree) -> Vec<(String, Vec<Stri
     let findings = &compared.findings;
     let found = findings.new.diagnostics.iter().zip(&findings.causes);
     let found = found.filter(|(finding, _)| finding.rule.name == "schema-violation");
-    let told = found.map(|(finding, causes)| {
+    let rows = found.map(|(finding, causes)| {
         let edits = causes.iter().map(|id| &compared.comparison.edits[id.index()].edit);
         let places = edits.map(|edit| format!("{} {}", edit.document.schema, edit.location));
-        // The first is the one that wrote the value, the last the one that has it.
+        // The first place wrote the value, and the last document has it.
         let document = finding.documents.last().expect("a violation is of a document");
         (document.name.to_string(), places.collect())
     });
-    told.collect()
+    rows.collect()
 }
 
-/// Other edits are made beside those that cause the violations, so that the
-/// one is found among several.
+/// Other edits beside the causes, so that the right one has to be found among several.
 #[test]
-fn a_violation_in_a_document_nobody_edited_names_the_edit_that_caused_it() {
+fn violation_in_an_unedited_document_names_the_edit_that_caused_it() {
     let base = repository("{type: integer}", "{units: 64, other: 1}");
     let by_schema = repository("{type: integer, maximum: 48}", "{units: 64, other: 2}");
     assert_eq!(
@@ -426,7 +424,7 @@ fn a_violation_in_a_document_nobody_edited_names_the_edit_that_caused_it() {
 }
 
 #[test]
-fn a_misspelled_keyword_is_told_with_the_one_that_was_meant() {
+fn misspelled_keyword_is_reported_with_a_suggestion() {
     let (_, problems) = Schema::compile(&node("requried: [a]"));
     let SchemaFault::UnknownKeyword { near, .. } = &problems[0].fault else {
         panic!("{problems:?}")

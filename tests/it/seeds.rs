@@ -1,14 +1,12 @@
-//! Deckhand's public documentation, passage by passage: every example and
-//! every sentence that is a rule of its pages on layering and on substitution,
-//! under the meaning that they promise (`semantics: documented`); and the
-//! examples of the specification of property groups (`heat`).
+//! Deckhand's public documentation, passage by passage: every example and every normative sentence
+//! of its pages on layering and on substitution, with the semantics that they promise (`semantics:
+//! documented`); and the examples of the specification of property groups (`heat`).
 //!
-//! The documents of a test stand in one file; `# <- rule-name` marks each line
-//! on which a finding begins, and there are no other findings. Examples that
-//! Deckhand's own schemas refuse, for a field that they lack, are there twice:
-//! as they are printed, and with the field.
+//! The documents of a test are in one file; `# <- rule-name` marks each line on which a finding
+//! begins, and there are no other findings. Examples that Deckhand's own schemas refuse for a
+//! missing field are there twice: as printed, and with the field.
 //!
-//! And cloud-init's page on merging of 2013, likewise.
+//! cloud-init's page on merging of 2013 is treated in the same way.
 
 mod cloud_init;
 mod heat;
@@ -41,18 +39,18 @@ data:
     - site
 ";
 
-/// What examples that show one thing each need not heed: nothing is said of
-/// what is rendered.
-const OF_STYLE: &[&str] =
+/// Rules about style, which short examples need not follow and which do not concern rendered
+/// values.
+const STYLE_RULES: &[&str] =
     &["ineffective-action", "leftover-placeholder", "lost-data", "unused-document"];
 
-/// What came of the documents of a text.
+/// Result of checking the documents of a text.
 struct Run {
     checked: Checked<BTreeMap<String, Node>>,
 }
 
-/// Renders the documents of `text`, behind the layering policy, and checks
-/// that the findings are those that are marked.
+/// Renders the documents of `text`, after the layering policy, and asserts that the findings are
+/// the marked ones.
 fn run(text: &str) -> Run {
     run_alone(&format!("{POLICY}{text}"))
 }
@@ -69,7 +67,7 @@ fn run_alone(text: &str) -> Run {
         .findings
         .diagnostics
         .iter()
-        .filter(|finding| !OF_STYLE.contains(&finding.rule.name))
+        .filter(|finding| !STYLE_RULES.contains(&finding.rule.name))
         .map(|finding| {
             let line = checked.sources.start(finding.primary.span).line.get() as usize;
             (line, finding.rule.name.to_owned())
@@ -95,19 +93,19 @@ impl Run {
         data.unwrap_or_else(|| panic!("`{name}` is rendered: {:?}", self.outputs().keys()))
     }
 
-    /// A document renders to this data, which is given as YAML.
+    /// Asserts that a document renders to this data, given as YAML.
     fn renders(&self, name: &str, expected: &str) -> &Self {
         assert_eq!(canonical(self.data(name)), canonical(&read(expected)), "{name}");
         self
     }
 
-    /// A document is no part of the output.
+    /// Asserts that a document is not in the output.
     fn leaves_out(&self, name: &str) -> &Self {
         assert!(!self.outputs().contains_key(name), "{name}");
         self
     }
 
-    /// One of the findings is an error that says this.
+    /// Asserts that one of the findings is an error with these words.
     fn raises(&self, words: &str) -> &Self {
         let mut errors = self
             .checked
@@ -120,7 +118,7 @@ impl Run {
         self
     }
 
-    /// None of the findings is an error.
+    /// Asserts that no finding is an error.
     fn raises_nothing(&self) -> &Self {
         let counts = self.checked.findings.counts();
         assert_eq!(counts.errors, 0);

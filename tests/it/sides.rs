@@ -1,8 +1,7 @@
-//! The two sides of a comparison, in repositories made with the real `git`,
-//! by the built program: in hooks, in shallow clones, in what CI jobs find.
+//! The two sides of a comparison, in repositories made with the real `git` and by the built
+//! program: in hooks, in shallow clones, and as found by CI jobs.
 //!
-//! What a side holds is compared with what `git ls-tree` and `git ls-files`
-//! say of it.
+//! The content of a side is compared with the output of `git ls-tree` and `git ls-files`.
 
 mod errors;
 #[cfg(unix)]
@@ -18,9 +17,9 @@ use std::process::{Command, Stdio};
 use layercake::commands::sides::{self, Environment, MergeBase, SideSelection};
 use layercake::source::{ContentId, RepoPath, Tree};
 
-use crate::git::{Site, add_submodule, told};
+use crate::git::{Site, add_submodule, describe_error};
 
-/// How a run of `debug side` ended.
+/// Result of a run of `debug side`.
 #[derive(Debug, PartialEq, Eq)]
 struct Ran {
     code: i32,
@@ -29,7 +28,7 @@ struct Ran {
 }
 
 impl Ran {
-    /// The first lines: what was chosen, and the two sides.
+    /// The first lines: the chosen comparison, and the two sides.
     fn chosen(&self) -> Vec<&str> {
         assert_eq!(self.code, 0, "{self:?}");
         self.stdout.lines().take(3).collect()
@@ -40,7 +39,7 @@ impl Ran {
         chosen.map_or("none", |chosen| chosen.split(':').next().unwrap())
     }
 
-    /// The ids of the commits compared; of other sides, what they are called.
+    /// Ids of the compared commits; for other sides, their names.
     fn sides(&self) -> [&str; 2] {
         let chosen = self.chosen();
         let side = |line: &'_ str| -> usize { line.find(' ').unwrap() + 1 };
@@ -55,7 +54,7 @@ impl Ran {
         self.stdout.lines().skip(3).map(str::to_owned).collect()
     }
 
-    /// The error and its help; there must be one, and no other output.
+    /// The error and its help; asserts that there is no other output.
     fn refusal(&self) -> String {
         assert_eq!((self.code, self.stdout.as_str()), (2, ""), "{self:?}");
         assert!(self.stderr.starts_with("error: "), "{self:?}");
@@ -94,22 +93,22 @@ fn id(site: &Site, revision: &str) -> String {
     site.git(&["rev-parse", revision]).trim().to_owned()
 }
 
-/// What git says a commit holds.
+/// Files of a commit, according to git.
 fn in_commit(site: &Site, revision: &str) -> Vec<String> {
     let listed = site.git(&["ls-tree", "-r", "-z", revision]);
     sorted(listed.split_terminator('\0').map(|line| {
-        let (stands, path) = line.split_once('\t').unwrap();
-        let words: Vec<&str> = stands.split(' ').collect();
+        let (entry, path) = line.split_once('\t').unwrap();
+        let words: Vec<&str> = entry.split(' ').collect();
         if words[1] == "commit" { format!("- {path}") } else { format!("{} {path}", words[2]) }
     }))
 }
 
-/// What git says the index holds.
+/// Files of the index, according to git.
 fn in_index(site: &Site) -> Vec<String> {
     let listed = site.git(&["ls-files", "--stage", "-z"]);
     sorted(listed.split_terminator('\0').map(|line| {
-        let (stands, path) = line.split_once('\t').unwrap();
-        let words: Vec<&str> = stands.split(' ').collect();
+        let (entry, path) = line.split_once('\t').unwrap();
+        let words: Vec<&str> = entry.split(' ').collect();
         if words[0] == "160000" { format!("- {path}") } else { format!("{} {path}", words[1]) }
     }))
 }
@@ -132,9 +131,9 @@ fn site() -> Site {
     site
 }
 
-/// What need not be on disk is not deleted: git calls such a tree clean.
+/// Files that need not be on disk are not deleted: git calls such a tree clean.
 #[test]
-fn what_a_sparse_checkout_leaves_out_is_there() {
+fn files_outside_a_sparse_checkout_are_not_deleted() {
     let site = site();
     site.write("site/c/c.yaml", "c\n");
     site.write("other/d.yaml", "d\n");
@@ -146,7 +145,7 @@ fn what_a_sparse_checkout_leaves_out_is_there() {
     fs::remove_file(site.path("site/a.yaml")).unwrap();
     assert_eq!(side(&site, &["--since", "HEAD"]), whole);
     site.write("site/a.yaml", "here all the same\n");
-    assert_eq!(side(&site, &["--since", "HEAD"]), whole, "git does not look at it");
+    assert_eq!(side(&site, &["--since", "HEAD"]), whole, "git ignores it");
     site.git(&["config", "core.sparseCheckout", "true"]);
     assert_ne!(side(&site, &["--since", "HEAD"]).files(), whole.files());
     site.git(&["update-index", "--no-skip-worktree", "site/a.yaml"]);
@@ -163,9 +162,9 @@ fn what_a_sparse_checkout_leaves_out_is_there() {
     }
 }
 
-/// What git gives to hooks after `git --literal-pathspecs commit`, and its like.
+/// Variables that `git --literal-pathspecs commit` and similar commands give to hooks.
 #[test]
-fn what_pathspecs_mean_changes_nothing() {
+fn pathspec_variables_have_no_effect() {
     let site = site();
     site.write("site/a.yaml", "edited\n");
     site.write("other/c.yaml", "beside\n");
@@ -181,9 +180,9 @@ fn what_pathspecs_mean_changes_nothing() {
     }
 }
 
-/// git gives hooks the place of the git folder, and means the current folder by it.
+/// git gives hooks the path of the git folder, and expects the current folder as working tree.
 #[test]
-fn the_git_folder_may_be_elsewhere() {
+fn git_folder_may_be_elsewhere() {
     for name in ["elsewhere", "around/.git"] {
         let site = site();
         let elsewhere = site.beside().join(name);
@@ -240,7 +239,7 @@ fn index_agrees_with_git() {
     assert_eq!(side(&site, &["--staged"]).files(), in_index(&site));
     assert!(in_index(&site).iter().any(|line| line.ends_with(" site/renamed.yaml")));
 
-    // promised, and not there yet
+    // intent to add, without content yet
     site.write("later.yaml", "later\n");
     site.git(&["add", "--intent-to-add", "later.yaml"]);
     let mut expected = in_index(&site);
@@ -283,7 +282,7 @@ fn links_of_the_index_are_followed_in_the_index() {
 }
 
 #[test]
-fn missing_index_is_an_empty_one() {
+fn missing_index_counts_as_empty() {
     let site = site();
     fs::remove_file(site.path(".git/index")).unwrap();
     assert_eq!(in_index(&site), Vec::<String>::new());
@@ -294,7 +293,7 @@ fn missing_index_is_an_empty_one() {
 }
 
 #[test]
-fn since_compares_where_histories_part() {
+fn since_compares_with_the_merge_base() {
     let site = site();
     let fork = id(&site, "HEAD");
     site.git(&["checkout", "--quiet", "-b", "topic"]);
@@ -369,7 +368,7 @@ fn bare_repositories_compare_commits_only() {
         assert!(refusal.ends_with("compare two revisions: `--from REV --to REV`"), "{refusal}");
     }
     let error = bare.repository().index().err().unwrap();
-    assert!(told(&error).contains("no index"), "{error}");
+    assert!(describe_error(&error).contains("no index"), "{error}");
 }
 
 #[test]
@@ -397,11 +396,11 @@ fn sha256_repositories_are_compared() {
     assert_eq!(ran.files()[0].len(), 64 + " a.yaml".len());
     let ran = side(&site, &["--since", "main"]);
     assert_eq!(ran.sides(), [&id(&site, "main~1"), "the working tree"]);
-    assert_eq!(ran.files(), in_index(&site), "read from disk, known by what git calls it");
+    assert_eq!(ran.files(), in_index(&site), "read from disk, with git's ids");
 }
 
 #[test]
-fn files_on_disk_are_known_by_their_content() {
+fn files_on_disk_are_identified_by_content() {
     let site = site();
     let contents = |tree: &dyn Tree| -> BTreeMap<RepoPath, Option<ContentId>> {
         let entries = tree.entries(&RepoPath::new("")).unwrap().into_iter();
@@ -416,11 +415,11 @@ fn files_on_disk_are_known_by_their_content() {
     let hash = site.git(&["hash-object", "site/a.yaml"]);
     assert_eq!(on_disk[&path].unwrap().to_string(), hash.trim());
     let folder = layercake::source::WorkTree::in_folder(site.root.clone()).unwrap();
-    assert_eq!(folder.content_of(b"changed\n"), None, "it knows of no git");
+    assert_eq!(folder.content_of(b"changed\n"), None, "a folder outside of git has no ids");
 }
 
 #[test]
-fn flags_that_contradict_are_refused() {
+fn contradictory_flags_are_refused() {
     let site = site();
     let revision = || Some("HEAD".to_owned());
     let wrong = [
@@ -449,7 +448,7 @@ fn nothing_is_written() {
     let site = site();
     site.git(&["branch", "topic", "HEAD~1"]);
     site.write("site/a.yaml", "on disk\n");
-    // what git would like to refresh in its index
+    // state for which git would refresh its index
     site.write("site/b.yaml", "b\n");
     let before = everything(&site.root);
     assert!(before.len() > 20);
@@ -465,7 +464,7 @@ fn nothing_is_written() {
     }
 }
 
-/// The bytes of every file, the repository's own included.
+/// Bytes of every file, including the repository's own.
 fn everything(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let entries = walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap);
     let files = entries.filter(|entry| entry.file_type().is_file());

@@ -1,11 +1,9 @@
-//! Broken repositories, byte by byte as they may lie on a disk.
+//! Broken repositories, byte for byte as they may be on a disk.
 //!
-//! Every folder of `tests/sites` is one. Its `expected.txt` is all that is said
-//! about it, and what it renders to all the same; `LAYERCAKE_BLESS=1` rewrites
-//! it. `# <- rule-name` marks a line on which a finding begins, and
-//! `markers.txt` marks those of files that cannot carry a comment, as
-//! `PATH:LINE rule-name`; both are written by hand, so that a wrong line cannot
-//! be blessed.
+//! Every folder of `tests/sites` is one. Its `expected.txt` holds all reports about it, and its
+//! rendered documents; `LAYERCAKE_BLESS=1` rewrites it. `# <- rule-name` marks a line on which a
+//! finding begins, and `markers.txt` marks those of files that cannot hold a comment, as
+//! `PATH:LINE rule-name`; both are written by hand, so that a wrong line cannot be blessed.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -22,7 +20,7 @@ use layercake::yaml::{self, Node, Value, Whole, emit};
 
 use crate::support::{finding_text, options, saved};
 
-/// What secrets of these repositories read; it may be seen nowhere.
+/// Value of the secrets in these repositories, which must never be shown.
 const SECRET: &str = "hunter2";
 
 #[test]
@@ -50,36 +48,36 @@ fn broken_repositories_are_reported() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// Most of a document is let go once it has been read; who asks for it reads the text
-/// again, and is given what stood there, with nothing shown that is secret.
+/// Most of a document is dropped once it has been read. A later use reads the text again and must
+/// get the same nodes, with secrets still hidden.
 #[test]
-fn documents_are_read_again_as_they_were() {
-    let (mut let_go, mut secret, mut wrapped) = (0, 0, 0);
+fn reread_documents_are_unchanged() {
+    let (mut dropped, mut secret, mut wrapped) = (0, 0, 0);
     for folder in folders() {
         let checked = checked(&folder, |site| {
             let documents = site.site.iter().map(|(_, document)| document);
-            documents.map(|document| again(document, site.sources)).collect::<Vec<_>>()
+            documents.map(|document| reread(document, site.sources)).collect::<Vec<_>>()
         });
-        for again in checked.sites.into_iter().filter_map(|site| site.taken).flatten() {
-            let_go += usize::from(again == Again::OfText);
-            secret += usize::from(again == Again::OfTextAsSecret);
-            wrapped += usize::from(again == Again::HeldAsWrapped);
+        for source in checked.sites.into_iter().filter_map(|site| site.taken).flatten() {
+            dropped += usize::from(source == NodeSource::PlainText);
+            secret += usize::from(source == NodeSource::SecretText);
+            wrapped += usize::from(source == NodeSource::KeptWrapped);
         }
     }
-    assert!(let_go > 100 && secret > 4 && wrapped > 2, "{let_go}, {secret}, {wrapped}");
+    assert!(dropped > 100 && secret > 4 && wrapped > 2, "{dropped}, {secret}, {wrapped}");
 }
 
-/// Where all of a document is taken from.
+/// Source of a document's nodes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Again {
-    OfText,
-    OfTextAsSecret,
-    HeldAsWrapped,
-    /// Its file cannot be read to its end, or it was not read as it should be.
-    HeldAsDoubtful,
+enum NodeSource {
+    PlainText,
+    SecretText,
+    KeptWrapped,
+    /// Its file cannot be parsed to its end, or it was not read as expected.
+    KeptDoubtful,
 }
 
-fn again(document: &Document, sources: &SourceMap) -> Again {
+fn reread(document: &Document, sources: &SourceMap) -> NodeSource {
     let source = sources.get(document.span.file);
     let parsed = yaml::parse(document.span.file, source.text()).documents;
     let written = parsed.into_iter().find(|it| it.span == document.span).expect("it is there").root;
@@ -87,11 +85,11 @@ fn again(document: &Document, sources: &SourceMap) -> Again {
     let wrapped = wrapped.filter(|it| document.is_wrapped && it.as_mapping().is_some());
     let written = wrapped.unwrap_or(&written);
     let (root, metadata) = (document.root(), document.metadata());
-    // Wrapped or not, the root itself has the place of the whole.
+    // Wrapped or not, the root itself has the span of the whole document.
     let places =
         |root: &Node| leaves(root).into_iter().skip(1).map(|(place, span, _)| (place, span));
     assert!(places(&root).eq(places(written)), "{}", document.key);
-    // The token of an encrypted text is binary, and is taken for text.
+    // The token of an encrypted text is binary, and is read as text.
     assert!(document.wrapped_encrypted || root == *written, "{}", document.key);
     let data = root.get("data").map_or_else(Vec::new, leaves);
     assert!(data.iter().all(|(_, _, secret)| *secret == document.data.secret), "{}", document.key);
@@ -101,19 +99,18 @@ fn again(document: &Document, sources: &SourceMap) -> Again {
         written.get("metadata").cloned().unwrap_or(Node { value: Value::Null, ..metadata.clone() })
     );
     match document.whole() {
-        Whole::InText { .. } if document.data.secret => Again::OfTextAsSecret,
-        Whole::InText { .. } => Again::OfText,
-        Whole::Held(_) if document.is_wrapped => Again::HeldAsWrapped,
+        Whole::InText { .. } if document.data.secret => NodeSource::SecretText,
+        Whole::InText { .. } => NodeSource::PlainText,
+        Whole::Held(_) if document.is_wrapped => NodeSource::KeptWrapped,
         Whole::Held(_) => {
             let is_doubtful = source.fault().is_some() || document.is_doubtful;
-            assert!(is_doubtful, "{} is held for nothing", document.key);
-            Again::HeldAsDoubtful
+            assert!(is_doubtful, "{} is kept without a reason", document.key);
+            NodeSource::KeptDoubtful
         }
     }
 }
 
-/// The places of a value, where what stands there is written, and whether it is
-/// secret.
+/// Locations of a value's leaves, with their spans, and whether they are secret.
 fn leaves(root: &Node) -> Vec<(Location, Span, bool)> {
     let mut leaves = vec![(Location::root(), root.span, root.secret)];
     first_inside(root, |node, place| {
@@ -135,7 +132,7 @@ fn folders() -> Vec<PathBuf> {
 
 type Places = BTreeSet<(String, usize, String)>;
 
-/// A repository, checked as it lies there.
+/// Checks a repository as it is on disk.
 fn checked<T: Send>(folder: &Path, per_site: impl Fn(&RenderedSite<'_>) -> T + Sync) -> Checked<T> {
     let tree = WorkTree::in_folder(folder.to_owned()).expect("the folder is there");
     let root = RepoPath::new("");
@@ -153,7 +150,7 @@ fn checked<T: Send>(folder: &Path, per_site: impl Fn(&RenderedSite<'_>) -> T + S
     checked
 }
 
-/// The report on a repository, and where its findings begin.
+/// Report on a repository, and the places where its findings begin.
 fn run(folder: &Path) -> (String, Places) {
     let checked = checked(folder, rendered);
     let (mut report, mut places) = (String::new(), Places::new());
@@ -179,7 +176,7 @@ fn run(folder: &Path) -> (String, Places) {
     (report, places)
 }
 
-/// What a site renders to, policies and site definitions left out.
+/// Rendered documents of a site, without policies and site definitions.
 fn rendered(site: &RenderedSite<'_>) -> String {
     let mut text = String::new();
     for (doc, recipe) in site.graph.iter().filter(|(_, recipe)| recipe.emit) {
@@ -197,7 +194,7 @@ fn rendered(site: &RenderedSite<'_>) -> String {
     text
 }
 
-/// All that is printed about findings.
+/// All reports about findings.
 fn reports<T>(checked: &Checked<T>) -> [String; 2] {
     saved::full_and_json(&saved::of_checked(checked))
 }

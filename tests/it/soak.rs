@@ -1,6 +1,5 @@
-//! A short soak: some random edits of the examples, each rendered whole and
-//! compared, which must agree. The long one is `benches/soak`, whose code this
-//! is.
+//! A short soak test: random edits of the examples, each rendered completely and compared, with
+//! equal results. The long one is `benches/soak`, whose code is used here.
 
 #[expect(dead_code, reason = "the bench counts and names what a test does not")]
 #[path = "../../benches/soak/walk/mod.rs"]
@@ -36,7 +35,7 @@ fn add(root: &Path, folder: &Path, files: &mut Files) {
     }
 }
 
-/// Walks over an example, and tells what was changed on the way.
+/// Walks over an example, and returns the number of changed outputs.
 fn walk(name: &str, edits: usize) -> usize {
     let course = Course { seed: 7, rules: Rules::All, again_every: 8, program_every: 12 };
     let program = Program { path: PathBuf::from(env!("CARGO_BIN_EXE_layercake")) };
@@ -44,8 +43,8 @@ fn walk(name: &str, edits: usize) -> usize {
     let mut changed = 0;
     for _ in 0..edits {
         let stepped = walk.step().unwrap();
-        let told = stepped.wrong.join("\n");
-        assert!(stepped.wrong.is_empty(), "edit {} {:?}: {told}", stepped.number, stepped.did);
+        let wrong = stepped.wrong.join("\n");
+        assert!(stepped.wrong.is_empty(), "edit {} {:?}: {wrong}", stepped.number, stepped.did);
         changed += stepped.changed.values().sum::<usize>();
     }
     changed
@@ -61,9 +60,9 @@ fn edits_of_cloud_config_agree() {
     assert!(walk("cloud-init", 15) > 0, "the edits change outputs");
 }
 
-/// A soak that agrees with everything would prove nothing.
+/// A soak test that accepts everything would prove nothing.
 #[test]
-fn what_does_not_agree_is_noticed() {
+fn disagreement_is_detected() {
     let manner =
         Manner { semantics: Semantics::Documented, rules: Rules::Usual, listing: Listing::Sorted };
     let base = example("sites");
@@ -75,12 +74,12 @@ fn what_does_not_agree_is_noticed() {
     let [before, after] = [&base, &head].map(|files| see(files, manner).unwrap());
     let both = see_both(&base, &head, manner, Attribution::Verified).unwrap();
     assert_eq!(laws::broken(&before, &after, &both), Vec::<String>::new());
-    for (one, other, told) in [
-        (&before, &before, "changed outputs: told, not seen"),
-        (&after, &after, "changed outputs: told, not seen"),
+    for (one, other, message) in [
+        (&before, &before, "changed outputs: reported, not found"),
+        (&after, &after, "changed outputs: reported, not found"),
         (&after, &before, "base north armada/Chart/v1 horizon"),
     ] {
         let wrong = laws::broken(one, other, &both).join("\n");
-        assert!(wrong.contains(told), "{wrong}");
+        assert!(wrong.contains(message), "{wrong}");
     }
 }

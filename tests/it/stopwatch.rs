@@ -1,4 +1,4 @@
-//! How a run splits: time counts once, for what a thread is really at.
+//! Time of a run by stage: time counts once, for the stage that a thread is really in.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use layercake::report::timing;
 use layercake::stopwatch::{
-    RuleTime, Stage, StageTime, Stopwatch, Times, did, lap, rule, split, split_for, times,
+    RuleTime, Stage, StageTime, Stopwatch, Times, add_count, rule, split, split_for, time, times,
 };
 
 const NAP: Duration = Duration::from_millis(20);
@@ -19,10 +19,10 @@ fn nap() {
 fn time_counts_for_the_innermost_stage() {
     let stopwatch = Stopwatch::start();
     stopwatch.time(|| {
-        lap(Stage::Render, || {
+        time(Stage::Render, || {
             nap();
-            lap(Stage::Parse, || thread::sleep(NAP * 10));
-            did(Stage::Parse, || 3);
+            time(Stage::Parse, || thread::sleep(NAP * 10));
+            add_count(Stage::Parse, || 3);
         });
         rule(("one", 0), nap);
     });
@@ -33,23 +33,23 @@ fn time_counts_for_the_innermost_stage() {
     assert!(parse.threads >= NAP * 10 && parse.count == 3, "{times:?}");
     assert!(rules.threads >= NAP && times.rules.len() == 1, "{times:?}");
     assert_eq!(times.rules[0].rules, ("one", 0));
-    assert_eq!(render.passed, render.threads, "alone, what passes is what is spent");
+    assert_eq!(render.passed, render.threads, "with one thread, both times are equal");
     assert!(times.threads() <= times.total, "{times:?}");
 }
 
-/// Two threads at a stage each take half of the time that passed.
+/// Two threads at a stage each get half of the elapsed time.
 #[test]
-fn time_of_several_threads_is_theirs_and_passes_once() {
+fn threads_of_one_stage_share_the_elapsed_time() {
     let stopwatch = Stopwatch::start();
     stopwatch.time(|| {
-        lap(Stage::Render, || {
+        time(Stage::Render, || {
             let split = split();
             thread::scope(|scope| {
                 for stage in [Stage::Rules, Stage::Validate] {
                     let split = &split;
                     scope.spawn(move || {
                         let _part = split.part();
-                        lap(stage, || thread::sleep(NAP * 5));
+                        time(stage, || thread::sleep(NAP * 5));
                     });
                 }
             });
@@ -60,19 +60,19 @@ fn time_of_several_threads_is_theirs_and_passes_once() {
         let of = times.of(stage);
         assert!(of.threads >= NAP * 5 && of.passed < of.threads, "{times:?}");
     }
-    // The one that waited spent nothing.
+    // The waiting thread spent no time.
     assert!(times.of(Stage::Render).threads < NAP * 5, "{times:?}");
     let passed: Duration = times.stages.iter().map(|it| it.passed).sum();
     assert!(passed <= times.total && passed >= NAP * 5, "{times:?}");
 }
 
-/// A thread that waits may be given work of another stage, and goes back.
+/// A waiting thread may run work of another stage, and then returns to its own.
 #[test]
-fn parts_belong_to_what_was_split_wherever_they_are_done() {
+fn parts_count_for_the_stage_that_was_split() {
     let stopwatch = Stopwatch::start();
     stopwatch.time(|| {
         let split = split_for(Stage::Documents);
-        lap(Stage::Judge, || {
+        time(Stage::Judge, || {
             let part = split.part();
             nap();
             drop(part);
@@ -89,10 +89,10 @@ fn parts_belong_to_what_was_split_wherever_they_are_done() {
 }
 
 #[test]
-fn a_panic_ends_the_stage_it_is_in() {
+fn panic_ends_its_stage() {
     let stopwatch = Stopwatch::start();
     stopwatch.time(|| {
-        let panics = || lap(Stage::Render, || std::panic::resume_unwind(Box::new(())));
+        let panics = || time(Stage::Render, || std::panic::resume_unwind(Box::new(())));
         let outcome: Result<(), _> = catch_unwind(AssertUnwindSafe(panics));
         assert!(outcome.is_err());
         thread::sleep(NAP * 2);
@@ -103,8 +103,8 @@ fn a_panic_ends_the_stage_it_is_in() {
 }
 
 #[test]
-fn nothing_is_counted_where_nobody_holds_a_stopwatch() {
-    lap(Stage::Render, || did(Stage::Render, || unreachable!("nobody wants to know")));
+fn nothing_is_counted_without_a_stopwatch() {
+    time(Stage::Render, || add_count(Stage::Render, || unreachable!("no stopwatch runs")));
     let split = split();
     drop(split.part());
     assert_eq!(times(), None);
@@ -114,7 +114,7 @@ fn nothing_is_counted_where_nobody_holds_a_stopwatch() {
 }
 
 #[test]
-fn the_table_names_what_takes_most_and_what_helps() {
+fn table_names_the_slowest_stages_and_their_remedy() {
     let stage = |stage, passed, threads, count| StageTime {
         stage,
         passed: Duration::from_millis(passed),
@@ -122,7 +122,7 @@ fn the_table_names_what_takes_most_and_what_helps() {
         count,
     };
     let rules = |rules, threads| RuleTime { rules, threads: Duration::from_micros(threads) };
-    let dearest = vec![
+    let slowest = vec![
         rules(("uncommon-destination", 0), 1_200_000),
         rules(("plain-scalar", 4), 90_000),
         rules(("a", 0), 900),
@@ -138,10 +138,10 @@ fn the_table_names_what_takes_most_and_what_helps() {
             stage(Stage::Parse, 333, 500, 45_057),
             stage(Stage::Rules, 12_000, 1_300, 1),
         ],
-        rules: dearest,
+        rules: slowest,
     };
     let table = "timing: 12.3 s on 2 threads
-  stage                              passed  threads  share  for
+  stage                                wall  threads  share  work
   start                             12.0 ms  12.0 ms     1%
   parse                              333 ms   500 ms    28%  45057 files
   rules                              12.0 s  1300 ms    72%  1 finding
@@ -152,20 +152,20 @@ fn the_table_names_what_takes_most_and_what_helps() {
     c                                         0.7 ms     0%
     2 others                                  1.1 ms     0%
   all                                12.3 s  1812 ms   100%
-help: `lint --ignore uncommon-destination` leaves out the rule that takes most of this
+help: skip the slowest rule with `lint --ignore uncommon-destination`
 ";
     assert_eq!(written(&times), table);
 
     let slow =
         |of| Times { stages: vec![stage(of, 300, 300, 0)], rules: Vec::new(), ..times.clone() };
     let help = |of| written(&slow(of)).lines().last().unwrap().to_owned();
-    assert!(help(Stage::Parse).starts_with("help: most goes into parsing; "));
-    assert!(help(Stage::Cause).contains("following values back"), "nothing was rendered for it");
+    assert!(help(Stage::Parse).starts_with("help: most time is spent parsing: "));
+    assert!(help(Stage::Cause).contains("tracing values"), "nothing was rendered for tracing");
     let tried = Times { stages: vec![stage(Stage::Cause, 300, 300, 1)], ..slow(Stage::Cause) };
     assert!(written(&tried).contains("--verify-attribution"));
-    assert!(help(Stage::Judge).starts_with("  all "), "nothing that a user can do");
+    assert!(help(Stage::Judge).starts_with("  all "), "no remedy for a user");
     let short = Times { total: Duration::from_millis(100), ..slow(Stage::Parse) };
-    assert!(!written(&short).contains("help: "), "nobody waits for that");
+    assert!(!written(&short).contains("help: "), "a short stage needs no help");
 }
 
 fn written(times: &Times) -> String {

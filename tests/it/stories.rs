@@ -1,19 +1,16 @@
-//! What layercake tells of edits, as stories: pages in `tests/stories/`, each
-//! a walk through the example repository with every line that is printed.
+//! Reports about edits, as stories: each page in `tests/stories/` is a walk through the example
+//! repository with every printed line.
 //!
-//! A page is Markdown, read from the top. It begins with the files of
-//! `examples/sites` in one commit, or, where a block ` ```example NAME ` says so,
-//! of `examples/NAME`. A block ` ```edit PATH ` changes lines of a
-//! file: those behind `- ` stand there once, one after the other, and those
-//! behind `+ ` take their place. ` ```write PATH ` is a file; ` ```remove PATH `
-//! and ` ```move PATH TO ` are what they say; ` ```commit ` commits. A block
-//! ` ```console ` holds commands and what they print, in 80 columns or in the
-//! number behind the word.
+//! A page is Markdown, read from the top. It begins with the files of `examples/sites` in one
+//! commit, or with those of `examples/NAME` if a block ` ```example NAME ` says so. A block `
+//! ```edit PATH ` changes lines of a file: the lines after `- ` must occur once, one after the
+//! other, and are replaced by those after `+ `. ` ```write PATH ` is a file; ` ```remove PATH `
+//! and ` ```move PATH TO ` remove and move one; ` ```commit ` commits. A block ` ```console `
+//! holds commands and their output, in 80 columns or in the number after the word.
 //!
-//! ` ```outputs ` says by hand which outputs the last commit and the files
-//! differ in, one a line: site, schema, name, what became of it, and the edits
-//! that caused it. `LAYERCAKE_BLESS=1` rewrites what commands print and never
-//! that.
+//! ` ```outputs ` lists by hand the outputs that differ between the last commit and the files, one
+//! per line: site, schema, name, status, and the edits that caused the change. `LAYERCAKE_BLESS=1`
+//! rewrites only the output of commands.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -25,19 +22,19 @@ use serde_json::Value as Json;
 use crate::cli::{Ran, Sandbox};
 
 #[test]
-fn stories_are_told_as_they_are_written() {
+fn stories_match_the_printed_output() {
     let bless = std::env::var_os("LAYERCAKE_BLESS").is_some();
     let mut wrong = Vec::new();
     for path in pages() {
         let text = fs::read_to_string(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy();
-        let told = Story::begin(&name).told(&text);
-        if told.text != text && bless {
-            fs::write(&path, &told.text).unwrap();
-        } else if told.text != text {
-            wrong.push(format!("{name} tells:\n{}", told.text));
+        let story = Story::begin(&name).play(&text);
+        if story.text != text && bless {
+            fs::write(&path, &story.text).unwrap();
+        } else if story.text != text {
+            wrong.push(format!("{name} is now:\n{}", story.text));
         }
-        wrong.extend(told.wrong);
+        wrong.extend(story.wrong);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
@@ -47,8 +44,8 @@ fn every_kind_of_change_has_a_story() {
     let texts: Vec<String> = pages().iter().map(|page| fs::read_to_string(page).unwrap()).collect();
     let all = texts.concat();
     for word in ["changed", "added", "removed", "broken", "repaired", "metadata"] {
-        let is_told = |line: &str| line.split(' ').nth(3) == Some(word);
-        assert!(all.lines().any(is_told), "an output that is `{word}`");
+        let is_listed = |line: &str| line.split(' ').nth(3) == Some(word);
+        assert!(all.lines().any(is_listed), "an output that is `{word}`");
     }
     for via in [
         "edited",
@@ -61,15 +58,15 @@ fn every_kind_of_change_has_a_story() {
         "removed",
         "policy",
     ] {
-        let is_told = |line: &str| {
+        let is_listed = |line: &str| {
             let words = [format!("({via}"), format!("→ {via}")];
             line.ends_with(&format!(" {via}")) || words.iter().any(|word| line.contains(word))
         };
-        assert!(all.lines().any(is_told), "a way by `{via}`");
+        assert!(all.lines().any(is_listed), "a hop `{via}`");
     }
 }
 
-/// Every story up to each of its commands, with the repository as it is then.
+/// Calls `look` before each command of every story, with the repository at that point.
 pub fn scenes(mut look: impl FnMut(&str, &Sandbox)) {
     for path in pages() {
         let page = fs::read_to_string(&path).unwrap();
@@ -94,7 +91,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// A repository of the files of an example, in one commit.
+/// A repository with the files of an example, in one commit.
 pub fn of_example(name: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
@@ -113,7 +110,7 @@ pub fn of_example(name: &str) -> Sandbox {
     sandbox
 }
 
-/// Flags with which a run prints something else than a report.
+/// Flags with which a run does not print a report.
 const NOT_SAVED: [&str; 6] =
     ["json", "--statistics", "--fix", "--diff", "--add-ignore", "--exit-zero"];
 
@@ -135,8 +132,8 @@ impl Story {
         Self { name: name.to_owned(), sandbox, text: String::new(), wrong: Vec::new() }
     }
 
-    /// The page as it would be true.
-    fn told(mut self, page: &str) -> Self {
+    /// The page with the output of this run.
+    fn play(mut self, page: &str) -> Self {
         let mut rest = page;
         while let Some((prose, block)) = rest.split_once("```") {
             let (info, block) = block.split_once('\n').expect("a block has lines");
@@ -149,7 +146,7 @@ impl Story {
         self
     }
 
-    /// Does what a block says; its content as it would be true.
+    /// Executes a block, and returns its content with the output of this run.
     fn block(&mut self, info: &str, body: &str) -> String {
         let words: Vec<&str> = info.split(' ').collect();
         match words[..] {
@@ -181,7 +178,7 @@ impl Story {
         let (before, after) = (lines("- "), lines("+ "));
         let text = fs::read_to_string(self.sandbox.path(path)).unwrap();
         let times = format!("\n{text}").matches(&format!("\n{before}")).count();
-        assert_eq!(times, 1, "{}: in {path} these lines stand once:\n{before}", self.name);
+        assert_eq!(times, 1, "{}: in {path} these lines occur once:\n{before}", self.name);
         let edited = format!("\n{text}").replacen(&format!("\n{before}"), &format!("\n{after}"), 1);
         self.sandbox.write(path, &edited[1..]);
     }
@@ -204,8 +201,8 @@ impl Story {
             }
             let ran = self.run(command, width);
             self.check_saved(command, &ran, width);
-            let printed = self.alike(&ran.stdout);
-            // The concise format is a line each, for programs too.
+            let printed = self.normalized(&ran.stdout);
+            // The concise format has one line per finding, also for programs.
             let is_wide =
                 |line: &&str| line.chars().count() > width && !command.contains("concise");
             for line in printed.lines().filter(is_wide).filter(|line| !is_unbreakable(line)) {
@@ -228,8 +225,8 @@ impl Story {
         Ran::of(&command.env("COLUMNS", width.to_string()).output().unwrap())
     }
 
-    /// What a run printed is what `report` prints of the report that the same run
-    /// saves, but for the name of the folder and for the time.
+    /// Checks that a run prints the same as `report` does for the report that the run saves, apart
+    /// from the name of the folder and the time.
     fn check_saved(&mut self, command: &str, ran: &Ran, width: usize) {
         let words: Vec<&str> = command.split(' ').collect();
         let is_reported = matches!(words[0], "lint" | "diff") && ran.code < 2;
@@ -250,25 +247,25 @@ impl Story {
                 _ => {}
             }
         }
-        let told = self.run(&report, width);
-        let live = self.alike(&ran.stdout);
-        let saved = self.alike(&told.stdout);
-        if (told.code, &*saved) != (0, &*live) {
+        let shown = self.run(&report, width);
+        let live = self.normalized(&ran.stdout);
+        let saved = self.normalized(&shown.stdout);
+        if (shown.code, &*saved) != (0, &*live) {
             let name = &self.name;
             let wrong =
-                format!("{name}: `{command}` told:\n{live}and saved:\n{saved}{}", told.stderr);
+                format!("{name}: `{command}` printed:\n{live}and saved:\n{saved}{}", shown.stderr);
             self.wrong.push(wrong);
         }
     }
 
-    /// The output as if commits were always the same, and took no time.
-    fn alike(&self, printed: &str) -> String {
+    /// Output as if commits always had the same ids, and runs took no time.
+    fn normalized(&self, printed: &str) -> String {
         let head = self.sandbox.git(&["rev-parse", "--short=10", "HEAD"]);
         printed.replace(head.trim(), "0123456789").lines().map(without_time).collect()
     }
 }
 
-/// Whether a line is a place and no more.
+/// Whether a line is only a place.
 fn is_unbreakable(line: &str) -> bool {
     line.split_whitespace().count() < 3
 }

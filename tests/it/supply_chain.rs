@@ -1,7 +1,6 @@
-//! What layercake is built of is what `deny.toml` allows: which licences, which
-//! crates in several versions, from where. `cargo deny` judges the same file, and
-//! knows advisories too; here it is judged wherever the tests run, offline, for
-//! the system they run on. A setting that is not understood here fails.
+//! Dependencies satisfy `deny.toml`: licences, crates in several versions, sources. `cargo deny`
+//! checks the same file, and advisories too; this test runs wherever the tests run, offline, for
+//! the system they run on. A setting that is unknown here fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,7 +25,7 @@ fn every_licence_is_allowed() {
     }
     assert!(wrong.is_empty(), "licences that deny.toml does not allow:\n{}", wrong.join("\n"));
     let unused: Vec<&String> = allow.iter().filter(|it| !used.contains(*it)).collect();
-    assert!(unused.is_empty(), "licences that deny.toml allows and nothing has: {unused:?}");
+    assert!(unused.is_empty(), "unused licences that deny.toml allows: {unused:?}");
     let locked: BTreeSet<String> = lock().package.into_iter().map(|it| it.name).collect();
     for Exception { name, .. } in exceptions {
         assert!(locked.contains(&name), "deny.toml makes an exception for `{name}`, which is gone");
@@ -34,7 +33,7 @@ fn every_licence_is_allowed() {
 }
 
 #[test]
-fn a_crate_in_several_versions_has_its_reason() {
+fn duplicate_crate_versions_have_a_reason() {
     let skipped = rules().bans.skip;
     let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for Crate { name, version, .. } in crates() {
@@ -45,26 +44,26 @@ fn a_crate_in_several_versions_has_its_reason() {
     versions.retain(|_, versions| versions.len() > 1);
     assert!(
         versions.is_empty(),
-        "there in several versions, and deny.toml says not why: {versions:?}"
+        "in several versions, without a reason in deny.toml: {versions:?}"
     );
 }
 
-/// Also for other systems, so that it is held wherever it is looked at.
+/// Reasons for other systems count as well, so the result is the same on every machine.
 #[test]
-fn no_reason_outlives_what_it_is_for() {
+fn unused_reasons_are_refused() {
     let locked = lock().package;
     for skip in rules().bans.skip {
         let named = locked.iter().filter(|it| skip.is(&it.name, &it.version)).count();
         assert_eq!(named, 1, "`{}` of deny.toml's `skip` is gone", skip.name);
-        let name = skip.name.split('@').next().expect("a text has a first part");
+        let name = skip.name.split('@').next().expect("a name has a first part");
         let versions = locked.iter().filter(|it| it.name == name).count();
-        assert!(versions > 1, "`{name}` is there once, and deny.toml skips it");
+        assert!(versions > 1, "deny.toml skips `{name}`, which has one version");
         assert!(skip.reason.len() > 10, "`{}` is skipped without a reason", skip.name);
     }
 }
 
 #[test]
-fn every_crate_is_from_a_place_that_is_known() {
+fn every_crate_has_a_known_source() {
     let Rules { sources, bans, .. } = rules();
     let own: BTreeSet<String> = manifests()
         .iter()
@@ -85,7 +84,7 @@ fn every_crate_is_from_a_place_that_is_known() {
         if own.contains(&name) {
             continue;
         }
-        let from = source.unwrap_or_else(|| panic!("`{name}` is a folder of one machine"));
+        let from = source.unwrap_or_else(|| panic!("`{name}` is a local folder"));
         let from = from.split(['?', '#']).next().expect("a text has a first part");
         assert!(known.contains(from), "`{name}` is from {from}, which deny.toml does not know");
         assert!(checksum.is_some() || from.starts_with("git+"), "`{name}` has no checksum");
@@ -95,7 +94,7 @@ fn every_crate_is_from_a_place_that_is_known() {
 }
 
 #[test]
-fn no_requirement_takes_any_version() {
+fn no_requirement_accepts_any_version() {
     let manifests = manifests();
     let requirements: Vec<_> =
         manifests.iter().flat_map(|it| requirements(&manifest(it))).collect();
@@ -105,16 +104,16 @@ fn no_requirement_takes_any_version() {
     }
 }
 
-/// The lint holds for all targets of a package: library, program, tests, benches
-/// and build script; and it cannot be switched off for a part of them.
+/// The lint applies to all targets of a package: library, program, tests, benches and build
+/// script. It cannot be switched off for some of them.
 #[test]
-fn no_package_may_have_unsafe_code() {
+fn every_package_forbids_unsafe_code() {
     let manifests = manifests();
     assert!(manifests.contains(&root().join("Cargo.toml")) && manifests.len() > 4);
     let workspace = manifest(&root().join("Cargo.toml"));
     let level = workspace["workspace"]["lints"]["rust"]["unsafe_code"].as_str();
     assert_eq!(level, Some("forbid"));
-    // What libFuzzer calls is a C function, which its macro declares.
+    // libFuzzer calls a C function, which its macro declares.
     let fuzz = root().join("fuzz").join("Cargo.toml");
     for path in manifests.into_iter().filter(|path| *path != fuzz) {
         let manifest = manifest(&path);
@@ -122,9 +121,9 @@ fn no_package_may_have_unsafe_code() {
     }
 }
 
-/// What the tests above take for granted.
+/// Settings on which the tests above rely.
 #[test]
-fn no_rule_is_only_a_warning() {
+fn every_setting_is_deny() {
     let Rules { licenses, bans, sources, .. } = rules();
     assert!(licenses.include_dev && bans.multiple_versions_include_dev);
     for level in [
@@ -139,7 +138,7 @@ fn no_rule_is_only_a_warning() {
 }
 
 #[test]
-fn what_is_judged_is_what_is_released() {
+fn checked_targets_are_the_released_ones() {
     let released = fs::read_to_string(root().join(".github/workflows/release.yml")).unwrap();
     let released: BTreeSet<&str> =
         released.lines().filter_map(|line| line.trim().strip_prefix("- target: ")).collect();
@@ -148,7 +147,7 @@ fn what_is_judged_is_what_is_released() {
 }
 
 #[test]
-fn licences_are_read_as_spdx_has_them() {
+fn licences_are_read_as_spdx_expressions() {
     let allowed = ["MIT", "Zlib", "Apache-2.0 WITH LLVM-exception"];
     for (text, expected) in [
         ("MIT", Some(vec!["MIT"])),
@@ -171,8 +170,7 @@ fn licences_are_read_as_spdx_has_them() {
     }
 }
 
-/// Which of the allowed licences an expression of SPDX is met with; none where it
-/// is not, or is no expression.
+/// Allowed licences that satisfy an SPDX expression; `None` if it is not satisfied, or invalid.
 fn chosen<'a>(expression: &str, allowed: &[&'a str]) -> Option<Vec<&'a str>> {
     let text = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -180,7 +178,7 @@ fn chosen<'a>(expression: &str, allowed: &[&'a str]) -> Option<Vec<&'a str>> {
     rest.is_empty().then_some(met)?
 }
 
-/// What is met of the front of an expression, if it is, and what is left of it.
+/// Licences that satisfy the front of an expression, if any, and the rest of it.
 type Met<'a, 'b> = Option<(Option<Vec<&'a str>>, &'b [&'b str])>;
 
 fn any_of<'a, 'b>(words: &'b [&'b str], allowed: &[&'a str]) -> Met<'a, 'b> {
@@ -219,7 +217,7 @@ fn one<'a, 'b>(words: &'b [&'b str], allowed: &[&'a str]) -> Met<'a, 'b> {
 #[serde(deny_unknown_fields)]
 struct Rules {
     graph: Targets,
-    /// Judged by `cargo deny` alone: they are on the network.
+    /// Checked by `cargo deny` alone: advisories need the network.
     #[serde(rename = "advisories")]
     _advisories: toml::Table,
     licenses: Licenses,
@@ -231,7 +229,7 @@ struct Rules {
 #[serde(deny_unknown_fields)]
 struct Targets {
     targets: Vec<String>,
-    /// Packages of the workspace that are not judged.
+    /// Packages of the workspace that are not checked.
     exclude: Vec<String>,
 }
 
@@ -262,7 +260,7 @@ struct Bans {
     deny: Vec<Named>,
 }
 
-/// A crate, `NAME` or `NAME@VERSION`, and why it is named.
+/// A crate, `NAME` or `NAME@VERSION`, and the reason for its entry.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Named {
@@ -325,8 +323,8 @@ fn parsed<T: DeserializeOwned>(path: &Path) -> T {
     toml::from_str(&text).unwrap_or_else(|it| panic!("{}: {it}", path.display()))
 }
 
-/// All crates that are built here, as cargo itself says: the lock file has more,
-/// for other systems and for features that are off.
+/// All crates that are built here, according to cargo: the lock file has more, for other systems
+/// and for disabled features.
 fn crates() -> BTreeSet<Crate> {
     let output = Command::new(env!("CARGO"))
         .args(["tree", "--offline", "--locked", "--edges", "normal,build,dev"])
@@ -350,8 +348,8 @@ fn read(line: &str) -> Crate {
     Crate { name, version: version.to_owned(), license: license.to_owned() }
 }
 
-/// The dependencies of a manifest, with the versions that will do; those of the workspace are in
-/// the table of the root.
+/// Dependencies of a manifest, with their version requirements; those of the workspace are in the
+/// table of the root.
 fn requirements(manifest: &toml::Table) -> Vec<(String, Option<String>)> {
     let by_target = manifest.get("target").and_then(toml::Value::as_table);
     let by_target = by_target.into_iter().flatten().filter_map(|(_, it)| it.as_table());
@@ -373,8 +371,7 @@ fn requirements(manifest: &toml::Table) -> Vec<(String, Option<String>)> {
         .collect()
 }
 
-/// The manifests of this repository: the package's own, and those of packages in
-/// folders below it.
+/// Manifests of this repository: the package's own, and those of packages in folders below it.
 pub fn manifests() -> Vec<PathBuf> {
     let beside = [root().to_path_buf(), root().join("crates")];
     let folders = beside.iter().flat_map(|it| fs::read_dir(it).unwrap());

@@ -1,4 +1,4 @@
-//! The YAML reader and writer: laws over any text, hostile ones among them.
+//! The YAML reader and writer: laws over any text, hostile input included.
 
 mod copies;
 pub mod emitting;

@@ -1,5 +1,4 @@
-//! What layercake makes of files in memory: of one side by itself, and of two
-//! sides compared.
+//! Runs of layercake on files in memory: of one side alone, and of two sides compared.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,27 +25,27 @@ use super::Files;
 use super::plain::{Output, Outputs, plain};
 use super::random::Random;
 
-/// One side, rendered and judged by itself.
+/// Results of one side alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     pub outputs: Outputs,
-    /// The findings that count, and those that are suppressed.
+    /// Findings that are not suppressed, and those that are.
     pub findings: BTreeSet<Finding>,
     pub suppressed: BTreeSet<Finding>,
-    /// What is said of several documents at once, by rule and message.
+    /// Findings about several documents at once, by rule and message.
     pub of_several: BTreeSet<(&'static str, String)>,
     pub sites: Vec<SiteSeen>,
     pub has_failed: bool,
 }
 
-/// What is made of what in a site.
+/// Dependencies of the documents of a site.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteSeen {
     pub name: String,
     pub documents: Vec<DocumentSeen>,
 }
 
-/// A document, where it is written, and which ones it needs.
+/// Location of a document, and the documents it needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentSeen {
     pub path: String,
@@ -54,7 +53,7 @@ pub struct DocumentSeen {
     pub needs: Vec<usize>,
 }
 
-/// A finding in one site; in none where it is of a file.
+/// A finding in a site; `None` for findings of files.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     pub site: Option<String>,
@@ -65,32 +64,32 @@ pub struct Finding {
     pub message: String,
 }
 
-/// Two sides, compared.
+/// Results of comparing two sides.
 pub struct BothSeen {
     pub compared: Compared,
     pub base: Outputs,
     pub head: Outputs,
 }
 
-/// In which order a tree lists its files.
+/// Order in which a tree lists its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listing {
     /// By path.
     Sorted,
-    /// In an order that this number decides.
+    /// In an order determined by this seed.
     Shuffled(u64),
 }
 
-/// Which rules look.
+/// Set of enabled rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// Those that look where nothing is configured.
+    /// Rules that are enabled by default.
     Usual,
-    /// Every one there is.
+    /// All rules.
     All,
 }
 
-/// How a run is to be.
+/// Options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Manner {
     pub semantics: Semantics,
@@ -98,10 +97,10 @@ pub struct Manner {
     pub listing: Listing,
 }
 
-/// Renders and judges `files`.
+/// Renders and checks `files`.
 ///
 /// # Errors
-/// Where layercake cannot do its work.
+/// If layercake fails.
 pub fn see(files: &Files, manner: Manner) -> Result<Seen, Error> {
     let tree = Listed::new(files, manner.listing);
     let settled = settled(&tree, None, manner)?;
@@ -125,7 +124,7 @@ pub fn see(files: &Files, manner: Manner) -> Result<Seen, Error> {
 /// Compares `head` with `base`.
 ///
 /// # Errors
-/// Where layercake cannot do its work.
+/// If layercake fails.
 pub fn see_both(
     base: &Files,
     head: &Files,
@@ -144,16 +143,16 @@ pub fn see_both(
     let outputs = Mutex::new((Outputs::new(), Outputs::new()));
     let compared = compare_with(&plan, &settings, &|both: &BothSides<'_>| {
         let (base, head) = (of_side(both.base.as_ref()), of_side(both.head.as_ref()));
-        let mut outputs = outputs.lock().expect("nothing fails while it is locked");
+        let mut outputs = outputs.lock().expect("no panic while the lock is held");
         outputs.0.extend(base);
         outputs.1.extend(head);
     })?;
-    let (base, head) = outputs.into_inner().expect("nothing failed while it was locked");
+    let (base, head) = outputs.into_inner().expect("no panic while the lock was held");
     Ok(BothSeen { compared, base, head })
 }
 
 impl BothSeen {
-    /// The report for programs, which says all there is to say.
+    /// JSON report, which contains all results.
     pub fn report(&self) -> String {
         let checked = &self.compared.checked;
         let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
@@ -165,12 +164,12 @@ impl BothSeen {
         let findings = self.compared.findings.reported(false, &checked.sources);
         let run = ReportInput::of_comparison(sides, &self.compared.comparison, Some(&findings));
         let mut text = Vec::new();
-        write(&Report::new(run, &view), &mut text).expect("memory takes it");
-        String::from_utf8(text).expect("reports are text")
+        write(&Report::new(run, &view), &mut text).expect("writing to memory succeeds");
+        String::from_utf8(text).expect("reports are UTF-8")
     }
 }
 
-/// The findings, one for each site.
+/// Findings, split by site.
 pub fn unfolded(diagnostics: &[Diagnostic], sources: &SourceMap) -> BTreeSet<Finding> {
     diagnostics.iter().flat_map(|it| by_site(it, sources)).collect()
 }
@@ -204,19 +203,19 @@ fn settled(tree: &Listed, base: Option<&Listed>, manner: Manner) -> Result<Optio
         &ConfigurationSource::Root,
         &ConfigurationTrees { tree, base, root: None },
     )?;
-    let meaning = SemanticsFlags { semantics: Some(manner.semantics), ..SemanticsFlags::default() };
+    let flags = SemanticsFlags { semantics: Some(manner.semantics), ..SemanticsFlags::default() };
     let select = match manner.rules {
         Rules::Usual => Vec::new(),
         Rules::All => vec!["all".to_owned()],
     };
-    settle(&found, meaning, &Selectors { select, ..Selectors::default() })
+    settle(&found, flags, &Selectors { select, ..Selectors::default() })
 }
 
 fn layout_of(tree: &Listed) -> Result<Option<Layout>, Error> {
     Layout::discover(tree, &RepoPath::new(""))
 }
 
-/// Files in memory, listed in some order.
+/// Files in memory with a chosen listing order.
 struct Listed {
     tree: MemoryTree,
     listing: Listing,
@@ -254,7 +253,7 @@ fn outputs_of(site: &RenderedSite<'_>) -> Outputs {
             Outcome::Ready(data) => Some(plain(data)),
             Outcome::Blocked(_) => None,
         };
-        // What cloud-init is given has no metadata.
+        // cloud-init outputs have no metadata.
         let document = site.site.documents.get(doc.index());
         let metadata = document.map(|it| plain(&it.metadata())).unwrap_or_default();
         let layer = recipe.key.layer.to_string();

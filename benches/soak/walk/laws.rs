@@ -1,5 +1,4 @@
-//! What a comparison of two sides says must be what anybody sees who looks at
-//! each of them alone.
+//! Consistency checks: a comparison must agree with the results of each side alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +9,7 @@ use super::edits::Edit;
 use super::engine::{BothSeen, Finding, Seen, unfolded};
 use super::plain::{Change, Name, Outputs, changes};
 
-/// What is wrong with a comparison, in words; nothing where nothing is.
+/// Describes the inconsistencies of a comparison.
 pub fn broken(base: &Seen, head: &Seen, both: &BothSeen) -> Vec<String> {
     let mut wrong = Vec::new();
     if base.has_failed || head.has_failed || both.compared.checked.internal_error {
@@ -18,31 +17,31 @@ pub fn broken(base: &Seen, head: &Seen, both: &BothSeen) -> Vec<String> {
     }
     wrong.extend(differing_outputs("base", &base.outputs, &both.base));
     wrong.extend(differing_outputs("head", &head.outputs, &both.head));
-    let seen = changes(&base.outputs, &head.outputs);
-    wrong.extend(changed_outputs(&seen, &told(both), both));
+    let found = changes(&base.outputs, &head.outputs);
+    wrong.extend(changed_outputs(&found, &reported(both), both));
     wrong.extend(unexplained(both));
     wrong.extend(findings(base, head, both));
     wrong.extend(counts(base, head, both));
     wrong
 }
 
-/// What is wrong where nothing but the text was changed.
-pub fn more_than_text(edit: &Edit, both: &BothSeen) -> Vec<String> {
+/// Describes the changes reported for an edit that only changes the text.
+pub fn text_only_violations(edit: &Edit, both: &BothSeen) -> Vec<String> {
     let comparison = &both.compared.comparison;
     let mut wrong = Vec::new();
     if !comparison.edits.is_empty() || !comparison.outputs.is_empty() {
         let (edits, outputs) = (comparison.edits.len(), comparison.outputs.len());
-        wrong.push(format!("the text alone was changed: {edits} edits, {outputs} outputs"));
+        wrong.push(format!("a text-only edit was reported as {edits} edits, {outputs} outputs"));
     }
     let findings = &both.compared.findings;
     if edit.is_comment() {
-        // A rule of its own says that there is text before the first `---`.
-        let is_meant =
+        // A separate rule reports text before the first `---`.
+        let is_relevant =
             |it: &&layercake::diagnostic::Diagnostic| it.rule.name != "missing-document-start";
         let of = [&findings.new, &findings.fixed]
-            .map(|it| it.diagnostics.iter().filter(is_meant).count());
+            .map(|it| it.diagnostics.iter().filter(is_relevant).count());
         if of != [0, 0] {
-            wrong.push(format!("a comment brought, and mended, as many findings: {of:?}"));
+            wrong.push(format!("a comment edit added and fixed findings: {of:?}"));
         }
     }
     wrong
@@ -64,30 +63,31 @@ fn differing_outputs(side: &str, alone: &Outputs, compared: &Outputs) -> Vec<Str
         .collect()
 }
 
-/// Where a file breaks off on one of the sides, every output of its sites is told, as one that is
-/// not comparable unless another edit is known to change it.
-fn changed_outputs(seen: &[Change], told: &[Change], both: &BothSeen) -> Vec<String> {
+/// Compares changed outputs. If a file is truncated on one side, all outputs of its sites are
+/// reported: as not comparable, unless another edit is known to change them.
+fn changed_outputs(found: &[Change], reported: &[Change], both: &BothSeen) -> Vec<String> {
     let is_unknown = |(.., status): &&Change| *status == Status::NotComparable.as_str();
     let unread: BTreeSet<&str> =
-        told.iter().filter(is_unknown).map(|(name, ..)| &*name[0]).collect();
+        reported.iter().filter(is_unknown).map(|(name, ..)| &*name[0]).collect();
     let mut edits = both.compared.comparison.edits.iter();
     let mut wrong = Vec::new();
     if !unread.is_empty() && edits.all(|reach| reach.edit.kind != EditKind::File) {
-        wrong.push(format!("outputs of {unread:?} are not comparable, and all files are read"));
+        wrong
+            .push(format!("outputs of {unread:?} are not comparable although all files were read"));
     }
     let of = |changes: &[Change], is_unread: bool| -> Vec<Change> {
         let wanted = changes.iter().filter(|(name, ..)| unread.contains(&*name[0]) == is_unread);
         wanted.cloned().collect()
     };
-    wrong.extend(differing("changed outputs", &of(seen, false), &of(told, false)));
-    let names: BTreeSet<Name> = of(told, true).into_iter().map(|(name, ..)| name).collect();
+    wrong.extend(differing("changed outputs", &of(found, false), &of(reported, false)));
+    let names: BTreeSet<Name> = of(reported, true).into_iter().map(|(name, ..)| name).collect();
     let all = both.base.keys().chain(both.head.keys());
     let left_out = all.filter(|name| unread.contains(&*name[0]) && !names.contains(*name));
-    wrong.extend(left_out.map(|name| format!("not told as not comparable: {name:?}")));
+    wrong.extend(left_out.map(|name| format!("not reported as not comparable: {name:?}")));
     wrong
 }
 
-fn told(both: &BothSeen) -> Vec<Change> {
+fn reported(both: &BothSeen) -> Vec<Change> {
     let changes = both.compared.comparison.outputs.iter().map(|change| {
         let site = change.site.as_deref().unwrap_or_default().to_owned();
         let name = [site, change.key.schema.to_string(), change.key.name.to_string()];
@@ -115,43 +115,42 @@ fn unexplained(both: &BothSeen) -> Vec<String> {
         .collect()
 }
 
-/// What is in only one of two lists.
-fn differing<T: Ord + std::fmt::Debug>(what: &str, seen: &[T], told: &[T]) -> Vec<String> {
+/// Describes elements that are in only one of two lists.
+fn differing<T: Ord + std::fmt::Debug>(what: &str, found: &[T], reported: &[T]) -> Vec<String> {
     let mut counts: BTreeMap<&T, i64> = BTreeMap::new();
-    for it in seen {
+    for it in found {
         *counts.entry(it).or_default() += 1;
     }
-    for it in told {
+    for it in reported {
         *counts.entry(it).or_default() -= 1;
     }
     let unequal = counts.into_iter().filter(|(_, count)| *count != 0);
     unequal
         .map(|(it, count)| {
-            let who = if count > 0 { "seen, not told" } else { "told, not seen" };
+            let who = if count > 0 { "found, not reported" } else { "reported, not found" };
             format!("{what}: {who}: {it:?}")
         })
         .collect()
 }
 
-/// New and unchanged findings are those of the head, and the others those of
-/// the base.
+/// New and unchanged findings must be those of the head; the others must be those of the base.
 fn findings(base: &Seen, head: &Seen, both: &BothSeen) -> Vec<String> {
     let (findings, sources) = (&both.compared.findings, &both.compared.checked.sources);
     let of = |of: &[layercake::diagnostic::Diagnostic]| unfolded(of, sources);
     let (new, unchanged) = (of(&findings.new.diagnostics), of(&findings.unchanged.diagnostics));
     let fixed = of(&findings.fixed.diagnostics);
     let all: Vec<&Finding> = new.union(&unchanged).collect();
-    let seen: Vec<&Finding> = head.findings.iter().collect();
-    let mut wrong = differing("findings", &seen, &all);
+    let found: Vec<&Finding> = head.findings.iter().collect();
+    let mut wrong = differing("findings", &found, &all);
     let suppressed: Vec<Finding> = of(&findings.suppressed).into_iter().collect();
-    let seen: Vec<Finding> = head.suppressed.iter().cloned().collect();
-    wrong.extend(differing("suppressed findings", &seen, &suppressed));
+    let found: Vec<Finding> = head.suppressed.iter().cloned().collect();
+    wrong.extend(differing("suppressed findings", &found, &suppressed));
     wrong.extend(balance([base, head], [&new, &fixed]));
     wrong
 }
 
-/// The findings of a site that say the same of whatever document: in reports
-/// the documents of all sites stand together.
+/// Key of findings in a site with the same message, regardless of the document, since reports
+/// combine the documents of all sites.
 type Alike<'a> = (Option<&'a str>, &'static str, &'a str);
 
 fn alike(findings: &BTreeSet<Finding>) -> BTreeMap<Alike<'_>, i64> {
@@ -162,10 +161,10 @@ fn alike(findings: &BTreeSet<Finding>) -> BTreeMap<Alike<'_>, i64> {
     counts
 }
 
-/// What the head has more than the base is new, and what it has less is fixed.
-/// Not where something is suppressed, for that is not fixed; nor where several
-/// documents are concerned, each of which may be new while what is said is not.
-/// Of a site that came or went only what no other site was told of the same files.
+/// The difference between the findings of head and base must equal new minus fixed findings.
+/// Excluded are suppressed findings, which are not fixed, and findings about several documents,
+/// where a document can be new although the message is not. For an added or removed site, other
+/// sites may report findings of the same files.
 fn balance([base, head]: [&Seen; 2], [new, fixed]: [&BTreeSet<Finding>; 2]) -> Vec<String> {
     let of = [&base.findings, &head.findings, new, fixed].map(alike);
     let hidden = alike(&head.suppressed);
@@ -176,7 +175,7 @@ fn balance([base, head]: [&Seen; 2], [new, fixed]: [&BTreeSet<Finding>; 2]) -> V
         !is_of_several && !hidden.contains_key(*it)
     };
     let is_on_both = |site: Option<&str>| {
-        let is_there = |seen: &Seen| seen.sites.iter().any(|it| Some(&*it.name) == site);
+        let is_there = |found: &Seen| found.sites.iter().any(|it| Some(&*it.name) == site);
         is_there(base) == is_there(head)
     };
     let all: BTreeSet<&Alike<'_>> = of.iter().flat_map(BTreeMap::keys).collect();
@@ -190,20 +189,21 @@ fn balance([base, head]: [&Seen; 2], [new, fixed]: [&BTreeSet<Finding>; 2]) -> V
     wrong.collect()
 }
 
-/// Every site has on each side as many outputs as it has there.
+/// Every site must have the reported number of outputs on each side.
 fn counts(base: &Seen, head: &Seen, both: &BothSeen) -> Vec<String> {
-    let count = |seen: &Seen, site: &str| -> usize {
-        let of_site = seen.outputs.iter().filter(|(name, _)| name[0] == site);
+    let count = |found: &Seen, site: &str| -> usize {
+        let of_site = found.outputs.iter().filter(|(name, _)| name[0] == site);
         of_site.map(|(_, outputs)| outputs.len()).sum()
     };
-    let is_there = |seen: &Seen, site: &str| seen.sites.iter().any(|it| it.name == site);
+    let is_there = |found: &Seen, site: &str| found.sites.iter().any(|it| it.name == site);
     let sites = both.compared.comparison.sites.iter();
     sites
         .filter_map(|reach| {
             let site = reach.site.as_deref().unwrap_or_default();
-            let of = |seen: &Seen| is_there(seen, site).then(|| count(seen, site));
-            let (seen, told) = ([of(base), of(head)], [reach.base, reach.head]);
-            (seen != told).then(|| format!("outputs of {site}: {seen:?} seen, {told:?} told"))
+            let of = |found: &Seen| is_there(found, site).then(|| count(found, site));
+            let (found, reported) = ([of(base), of(head)], [reach.base, reach.head]);
+            (found != reported)
+                .then(|| format!("outputs of {site}: {found:?} found, {reported:?} reported"))
         })
         .collect()
 }

@@ -1,9 +1,8 @@
-//! A walk through versions of a repository: one random edit after the other,
-//! each judged in every way there is to judge it.
+//! Walk through versions of a repository: a sequence of random edits, each checked in every
+//! available way.
 //!
-//! The same seed gives the same walk. What an edit draws depends on the seed and
-//! its number alone, and on the files it meets. Where the files come from, and
-//! what becomes of what was found, is not known here.
+//! The same seed gives the same walk. An edit depends only on the seed, its number and the current
+//! files. Loading files and processing results is done elsewhere.
 
 pub mod edits;
 pub mod engine;
@@ -30,103 +29,102 @@ use self::engine::{BothSeen, Listing, Manner, Rules, Seen, see, see_both};
 use self::program::{HeadAt, Program};
 use self::random::Random;
 
-/// A text that is shared.
+/// A shared string.
 pub type Text = Arc<str>;
 
-/// The files of a repository, by path.
+/// Files of a repository, by path.
 pub type Files = BTreeMap<Text, Text>;
 
-/// How a walk goes.
+/// Parameters of a walk.
 #[derive(Clone, Copy, Debug)]
 pub struct Course {
-    /// What makes it this walk and no other.
+    /// Seed of the walk.
     pub seed: u64,
-    /// Which rules look.
+    /// Set of enabled rules.
     pub rules: Rules,
-    /// Every so many edits the causes are proven, and the run is done again on
-    /// one thread, on several, and with the files in another order.
+    /// Interval of edits after which causes are verified, and the run is repeated on one thread, on
+    /// several threads, and with another file order.
     pub again_every: usize,
-    /// Every so many edits the real program compares real commits.
+    /// Interval of edits after which the real program compares real commits.
     pub program_every: usize,
 }
 
-/// Where a walk is.
+/// State of a walk.
 pub struct Walk {
     course: Course,
     program: Program,
-    /// On which threads it is done again. Made once: what a thread leaves behind
-    /// when it ends is swept up at some time or other.
+    /// Thread pools for repeated runs. Created once, because memory of a terminated thread is freed
+    /// at an arbitrary time.
     pools: Vec<ThreadPool>,
     original: Files,
     files: Files,
-    seen: ByMeaning<Seen>,
-    /// How many outputs were rendered at first.
-    at_first: usize,
-    /// The versions before the last edits, of the files that these changed.
+    seen: BySemantics<Seen>,
+    /// Number of outputs rendered initially.
+    initial_outputs: usize,
+    /// Previous versions of the files changed by each of the last edits.
     before: Vec<BTreeMap<Text, Option<Text>>>,
-    /// Whether the last edit is to be taken back.
-    is_to_be_undone: bool,
+    /// Whether the next step reverts the last edit.
+    reverts_next: bool,
     edits: usize,
 }
 
-/// One for each meaning.
+/// One value per semantics.
 #[derive(Clone, Debug, Default)]
-pub struct ByMeaning<T> {
+pub struct BySemantics<T> {
     pub documented: T,
     pub deckhand: T,
 }
 
-/// What came of one step of a walk.
+/// Result of a step of a walk.
 pub struct Stepped {
-    /// Its number, from one.
+    /// One-based number of the step.
     pub number: usize,
-    /// What was done.
+    /// Action of the step.
     pub did: Did,
     pub base: Files,
     pub head: Files,
-    /// What is wrong, in words.
+    /// Descriptions of the failures.
     pub wrong: Vec<String>,
-    /// What became of the outputs, by status, under the documented meaning.
+    /// Number of changed outputs by status, in the documented semantics.
     pub changed: BTreeMap<&'static str, usize>,
-    /// How many outputs differ between the meanings, by rule.
+    /// Number of outputs that differ between the semantics, by rule.
     pub apart: BTreeMap<&'static str, usize>,
-    /// The rules of rows that found something.
+    /// Rules of the table rows that have findings.
     pub found: Vec<&'static str>,
-    /// How many findings there are.
+    /// Number of findings.
     pub findings: usize,
     pub became: Became,
 }
 
-/// What a step did.
+/// Action of a step.
 #[derive(Clone, Debug)]
 pub enum Did {
     /// Edits of these kinds.
     Edited(Vec<Kind>),
-    /// It took the last step back.
-    TookBack,
-    /// It gave some files the texts they had at first.
+    /// Reverts the last step.
+    Reverted,
+    /// Restores the original texts of some files.
     Restored,
 }
 
-/// Whether the next step goes on from the head.
+/// Whether the next step continues from the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Became {
     Kept,
-    /// Too little would be left to look at.
-    GivenUp,
+    /// Too few outputs would remain.
+    Discarded,
 }
 
-/// No more than one in so many of the outputs at first may be missing, or
-/// blocked, at any time.
-const MISSING: usize = 8;
-/// So many steps can be taken back, one by one.
-const REMEMBERED: usize = 20;
+/// Limit of missing or blocked outputs, as a divisor of the initial number of outputs.
+const MAX_MISSING_DIVISOR: usize = 8;
+/// Maximum number of steps that can be reverted one by one.
+const MAX_REVERTS: usize = 20;
 
 impl Walk {
-    /// A walk that begins with `files`.
+    /// Starts a walk with `files`.
     ///
     /// # Errors
-    /// Where layercake cannot do its work.
+    /// If layercake fails.
     pub fn new(files: Files, course: Course, program: Program) -> Result<Self, Error> {
         let seen = seen(&files, course.rules)?;
         Ok(Self {
@@ -134,50 +132,50 @@ impl Walk {
             program,
             pools: [1, 3].map(pool).into(),
             original: files.clone(),
-            at_first: rendered(&seen.documented),
+            initial_outputs: rendered(&seen.documented),
             seen,
             files,
             before: Vec::new(),
-            is_to_be_undone: false,
+            reverts_next: false,
             edits: 0,
         })
     }
 
-    /// How many files are not as they were at first.
+    /// Number of files that differ from the original.
     pub fn distance(&self) -> usize {
-        self.changed_since_the_first().len()
+        self.changed_from_original().len()
     }
 
-    /// How many outputs there are.
+    /// Number of outputs.
     pub fn outputs(&self) -> usize {
         outputs(&self.seen.documented)
     }
 
-    /// One edit further.
+    /// Performs the next edit.
     ///
     /// # Errors
-    /// Where the real program cannot be run on real commits.
+    /// If the real program cannot be run on real commits.
     pub fn step(&mut self) -> io::Result<Stepped> {
         self.edits += 1;
         let mut random = Random::of_edit(self.course.seed, self.edits);
         let (did, edit) = self.next(&mut random);
         let judged = self.judged(&edit)?;
-        let stepped = self.told(did, &edit, &judged);
+        let stepped = self.stepped(did, &edit, &judged);
         match stepped.became {
             Became::Kept => self.keep(edit, judged.head),
-            Became::GivenUp => self.is_to_be_undone = false,
+            Became::Discarded => self.reverts_next = false,
         }
         Ok(stepped)
     }
 
     fn next(&mut self, random: &mut Random) -> (Did, Edit) {
         let none = |head| Edit { kinds: Vec::new(), head };
-        let is_undone = std::mem::take(&mut self.is_to_be_undone) || random.in_hundred(8);
-        if let Some(before) = self.before.pop_if(|_| is_undone) {
-            return (Did::TookBack, none(with(&self.files, before)));
+        let is_reverted = std::mem::take(&mut self.reverts_next) || random.in_hundred(8);
+        if let Some(before) = self.before.pop_if(|_| is_reverted) {
+            return (Did::Reverted, none(with(&self.files, before)));
         }
-        // The further away, the more often a part of the way is gone back.
-        let changed = self.changed_since_the_first();
+        // The more files differ from the original, the more often some are restored.
+        let changed = self.changed_from_original();
         if random.in_hundred((changed.len() / 8).min(40)) {
             let some = 1 + random.below(changed.len().min(12));
             let restored: Vec<&Text> = (0..some).filter_map(|_| random.of(&changed)).collect();
@@ -188,7 +186,7 @@ impl Walk {
         (Did::Edited(edit.kinds.clone()), edit)
     }
 
-    fn changed_since_the_first(&self) -> Vec<Text> {
+    fn changed_from_original(&self) -> Vec<Text> {
         differing(&self.original, &self.files)
     }
 
@@ -202,7 +200,7 @@ impl Walk {
             seen: &self.seen,
             edit,
         };
-        // What panics outside of what the engine guards is told, with the edit.
+        // Panics outside the code guarded by the engine are reported with the edit.
         let judged = catch_unwind(AssertUnwindSafe(|| step.judged()));
         let failed = |wrong: String| Judged {
             head: self.seen.clone(),
@@ -212,12 +210,12 @@ impl Walk {
         match judged {
             Ok(Ok(judged)) => Ok(judged),
             Ok(Err(Failure::Io(error))) => Err(error),
-            Ok(Err(Failure::Layercake(error))) => Ok(failed(format!("it ended: {error}"))),
+            Ok(Err(Failure::Layercake(error))) => Ok(failed(format!("it failed: {error}"))),
             Err(_) => Ok(failed("it panicked".to_owned())),
         }
     }
 
-    fn told(&self, did: Did, edit: &Edit, judged: &Judged) -> Stepped {
+    fn stepped(&self, did: Did, edit: &Edit, judged: &Judged) -> Stepped {
         let head = &judged.head.documented;
         let rules = head.findings.iter().map(|finding| finding.rule);
         let found: std::collections::BTreeSet<&'static str> = rules.collect();
@@ -231,19 +229,19 @@ impl Walk {
             apart: judged.apart.clone(),
             found: found.into_iter().collect(),
             findings: head.findings.len(),
-            became: self.fate(judged),
+            became: self.outcome(judged),
         }
     }
 
-    /// An edit with which something is wrong is told once, and not again with
-    /// all that come after it.
-    fn fate(&self, judged: &Judged) -> Became {
-        let missing = self.at_first.saturating_sub(rendered(&judged.head.documented));
-        let is_poor = missing * MISSING > self.at_first || !judged.wrong.is_empty();
-        if is_poor { Became::GivenUp } else { Became::Kept }
+    /// Discards failing edits, so that their failures are not repeated by later edits.
+    fn outcome(&self, judged: &Judged) -> Became {
+        let missing = self.initial_outputs.saturating_sub(rendered(&judged.head.documented));
+        let is_unusable =
+            missing * MAX_MISSING_DIVISOR > self.initial_outputs || !judged.wrong.is_empty();
+        if is_unusable { Became::Discarded } else { Became::Kept }
     }
 
-    fn keep(&mut self, edit: Edit, seen: ByMeaning<Seen>) {
+    fn keep(&mut self, edit: Edit, seen: BySemantics<Seen>) {
         let changed = differing(&self.files, &edit.head);
         let before = changed.into_iter().map(|path| {
             let text = self.files.get(&path).cloned();
@@ -252,10 +250,10 @@ impl Walk {
         if !edit.kinds.is_empty() {
             self.before.push(before.collect());
         }
-        if self.before.len() > REMEMBERED {
+        if self.before.len() > MAX_REVERTS {
             self.before.remove(0);
         }
-        self.is_to_be_undone = edit.breaks();
+        self.reverts_next = edit.breaks();
         self.files = edit.head;
         self.seen = seen;
     }
@@ -269,7 +267,7 @@ fn rendered(seen: &Seen) -> usize {
     seen.outputs.values().flatten().filter(|output| output.data.is_some()).count()
 }
 
-/// `files` with other texts.
+/// Replaces texts in `files`.
 fn with(files: &Files, texts: BTreeMap<Text, Option<Text>>) -> Files {
     let mut files = files.clone();
     for (path, text) in texts {
@@ -281,7 +279,7 @@ fn with(files: &Files, texts: BTreeMap<Text, Option<Text>>) -> Files {
     files
 }
 
-/// The paths of the files that are not the same in both.
+/// Paths of the files that differ.
 pub fn differing(one: &Files, other: &Files) -> Vec<Text> {
     let mut paths: Vec<Text> = one.keys().chain(other.keys()).cloned().collect();
     paths.retain(|path| one.get(path) != other.get(path));
@@ -294,27 +292,27 @@ fn manner(semantics: Semantics, rules: Rules) -> Manner {
     Manner { semantics, rules, listing: Listing::Sorted }
 }
 
-fn seen(files: &Files, rules: Rules) -> Result<ByMeaning<Seen>, Error> {
-    Ok(ByMeaning {
+fn seen(files: &Files, rules: Rules) -> Result<BySemantics<Seen>, Error> {
+    Ok(BySemantics {
         documented: see(files, manner(Semantics::Documented, rules))?,
         deckhand: see(files, manner(Semantics::Deckhand, rules))?,
     })
 }
 
-/// What came of judging an edit.
+/// Results of checking an edit.
 #[derive(Default)]
 struct Judged {
-    head: ByMeaning<Seen>,
+    head: BySemantics<Seen>,
     wrong: Vec<String>,
     changed: BTreeMap<&'static str, usize>,
     apart: BTreeMap<&'static str, usize>,
 }
 
-/// Why an edit cannot be judged.
+/// Reason why an edit cannot be checked.
 enum Failure {
-    /// The world around is not as it should be.
+    /// The environment failed.
     Io(io::Error),
-    /// layercake cannot do its work, which it can of files in memory.
+    /// layercake failed, although the files are in memory.
     Layercake(Error),
 }
 
@@ -324,22 +322,22 @@ impl From<Error> for Failure {
     }
 }
 
-/// An edit while it is judged.
+/// An edit that is being checked.
 struct Step<'a> {
     course: Course,
     program: &'a Program,
     pools: &'a [ThreadPool],
     number: usize,
     base: &'a Files,
-    seen: &'a ByMeaning<Seen>,
+    seen: &'a BySemantics<Seen>,
     edit: &'a Edit,
 }
 
-const FOLLOWED: Attribution = Attribution::Followed { renderings: Settings::RENDERINGS };
+const FOLLOWED: Attribution = Attribution::Followed { renderings: Settings::MAX_RENDERINGS };
 
 impl Step<'_> {
     fn judged(&self) -> Result<Judged, Failure> {
-        let is_again = self.number.is_multiple_of(self.course.again_every);
+        let checks_variants = self.number.is_multiple_of(self.course.again_every);
         let head = seen(&self.edit.head, self.course.rules)?;
         let apart = rows::apart(&head.documented, &head.deckhand);
         let mut judged = Judged { wrong: apart.unexplained, ..Judged::default() };
@@ -352,11 +350,11 @@ impl Step<'_> {
                     *judged.changed.entry(change.status.as_str()).or_default() += 1;
                 }
             }
-            if is_again {
-                judged.wrong.extend(self.wrong_again(&head, semantics, &both)?);
+            if checks_variants {
+                judged.wrong.extend(self.failures_of_variants(&head, semantics, &both)?);
             }
             if self.number.is_multiple_of(self.course.program_every) {
-                judged.wrong.extend(self.of_program(semantics, &both)?);
+                judged.wrong.extend(self.program_differences(semantics, &both)?);
             }
         }
         judged.head = head;
@@ -367,18 +365,27 @@ impl Step<'_> {
         see_both(self.base, &self.edit.head, manner(semantics, self.course.rules), by)
     }
 
-    fn wrong(&self, head: &ByMeaning<Seen>, semantics: Semantics, both: &BothSeen) -> Vec<String> {
+    fn wrong(
+        &self,
+        head: &BySemantics<Seen>,
+        semantics: Semantics,
+        both: &BothSeen,
+    ) -> Vec<String> {
         let (base, head) = (self.seen.of(semantics), head.of(semantics));
         let mut wrong = laws::broken(base, head, both);
         if self.edit.changes_nothing() && !self.edit.kinds.is_empty() {
-            wrong.extend(laws::more_than_text(self.edit, both));
+            wrong.extend(laws::text_only_violations(self.edit, both));
         }
         wrong.iter().map(|it| format!("{semantics:?}: {it}")).collect()
     }
 
-    /// What the real program says otherwise, in one meaning of the head's commit
-    /// and in the other of the working tree.
-    fn of_program(&self, semantics: Semantics, both: &BothSeen) -> Result<Vec<String>, Failure> {
+    /// Differences to the output of the real program: with the head as a commit in one semantics,
+    /// and as the working tree in the other.
+    fn program_differences(
+        &self,
+        semantics: Semantics,
+        both: &BothSeen,
+    ) -> Result<Vec<String>, Failure> {
         let head = match semantics {
             Semantics::Documented => HeadAt::WorkingTree,
             Semantics::Deckhand => HeadAt::Commit,
@@ -388,24 +395,24 @@ impl Step<'_> {
         self.program.differing(sides, both, manner, head).map_err(Failure::Io)
     }
 
-    /// The same with every cause proven, on one thread and on several, and with
-    /// the files in another order.
-    fn wrong_again(
+    /// Failures of repeated runs: with every cause verified, on one and several threads, and with
+    /// another file order.
+    fn failures_of_variants(
         &self,
-        head: &ByMeaning<Seen>,
+        head: &BySemantics<Seen>,
         semantics: Semantics,
         both: &BothSeen,
     ) -> Result<Vec<String>, Error> {
         let mut wrong = Vec::new();
         let verified = self.compared(semantics, Attribution::Verified)?;
-        let told = self.wrong(head, semantics, &verified);
-        wrong.extend(told.into_iter().map(|it| format!("verified: {it}")));
+        let failures = self.wrong(head, semantics, &verified);
+        wrong.extend(failures.into_iter().map(|it| format!("verified: {it}")));
         let report = both.report();
         for pool in self.pools {
             let again = pool.install(|| self.compared(semantics, FOLLOWED))?;
             if again.report() != report {
                 let threads = pool.current_num_threads();
-                wrong.push(format!("{semantics:?}: another report on {threads} threads"));
+                wrong.push(format!("{semantics:?}: different report on {threads} threads"));
             }
         }
         let shuffled = Manner {
@@ -414,16 +421,16 @@ impl Step<'_> {
         };
         let again = see_both(self.base, &self.edit.head, shuffled, FOLLOWED)?;
         if again.report() != report {
-            wrong.push(format!("{semantics:?}: another report with the files in another order"));
+            wrong.push(format!("{semantics:?}: different report with another file order"));
         }
         if see(&self.edit.head, shuffled)? != *head.of(semantics) {
-            wrong.push(format!("{semantics:?}: another head with the files in another order"));
+            wrong.push(format!("{semantics:?}: different head with another file order"));
         }
         Ok(wrong)
     }
 }
 
-impl<T> ByMeaning<T> {
+impl<T> BySemantics<T> {
     fn of(&self, semantics: Semantics) -> &T {
         match semantics {
             Semantics::Documented => &self.documented,
@@ -432,8 +439,8 @@ impl<T> ByMeaning<T> {
     }
 }
 
-/// So many threads.
+/// Creates a pool with this number of threads.
 fn pool(threads: usize) -> ThreadPool {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.expect("threads can be had")
+    pool.expect("threads can be created")
 }

@@ -1,38 +1,35 @@
-//! Values and outputs as plain text, and what differs between two sets of
-//! outputs: a second opinion that shares no code with the comparison.
+//! Values and outputs as plain text, and changes between two sets of outputs: an independent check
+//! that shares no code with the comparison.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use layercake::yaml::{Key, Node, Value};
 
-/// An output's data as text; none where it cannot be rendered.
+/// Data of an output as text; `None` if it cannot be rendered.
 pub type Data = Option<String>;
 
-/// One output of a site.
+/// An output of a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     pub layer: String,
     pub data: Data,
     pub metadata: String,
-    /// The document, by its place among those of its site.
+    /// Index of the document in its site.
     pub document: usize,
 }
 
-/// The name of a site, and the schema and name of a document.
+/// Site name, document schema and document name.
 pub type Name = [String; 3];
 
-/// All outputs of all sites, those of one schema and name in the order of their
-/// documents.
+/// Outputs of all sites; those with the same schema and name are in document order.
 pub type Outputs = BTreeMap<Name, Vec<Output>>;
 
-/// A change of an output, in the words of reports: its name, its layer, what
-/// became of it.
+/// A change of an output as in reports: name, layer, status.
 pub type Change = (Name, String, &'static str);
 
-/// What became of the outputs from `base` to `head`, sorted. Two of one schema
-/// and name are one output where there is one of them on each side, and
-/// otherwise where their layers are the same.
+/// Changes of outputs from `base` to `head`, sorted. Outputs with the same schema and name are
+/// paired if there is one on each side, and otherwise if their layers are the same.
 pub fn changes(base: &Outputs, head: &Outputs) -> Vec<Change> {
     let names: std::collections::BTreeSet<&Name> = base.keys().chain(head.keys()).collect();
     let mut changes = Vec::new();
@@ -79,8 +76,8 @@ fn status(before: Option<&Output>, after: Option<&Output>) -> Option<&'static st
     }
 }
 
-/// A value as text that is the same for equal values: keys are sorted, and
-/// neither spans nor the way it was written are in it.
+/// Text of a value that is equal for equal values: keys are sorted, and spans and source syntax are
+/// omitted.
 pub fn plain(node: &Node) -> String {
     let mut text = String::new();
     write(&mut text, node);
@@ -140,7 +137,7 @@ fn write_next(text: &mut String, node: &Node) {
     text.push(',');
 }
 
-/// To Python `1`, `1.0` and `true` are one key.
+/// In Python, `1`, `1.0` and `true` are the same key.
 fn of_key(key: &Key) -> String {
     match &key.value {
         Value::Bool(truth) => format!("{}", u8::from(*truth)),

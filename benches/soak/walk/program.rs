@@ -1,5 +1,5 @@
-//! The same comparison by the real program, over real commits: what it prints
-//! must be what comes of files in memory.
+//! The same comparison by the real program over real commits, whose output must match that for
+//! files in memory.
 
 use std::fs;
 use std::io;
@@ -12,13 +12,13 @@ use serde_json::Value as Json;
 use super::Files;
 use super::engine::{BothSeen, Manner, Rules};
 
-/// A program that was built, to be run.
+/// A built executable.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub path: PathBuf,
 }
 
-/// What of a report is the same however the sides were read.
+/// Keys of a report whose values do not depend on how the sides were read.
 const KEYS: &[&str] = &[
     "sites",
     "edits",
@@ -33,7 +33,7 @@ const KEYS: &[&str] = &[
     "truncated",
 ];
 
-/// Which head the program is given.
+/// Kind of the head that the program compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeadAt {
     Commit,
@@ -41,11 +41,11 @@ pub enum HeadAt {
 }
 
 impl Program {
-    /// What the program says otherwise than `both` of the two sides, which are
-    /// committed one after the other.
+    /// Commits both sides one after the other, and returns the differences between the program's
+    /// output and `both`.
     ///
     /// # Errors
-    /// Where git or the program cannot be run, or files not be written.
+    /// If git or the program cannot be run, or files cannot be written.
     pub fn differing(
         &self,
         sides: [&Files; 2],
@@ -75,29 +75,29 @@ impl Program {
         };
         let flags = ["lint", "-o", "json", "--semantics", semantics, "--from", "HEAD~1"];
         let ran = command(&self.path, root).args(flags).args(to).args(rules).output()?;
-        // Findings make it 1.
+        // Findings cause exit code 1.
         if ran.status.code().is_none_or(|code| code > 1) {
             let errors = String::from_utf8_lossy(&ran.stderr);
             return Ok(vec![format!("the program failed: {:?} {errors}", ran.status)]);
         }
-        let [said, expected]: [Json; 2] = [
+        let [actual, expected]: [Json; 2] = [
             serde_json::from_slice(&ran.stdout).map_err(io::Error::other)?,
             serde_json::from_str(&both.report()).map_err(io::Error::other)?,
         ];
-        let differ = KEYS.iter().filter(|key| said[**key] != expected[**key]);
-        Ok(differ.map(|key| told(key, &said[*key], &expected[*key])).collect())
+        let differ = KEYS.iter().filter(|key| actual[**key] != expected[**key]);
+        Ok(differ.map(|key| describe_difference(key, &actual[*key], &expected[*key])).collect())
     }
 }
 
-fn told(key: &str, said: &Json, expected: &Json) -> String {
-    let [said, expected] = [said, expected].map(ToString::to_string);
-    let pairs = said.bytes().zip(expected.bytes());
+fn describe_difference(key: &str, actual: &Json, expected: &Json) -> String {
+    let [actual, expected] = [actual, expected].map(ToString::to_string);
+    let pairs = actual.bytes().zip(expected.bytes());
     let at = pairs.take_while(|(one, other)| one == other).count().saturating_sub(60);
     let part = |text: &str| text.bytes().skip(at).take(300).map(char::from).collect::<String>();
-    format!("the program's `{key}`: {}\n  expected: {}", part(&said), part(&expected))
+    format!("`{key}` of the program: {}\n  expected: {}", part(&actual), part(&expected))
 }
 
-/// Makes what `root` holds these files, and nothing else but git's own.
+/// Replaces the content of `root`, except `.git`, by these files.
 fn write(root: &Path, files: &Files) -> io::Result<()> {
     for entry in fs::read_dir(root)? {
         let entry = entry?;
@@ -126,7 +126,7 @@ fn git(root: &Path, arguments: &[&str]) -> io::Result<()> {
     if ran.status.success() { Ok(()) } else { Err(io::Error::other(errors.into_owned())) }
 }
 
-/// A program that knows nothing of the machine's own settings.
+/// Command that ignores the settings of the machine.
 fn command(program: &Path, root: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());

@@ -1,11 +1,10 @@
-//! Numbers that look random and are the same for the same seed, on every
-//! machine: splitmix64.
+//! Pseudorandom numbers that depend only on the seed, on every machine: splitmix64.
 
 /// A stream of numbers.
 pub struct Random(u64);
 
 impl Random {
-    /// The stream of one edit of a walk, whatever the edits before it drew.
+    /// Stream of one edit of a walk, independent of earlier edits.
     pub fn of_edit(seed: u64, edit: usize) -> Self {
         let mut random = Self(seed ^ (edit as u64).wrapping_mul(0xD6E8_FEB8_6659_FD93));
         random.next();
@@ -19,27 +18,27 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which is not zero.
+    /// Returns a number below `bound`, which must not be zero.
     pub fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % bound as u64).expect("it is below a usize")
+        usize::try_from(self.next() % bound as u64).expect("the number is below a usize")
     }
 
-    /// Whether something happens that does so in `percent` of a hundred cases.
+    /// Returns true with a probability of `percent` percent.
     pub fn in_hundred(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of `items`; none of nothing.
+    /// Chooses one of `items`; `None` if there are none.
     pub fn of<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         (!items.is_empty()).then(|| &items[self.below(items.len())])
     }
 
-    /// One of `words`, of which there are some.
+    /// Chooses one of `words`, which must not be empty.
     pub fn word(&mut self, words: &[&'static str]) -> &'static str {
         words[self.below(words.len())]
     }
 
-    /// `items` in any order.
+    /// Shuffles `items`.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for at in (1..items.len()).rev() {
             items.swap(at, self.below(at + 1));

@@ -1,13 +1,12 @@
-//! Where the two meanings give two results, a rule says so: of the document,
-//! or of one that it is made of, and under both meanings. There is a rule for
-//! each row of the table of the two meanings (`semantics.md`).
+//! Differences between the two semantics must be reported by a rule, for the document or one that
+//! it depends on, in both semantics. Each row of the table in `semantics.md` has a rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::engine::{DocumentSeen, Finding, Seen, SiteSeen};
 use super::plain::{Name, Output};
 
-/// The rows in which the meanings give two results, and their rules.
+/// Rows in which the semantics give different results, and their rules.
 pub const DIFFERENT: &[(&str, &str)] = &[
     ("D01 merge at an index", "different-index-merge"),
     ("D03 delete", "different-delete"),
@@ -16,12 +15,12 @@ pub const DIFFERENT: &[(&str, &str)] = &[
     ("D16 a pattern, and the path is missing", "missing-pattern-target"),
     ("D23 control documents as parents", "control-parent"),
     ("12.4 backslashes through a pattern", "backslash-in-pattern-value"),
-    ("12.4 no string through a pattern", "different-pattern-text"),
+    ("12.4 a non-string through a pattern", "different-pattern-text"),
     ("10.5 a list written at an index", "different-list-write"),
 ];
 
-/// The rows in which both give one result, which is not Deckhand's own, and
-/// their rules.
+/// Rows in which both semantics give the same result, which differs from Deckhand's own, and their
+/// rules.
 pub const SAME: &[(&str, &str)] = &[
     ("D02, D11 delete of a missing path", "missing-action-path"),
     ("D04, D05, D06 refused matches", "refused-parent-match"),
@@ -29,7 +28,7 @@ pub const SAME: &[(&str, &str)] = &[
     ("D07 no parent", "missing-parent"),
     ("D14 `recurse` without `depth`", "invalid-substitution"),
     ("D15 a pattern that matches nothing", "unmatched-pattern"),
-    ("D17 a path into data that is no mapping", "ignored-source-path"),
+    ("D17 a path into data that is not a mapping", "ignored-source-path"),
     ("D19 replacement of a replacement", "nested-replacement"),
     ("D20 two outputs of one name", "duplicate-output"),
     ("D21 abstract replacement", "abstract-replacement"),
@@ -42,16 +41,16 @@ pub const SAME: &[(&str, &str)] = &[
     ("14.4 an alias", "leaking-alias"),
 ];
 
-/// What the two meanings made of the same files, told apart.
+/// Differences between the two semantics for the same files.
 #[derive(Debug, Default)]
 pub struct Apart {
-    /// How many outputs differ for each rule that says so.
+    /// Number of differing outputs, by the rule that reports it.
     pub explained: BTreeMap<&'static str, usize>,
-    /// The outputs that differ and of which no rule says so.
+    /// Differing outputs that no rule reports.
     pub unexplained: Vec<String>,
 }
 
-/// Compares what the two meanings made of the same files.
+/// Compares the results of the two semantics for the same files.
 pub fn apart(documented: &Seen, deckhand: &Seen) -> Apart {
     let mut apart = Apart::default();
     let names: BTreeSet<&Name> = documented.outputs.keys().chain(deckhand.outputs.keys()).collect();
@@ -93,17 +92,17 @@ fn shown(outputs: &[Output]) -> String {
     text.chars().take(600).collect()
 }
 
-/// The rules of the rows that say something of these documents of a site, or of
-/// those they are made of.
+/// Rules of rows with findings about these documents of a site, or about documents that they depend
+/// on.
 fn rules_about(seen: &Seen, site: &str, documents: &BTreeSet<usize>) -> BTreeSet<&'static str> {
     let Some(site) = seen.sites.iter().find(|it| it.name == site) else {
         return BTreeSet::new();
     };
-    let made_of = made_of(site, documents);
+    let dependencies = dependencies(site, documents);
     let is_about = |finding: &&Finding| {
         let in_site = finding.site.as_ref().is_none_or(|name| *name == site.name);
         let is_row = DIFFERENT.iter().any(|(_, rule)| *rule == finding.rule);
-        in_site && is_row && made_of.iter().any(|document| holds(document, finding))
+        in_site && is_row && dependencies.iter().any(|document| holds(document, finding))
     };
     let findings = seen.findings.iter().chain(&seen.suppressed);
     findings.filter(is_about).map(|finding| finding.rule).collect()
@@ -115,13 +114,13 @@ fn holds(document: &DocumentSeen, finding: &Finding) -> bool {
         && finding.end <= document.range.end
 }
 
-fn made_of<'a>(site: &'a SiteSeen, documents: &BTreeSet<usize>) -> Vec<&'a DocumentSeen> {
-    let mut met = BTreeSet::new();
+fn dependencies<'a>(site: &'a SiteSeen, documents: &BTreeSet<usize>) -> Vec<&'a DocumentSeen> {
+    let mut visited = BTreeSet::new();
     let mut open: Vec<usize> = documents.iter().copied().collect();
     while let Some(at) = open.pop() {
-        if met.insert(at) {
+        if visited.insert(at) {
             open.extend(site.documents.get(at).into_iter().flat_map(|it| it.needs.iter().copied()));
         }
     }
-    met.into_iter().filter_map(|at| site.documents.get(at)).collect()
+    visited.into_iter().filter_map(|at| site.documents.get(at)).collect()
 }

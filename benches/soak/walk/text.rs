@@ -1,7 +1,7 @@
-//! Surgery on YAML texts, at the places that the parsed tree names: what is
-//! around the place, comments and layout included, stays as it is.
+//! Replacements in YAML texts at the spans of parsed nodes; the surrounding text, including
+//! comments and layout, is unchanged.
 //!
-//! What comes of it need not be YAML; whoever asks for it parses it again.
+//! The result may not be valid YAML; callers parse it again.
 
 use std::ops::Range;
 
@@ -10,33 +10,33 @@ use layercake::yaml::{Mapping, Node, Parsed, Value, YamlDocument, parse};
 
 use super::Text;
 
-/// A file's text as the engine reads it.
+/// Parses the text of a file like the engine.
 pub fn parsed(path: &str, text: &str) -> Parsed {
     parse(some_file(path), text)
 }
 
-/// The engine's number for a file that stands alone.
+/// ID of a standalone file.
 fn some_file(path: &str) -> FileId {
     let source = Source::new(layercake::source::RepoPath::new(path), Ok(Vec::new()));
     SourceMap::new().add(source)
 }
 
-/// `text` with `new` in the place of `range`.
+/// Replaces `range` of `text`.
 pub fn replaced(text: &str, range: Range<usize>, new: &str) -> Text {
     [&text[..range.start], new, &text[range.end..]].concat().into()
 }
 
-/// `text` with another value, of one line, in the place of `node`.
+/// Replaces `node` by a single-line value.
 pub fn with_value(text: &str, node: &Node, new: &str) -> Text {
     let range = node.span.range();
     let follows = text[..range.start].ends_with([':', '-']);
-    // A block scalar's text goes on to the end of its last line.
+    // The span of a block scalar includes its last line break.
     let has_break = text[range.clone()].ends_with('\n');
     let new = [if follows { " " } else { "" }, new, if has_break { "\n" } else { "" }].concat();
     replaced(text, range, &new)
 }
 
-/// `text` with one more entry in front of those of a mapping.
+/// Inserts an entry at the start of a mapping.
 pub fn with_entry(text: &str, node: &Node, key: &str, value: &str) -> Option<Text> {
     let mapping = node.as_mapping()?;
     let Some(first) = mapping.keys().next() else {
@@ -51,7 +51,7 @@ pub fn with_entry(text: &str, node: &Node, key: &str, value: &str) -> Option<Tex
     Some(replaced(text, at..at, &new))
 }
 
-/// `text` with one more item in front of the one at `index`.
+/// Inserts an item before the one at `index`.
 pub fn with_item(text: &str, node: &Node, index: usize, value: &str) -> Option<Text> {
     let items = node.as_sequence()?;
     let Some(item) = items.get(index) else {
@@ -66,7 +66,7 @@ pub fn with_item(text: &str, node: &Node, index: usize, value: &str) -> Option<T
     Some(replaced(text, at..at, &new))
 }
 
-/// `text` without the entry of a mapping, or item of a list, at `index`.
+/// Removes the mapping entry or list item at `index`.
 pub fn without(text: &str, node: &Node, index: usize) -> Option<Text> {
     let members = members(node);
     let member = members.get(index)?;
@@ -82,8 +82,8 @@ pub fn without(text: &str, node: &Node, index: usize) -> Option<Text> {
     (range.start <= range.end).then(|| replaced(text, range, ""))
 }
 
-/// `text` with the members at `index` and behind it the other way round; there
-/// is a third one behind them, so that each ends where another begins.
+/// Swaps the members at `index` and after it; a third member must follow, so that each ends where
+/// another begins.
 pub fn with_swapped(text: &str, node: &Node, index: usize) -> Option<Text> {
     let members = members(node);
     let [first, second, third] = members.get(index..index + 3)? else { return None };
@@ -94,7 +94,7 @@ pub fn with_swapped(text: &str, node: &Node, index: usize) -> Option<Text> {
     Some(replaced(text, first.start..third.start, &[other, one].concat()))
 }
 
-/// The texts of the entries of a mapping, or of the items of a list.
+/// Ranges of the entries of a mapping, or of the items of a list.
 fn members(node: &Node) -> Vec<Range<usize>> {
     let of_entries = |mapping: &Mapping| {
         let entries = mapping.iter();
@@ -125,20 +125,20 @@ fn is_flow(text: &str, node: &Node) -> bool {
     text[node.span.range()].starts_with(['{', '['])
 }
 
-/// How many characters stand before `at` on its line.
+/// Number of characters before `at` on its line.
 fn column(text: &str, at: usize) -> usize {
     let line = text[..at].rfind('\n').map_or(0, |before| before + 1);
     text[line..at].chars().count()
 }
 
-/// The stretches of the documents of `text`: each goes on to the next one.
+/// Ranges of the documents of `text`, each up to the next one.
 pub fn stretches(text: &str, documents: &[YamlDocument]) -> Vec<Range<usize>> {
     let starts: Vec<usize> = documents.iter().map(|it| it.span.range().start).collect();
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// `text` with one more document at its end.
+/// Appends a document to `text`.
 pub fn with_document(text: &str, document: &str) -> Text {
     let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     let start = if document.starts_with("---") { "" } else { "---\n" };
@@ -146,7 +146,7 @@ pub fn with_document(text: &str, document: &str) -> Text {
     [text, gap, start, document, end].concat().into()
 }
 
-/// The starts of all lines of `text`.
+/// Start offsets of the lines of `text`.
 pub fn line_starts(text: &str) -> Vec<usize> {
     let behind = text.match_indices('\n').map(|(at, _)| at + 1);
     [0].into_iter().chain(behind).collect()

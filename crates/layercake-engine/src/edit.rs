@@ -1,89 +1,88 @@
-//! What somebody edited, as values and not as text: what a comparison explains
-//! rendered changes by. Who computes edits, and what they reach, is not known
-//! here.
+//! Edits of the sources, as values instead of text. A comparison explains rendered changes by them.
+//! Computing edits and their reach is left to other modules.
 
 use layercake_source::{DocKey, Span};
 use layercake_yaml::Node;
 use layercake_yaml::path::{Item, Location};
 
-/// One of the edits between two sides; their numbers follow path and place.
+/// Index of an edit between two sides, in the order of paths and places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EditId(pub u32);
 
 impl EditId {
-    /// The id of the edit at this index.
+    /// Returns the id of the edit at this index.
     pub fn at(index: usize) -> Self {
         Self(u32::try_from(index).expect("there are far fewer than 2^32 edits"))
     }
 
-    /// The index among all edits.
+    /// Returns the index among all edits.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// One change of a source document, or of which documents there are.
+/// One change of a source document, or of the set of documents.
 #[derive(Clone, Debug)]
 pub struct Edit {
-    /// What kind of change.
+    /// Kind of the change.
     pub kind: EditKind,
-    /// The further repository in which it is, by its number among those of a run; none for the
+    /// Index of the additional repository that contains it, among those of the run; `None` for the
     /// repository itself.
     pub repository: Option<usize>,
-    /// The document, as it is called on the head side if it is there.
+    /// The document, by its name on the head side if it exists there.
     pub document: DocKey,
     /// The part of the document that was edited.
     pub part: Part,
-    /// Where in that part: on the head side if it is there.
+    /// Place in that part, on the head side if it exists there.
     pub location: Location,
-    /// Items of lists on the way there that are known by a key.
+    /// List items on the way to the place that are matched by a key.
     pub items: Vec<Item>,
-    /// What was there.
+    /// Old value.
     pub base: Option<Text>,
-    /// What is there now.
+    /// New value.
     pub head: Option<Text>,
-    /// How many places differ in there that are not edits of their own, because they are too
-    /// many; zero nearly always.
+    /// Number of differences at this place that are not listed as edits, because there are too
+    /// many; nearly always zero.
     pub unlisted: u64,
 }
 
-/// What kind of change an [`Edit`] is.
+/// Kind of an [`Edit`].
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum EditKind {
-    /// A value became another.
+    /// A changed value.
     Value,
-    /// A key, or an item of a list, came or went.
+    /// A mapping key or list item that was added or removed.
     Key,
-    /// The items that a list has on both sides are in another order. The values are what these
-    /// items are known by.
+    /// A changed order of the items that a list has on both sides. The values are the keys of these
+    /// items.
     Order,
-    /// A document came or went.
+    /// A document that was added or removed.
     Document,
-    /// A document has another name; what else changed in it are edits of their own.
+    /// A renamed document; its other changes are separate edits.
     Renamed,
-    /// A document moved: to where other sites have it, or to the other side of
-    /// a document between which and it the order decides.
+    /// A moved document: into a directory shared with other sites, or past another document where
+    /// their order matters.
     Moved,
-    /// The layers, or their order.
+    /// A change of the layers or of their order.
     Policy,
-    /// What a site definition says about which files make the site.
+    /// A change of the files that a site definition selects.
     Site,
-    /// A site came, with the documents that no other site has.
+    /// A new site, with the documents that no other site uses.
     SiteAdded,
-    /// A site went, with the documents that no other site has.
+    /// A removed site, with the documents that no other site uses.
     SiteRemoved,
-    /// A file that cannot be read is another one: what was edited in it is unknown.
+    /// A changed file that cannot be read, so its edits are unknown.
     File,
-    /// A site definition names other further repositories, or other revisions of them, that are
-    /// not read: what was edited in them is unknown.
+    /// A change of the additional repositories of a site definition, or of their revisions, which
+    /// are not read: the edits in them are unknown.
     Repository,
 }
 
 impl EditKind {
-    /// Whether what was edited is unknown.
+    /// Returns whether the content of the edit is unknown.
     pub fn is_unknown(self) -> bool {
         matches!(self, EditKind::File | EditKind::Repository)
     }
@@ -95,40 +94,39 @@ impl EditKind {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// All of it.
+    /// The whole document.
     Whole,
-    /// `data`, and the location counts from there.
+    /// `data`; the location is relative to it.
     Data,
-    /// `metadata`, and the location counts from there.
+    /// `metadata`; the location is relative to it.
     Metadata,
-    /// Another top-level key, and the location counts from the root.
+    /// Another top-level key; the location is relative to the root.
     Root,
 }
 
 /// One side of an edit.
 #[derive(Clone, Debug)]
 pub struct Text {
-    /// The place to point at.
+    /// Span to report.
     pub at: Span,
-    /// All the text that says it, the place to point at included: an alias
-    /// stands for text elsewhere. Of an order only the texts by which the items are known, as
-    /// the values inside of these say nothing of it.
+    /// All source text of the value, `at` included; an alias refers to text elsewhere. For an order
+    /// edit, only the keys of the items, because the values inside the items do not affect the
+    /// order.
     pub covers: Vec<Span>,
-    /// The value; none for a whole document.
+    /// The value; `None` for a whole document.
     pub node: Option<Node>,
 }
 
 impl Text {
-    /// Whether `span` is part of the text, or the text of it.
+    /// Returns whether `span` overlaps the text.
     pub fn meets(&self, span: Span) -> bool {
-        self.covers.iter().any(|cover| Self::is_met(*cover, span))
+        self.covers.iter().any(|cover| Self::overlaps(*cover, span))
     }
 
-    /// Whether two places overlap.
-    pub(crate) fn is_met(cover: Span, span: Span) -> bool {
+    /// Returns whether two spans overlap.
+    pub(crate) fn overlaps(cover: Span, span: Span) -> bool {
         cover.file == span.file && cover.start <= span.end && span.start <= cover.end && {
-            // Neighbours meet only where one of them is a place without
-            // extent.
+            // Adjacent spans overlap only if one of them is empty.
             let touching = cover.start == span.end || span.start == cover.end;
             !touching || cover.start == cover.end || span.start == span.end
         }
@@ -136,12 +134,12 @@ impl Text {
 }
 
 impl Edit {
-    /// The place to point at: on the head side, or where it was.
+    /// Span to report: on the head side, or on the base side if it was removed.
     pub fn at(&self) -> Span {
         self.head.as_ref().or(self.base.as_ref()).expect("an edit has a side").at
     }
 
-    /// Whether a secret was edited, so that neither value may be shown.
+    /// Returns whether the edit changed a secret, so that neither value may be shown.
     pub fn is_secret(&self) -> bool {
         let texts = self.base.iter().chain(&self.head);
         texts.filter_map(|text| text.node.as_ref()).any(|node| node.secret)

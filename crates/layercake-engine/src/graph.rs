@@ -1,5 +1,5 @@
-//! What is to be rendered, without any system's words: one recipe a document,
-//! the order in which they can be made, and the cycles that cannot.
+//! Render graph, independent of any system: one recipe per document, the order in which they can be
+//! rendered, and the cycles that cannot.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -12,131 +12,131 @@ use crate::merge::Strategy;
 use crate::merge::deckhand::{ActionPath, Method, Semantics};
 use crate::merge::pattern::Pattern;
 
-/// A document of one graph.
+/// Index of a document in its graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocId(pub u32);
 
 impl DocId {
-    /// The id of the document at this index of the graph's recipes.
+    /// Returns the id of the document at this index of the graph's recipes.
     pub fn at(index: usize) -> Self {
         DocId(u32::try_from(index).expect("a site holds far fewer than 2^32 documents"))
     }
 
-    /// The index into the graph's recipes.
+    /// Returns the index into the graph's recipes.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// All recipes of one site, and how to follow them.
+/// Recipes of one site, with the settings for running them.
 #[derive(Debug)]
 pub struct Graph {
-    /// One recipe a document, in the order of the input; those of a graph that is nearly
-    /// the same are shared with it.
+    /// One recipe per document, in input order. Nearly equal graphs share their recipes.
     pub recipes: Vec<Arc<Recipe>>,
-    /// Which meaning the steps have where two are known.
+    /// Semantics of the steps where Deckhand's documentation and code differ.
     pub semantics: Semantics,
-    /// What becomes of a source that is missing.
+    /// Handling of missing source values.
     pub missing_source: MissingSource,
-    /// How many graphs of the run share what patterns may cost.
+    /// Number of graphs of the run that share the limit on pattern searches.
     pub sharers: usize,
 }
 
-/// What is done where a substitution's source value is missing or null.
+/// Handling of a substitution whose source value is missing or null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingSource {
-    /// The entry is skipped; that is an error.
+    /// The substitution is skipped with an error.
     Error,
-    /// The entry is skipped, or null is written where Deckhand's code does
-    /// that; that is a warning.
+    /// The substitution is skipped with a warning, or null is written where Deckhand's code does
+    /// that.
     Warning,
 }
 
-/// How one document is made.
+/// Instructions for rendering one document.
 #[derive(Clone, Debug)]
 pub struct Recipe {
-    /// What a user calls the document.
+    /// Name of the document for users.
     pub key: DocKey,
-    /// The document's text.
+    /// Source text of the document.
     pub span: Span,
     /// Its own data.
     pub data: Node,
-    /// The document it is laid on, and what found that one.
+    /// The document that it is merged into, and the text that selects it.
     pub base: Option<Link>,
-    /// The document it stands for from then on.
+    /// The document that it replaces.
     pub replaces: Option<DocId>,
-    /// What it needs made before it, and the text that says so.
+    /// Documents that must be rendered before this one, each with the text that refers to it.
     pub needs: Vec<Need>,
-    /// What is done, in order.
+    /// Steps, in order.
     pub steps: Steps,
-    /// Whether it is part of the output.
+    /// Whether the document is an output.
     pub emit: bool,
 }
 
 impl Recipe {
-    /// The step by its [`Step::index`].
+    /// Returns the step with this [`Step::index`].
     ///
     /// # Panics
-    /// Where there is none.
+    /// If no such step exists.
     pub fn step(&self, index: usize) -> Step<'_> {
-        self.steps.get(index).expect("a step is known by a number that its recipe gave")
+        self.steps.get(index).expect("step indexes come from the recipe")
     }
 
-    /// Whether the document starts as its base's data instead of its own: it
-    /// does where a step merges the two.
+    /// Returns whether rendering starts with the data of the base instead of the document's own: it
+    /// does if a step merges the two.
     pub fn starts_as_base(&self) -> bool {
         self.base.is_some() && self.steps.iter().any(|step| matches!(step.op, Op::Merge { .. }))
     }
 }
 
-/// One document found by another.
+/// Reference to a document, found by a selector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The document found.
     pub doc: DocId,
-    /// The text that looked for it.
+    /// The text that selects it.
     pub selector: Span,
-    /// The text that made it be found.
+    /// The label that the selector matches.
     pub label: Span,
 }
 
-/// One document needed by another.
+/// Dependency on another document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// The document needed.
+    /// The required document.
     pub doc: DocId,
-    /// The text that needs it.
+    /// The text that refers to it.
     pub at: Span,
 }
 
-/// What is to be done to a document's data, in order, as its text says it. All
-/// graphs that have the document share it.
+/// Instructions of a document, in order, as its text gives them. All graphs with the document share
+/// them.
 #[derive(Clone, Debug, Default)]
 pub struct Instructions {
     list: Arc<[Instruction]>,
-    /// See [`Instructions::have_patterns`]; asked of every document of every site.
+    /// Cached: it is queried for every document of every site.
     have_patterns: bool,
-    /// See [`Instructions::have_indexes`]; likewise.
+    /// Cached, as [`Instructions::have_patterns`].
     have_indexes: bool,
 }
 
 impl Instructions {
-    /// Whether they are of one text, or lay in the same way.
-    fn say_same(&self, others: &Self) -> bool {
+    /// Returns whether the instructions are from the same text, or merge whole documents in the
+    /// same way.
+    fn are_equivalent(&self, others: &Self) -> bool {
         let lays_same = |(one, other): (&Instruction, &Instruction)| match (&one.act, &other.act) {
-            (Act::Lay(by), Act::Lay(other_by)) => one.at == other.at && by == other_by,
-            (Act::Merge { .. } | Act::Substitute(_) | Act::Lay(_), _) => false,
+            (Act::Combine(by), Act::Combine(other_by)) => one.at == other.at && by == other_by,
+            (Act::Merge { .. } | Act::Substitute(_) | Act::Combine(_), _) => false,
         };
         Arc::ptr_eq(&self.list, &others.list)
             || self.len() == others.len() && self.iter().zip(others.iter()).all(lays_same)
     }
 
-    /// Whether one writes part of a text.
+    /// Returns whether an instruction replaces part of a string.
     pub fn have_patterns(&self) -> bool {
         self.have_patterns
     }
 
-    /// Whether one writes at an index of a list.
+    /// Returns whether an instruction writes at a list index.
     pub(crate) fn have_indexes(&self) -> bool {
         self.have_indexes
     }
@@ -146,7 +146,7 @@ impl FromIterator<Instruction> for Instructions {
     fn from_iter<I: IntoIterator<Item = Instruction>>(list: I) -> Self {
         let list: Vec<Instruction> = list.into_iter().collect();
         if list.is_empty() {
-            // An empty list of its own would be one more piece of memory for each document.
+            // Avoid one allocation per document for an empty list.
             return Self::default();
         }
         let has_index = |to: &Destination| to.path.value.text().contains('[');
@@ -154,7 +154,7 @@ impl FromIterator<Instruction> for Instructions {
             have_patterns: list.iter().flat_map(Instruction::to).any(|to| to.part.is_some()),
             have_indexes: list.iter().any(|instruction| match &instruction.act {
                 Act::Merge { path, .. } => path.value.has_index(),
-                Act::Substitute(_) | Act::Lay(_) => instruction.to().iter().any(has_index),
+                Act::Substitute(_) | Act::Combine(_) => instruction.to().iter().any(has_index),
             }),
             list: list.into(),
         }
@@ -169,256 +169,253 @@ impl Deref for Instructions {
     }
 }
 
-/// One thing that is to be done to a document's data.
+/// Instruction of a recipe.
 #[derive(Debug)]
 pub struct Instruction {
-    /// What.
+    /// Action to take.
     pub act: Act,
-    /// The text that says so.
+    /// Source text of the instruction.
     pub at: Span,
 }
 
 impl Instruction {
-    /// Where it writes a value of another document.
+    /// Destinations to which the value of another document is written.
     fn to(&self) -> &[Destination] {
         match &self.act {
             Act::Substitute(writing) => &writing.to,
-            Act::Merge { .. } | Act::Lay(_) => &[],
+            Act::Merge { .. } | Act::Combine(_) => &[],
         }
     }
 }
 
-/// What an instruction asks for.
+/// Action of an instruction.
 #[derive(Debug)]
 pub enum Act {
-    /// To lay the document's own data over what there is.
+    /// Merge the document's own data into the data so far.
     Merge {
-        /// How.
+        /// Merge method.
         method: Method,
-        /// At which path.
+        /// Path to merge at.
         path: Spanned<ActionPath>,
     },
-    /// To write a value of another document.
+    /// Write a value of another document.
     Substitute(Writing),
-    /// To lay the whole of another document over what there is. In a box: it is far
-    /// larger than the others, which are far more.
-    Lay(Box<Strategy>),
+    /// Merge another whole document into the data so far. Boxed, because it is far larger than the
+    /// other variants and rare.
+    Combine(Box<Strategy>),
 }
 
-/// Which value of another document is written where.
+/// Value of another document, and its destinations.
 #[derive(Debug)]
 pub struct Writing {
-    /// Where it stands there.
+    /// Path of the value in the source document.
     pub from: Spanned<Path>,
-    /// What part of it is used, if not all.
+    /// Part of the value to use; all of it by default.
     pub extract: Option<Box<Extract>>,
-    /// Where it is written.
+    /// Places to write to.
     pub to: Box<[Destination]>,
-    /// Whether Deckhand copies the value all the way down; it is a copy here
-    /// in any case.
+    /// Whether Deckhand makes a deep copy of the value. layercake always does.
     pub deepcopy: bool,
 }
 
-/// The steps of a recipe: instructions, each with the document that it reads in
-/// this graph.
+/// Steps of a recipe: instructions, each with its source document in this graph.
 #[derive(Clone, Debug, Default)]
 pub struct Steps {
     instructions: Instructions,
-    /// So many of them are left out, the first ones.
+    /// Number of leading instructions that are skipped.
     left_out: usize,
-    /// What the others read; none where an instruction reads no other document,
-    /// or there is none, so that it cannot be followed.
+    /// Source documents of the remaining instructions. `None` if an instruction reads no other
+    /// document, or if the document does not exist; the step is then skipped.
     sources: Box<[Option<DocId>]>,
 }
 
 impl Steps {
-    /// The last of `instructions`, as many as there are `sources`. One that reads
-    /// another document and has none is left out.
+    /// Steps for the last instructions, as many as there are `sources`. Skips an instruction that
+    /// needs a source document and has none.
     ///
     /// # Panics
-    /// Where there are more sources than instructions.
+    /// If there are more sources than instructions.
     pub fn new(instructions: Instructions, sources: Box<[Option<DocId>]>) -> Self {
         let left_out = instructions.len().checked_sub(sources.len());
-        let left_out = left_out.expect("each source is that of an instruction");
+        let left_out = left_out.expect("there is at most one source per instruction");
         Self { instructions, left_out, sources }
     }
 
-    /// The steps, in order.
+    /// Iterates over the steps, in order.
     pub fn iter(&self) -> impl Iterator<Item = Step<'_>> {
         (0..self.sources.len()).filter_map(|index| self.get(index))
     }
 
-    /// The step by its [`Step::index`].
+    /// Returns the step with this [`Step::index`].
     pub fn get(&self, index: usize) -> Option<Step<'_>> {
         let source = *self.sources.get(index)?;
         let instruction = &self.instructions[self.left_out + index];
         let op = match &instruction.act {
             Act::Merge { method, path } => Op::Merge { method: *method, path },
             Act::Substitute(writing) => Op::Substitute(Substitution { source: source?, writing }),
-            Act::Lay(strategy) => Op::Lay(Lay { source: source?, strategy }),
+            Act::Combine(strategy) => Op::Combine(Combine { source: source?, strategy }),
         };
         Some(Step { index, op, at: instruction.at })
     }
 
-    /// The instructions, also those that are left out.
+    /// Returns the instructions, including the skipped ones.
     pub fn instructions(&self) -> &Instructions {
         &self.instructions
     }
 
-    /// The documents that the steps read.
+    /// Iterates over the documents that the steps read.
     pub fn sources(&self) -> impl Iterator<Item = DocId> {
         self.sources.iter().copied().flatten()
     }
 
-    /// Whether these steps do what others do to the same data, with the same documents in the
-    /// same order.
-    pub(crate) fn do_same(&self, others: &Self) -> bool {
+    /// Returns whether both have the same effect on the same data, given the same source documents
+    /// in the same order.
+    pub(crate) fn are_equivalent(&self, others: &Self) -> bool {
         let is_read = |source: &Option<DocId>| source.is_some();
         self.left_out == others.left_out
             && self.sources.iter().map(is_read).eq(others.sources.iter().map(is_read))
-            && self.instructions.say_same(&others.instructions)
+            && self.instructions.are_equivalent(&others.instructions)
     }
 
-    /// Whether nothing is done.
+    /// Returns whether there are no steps.
     pub(crate) fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }
 }
 
-/// One thing that is done to a document's data.
+/// Step of a recipe.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'r> {
-    /// By which number its recipe knows it.
+    /// Index of this step in its recipe.
     pub index: usize,
-    /// What.
+    /// Operation of the step.
     pub op: Op<'r>,
-    /// The text that says so.
+    /// Source text of the step.
     pub at: Span,
 }
 
-/// What a step does.
+/// Operation of a step.
 #[derive(Clone, Copy, Debug)]
 pub enum Op<'r> {
-    /// Lays the document's own data over what there is.
+    /// Merges the document's own data into the data so far.
     Merge {
-        /// How.
+        /// Merge method.
         method: Method,
-        /// At which path.
+        /// Path to merge at.
         path: &'r Spanned<ActionPath>,
     },
     /// Writes a value of another document.
     Substitute(Substitution<'r>),
-    /// Lays the whole of another document over what there is.
-    Lay(Lay<'r>),
+    /// Merges another whole document into the data so far.
+    Combine(Combine<'r>),
 }
 
-/// A document laid over what there is.
+/// Merge of another whole document.
 #[derive(Clone, Copy, Debug)]
-pub struct Lay<'r> {
-    /// The document that is laid over it.
+pub struct Combine<'r> {
+    /// The document to merge.
     pub source: DocId,
-    /// How.
+    /// Merge strategy.
     pub strategy: &'r Strategy,
 }
 
 impl Op<'_> {
-    /// The document that is read from; none where the document's own data is
-    /// used.
+    /// Returns the source document; `None` if the operation uses the document's own data.
     pub fn source(&self) -> Option<DocId> {
         match self {
             Op::Merge { .. } => None,
             Op::Substitute(substitution) => Some(substitution.source),
-            Op::Lay(lay) => Some(lay.source),
+            Op::Combine(combine) => Some(combine.source),
         }
     }
 }
 
-/// A value read from one document and written into another.
+/// Copy of a value from one document to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Substitution<'r> {
-    /// The document read from.
+    /// The source document.
     pub source: DocId,
-    /// Which value of it is written where.
+    /// Value of the source document, and its destinations.
     pub writing: &'r Writing,
 }
 
-/// The part of a source text that is used.
+/// Part of a source string.
 #[derive(Clone, Debug)]
 pub struct Extract {
-    /// What to look for.
+    /// Pattern to search for.
     pub pattern: Spanned<Pattern>,
-    /// Which group of it to take.
+    /// Group of the match to use.
     pub group: Spanned<i64>,
 }
 
-/// A place a value is written to.
+/// Place to which a value is written.
 #[derive(Clone, Debug)]
 pub struct Destination {
-    /// Where.
+    /// Path in the document.
     pub path: Spanned<Path>,
-    /// What part of the text there is replaced, if not all of the value.
+    /// Part of the string that is replaced; the whole value by default.
     pub part: Option<Part>,
 }
 
-/// The part of a destination that is replaced.
+/// Part of a destination string that is replaced.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// What is replaced, at every occurrence.
+    /// Pattern whose matches are all replaced.
     pub pattern: Spanned<Pattern>,
-    /// How deep to look for texts below the path; none where the text must
-    /// stand at the path itself. Negative: as deep as there is.
+    /// Maximum depth of strings below the path; `None` if the string must be at the path itself. A
+    /// negative depth is unlimited.
     pub depth: Option<i64>,
 }
 
-/// The order in which documents can be made.
+/// Order in which documents are rendered.
 #[derive(Debug, Default)]
 pub(crate) struct Waves {
-    /// Sets of documents; each set needs only those before it.
+    /// Sets of documents; each set depends only on earlier ones.
     pub(crate) waves: Vec<Vec<DocId>>,
-    /// Cycles: each member needs the next, the last needs the first.
+    /// Dependency cycles: each member depends on the next, and the last on the first.
     pub(crate) cycles: Vec<Vec<Edge>>,
 }
 
-/// One document's need of another, as an edge of a cycle.
+/// Dependency of one document on another, as an edge of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The document in need.
+    /// The dependent document.
     pub doc: DocId,
-    /// What it needs.
+    /// The document that it depends on.
     pub need: Need,
 }
 
 impl Graph {
-    /// The recipe of a document.
+    /// Returns the recipe of a document.
     pub fn recipe(&self, doc: DocId) -> &Recipe {
         &self.recipes[doc.index()]
     }
 
-    /// Every document with its recipe.
+    /// Iterates over the documents with their recipes.
     pub fn iter(&self) -> impl Iterator<Item = (DocId, &Recipe)> {
         self.recipes.iter().enumerate().map(|(index, recipe)| (DocId::at(index), &**recipe))
     }
 
-    /// The documents that are part of the output.
+    /// Iterates over the outputs.
     pub fn outputs(&self) -> impl Iterator<Item = (DocId, &Recipe)> {
         self.iter().filter(|(_, recipe)| recipe.emit)
     }
 
-    /// Which documents are needed to make these, themselves included; by id.
+    /// Returns the documents that these depend on, including themselves; indexed by id.
     pub fn closure(&self, docs: Vec<DocId>) -> Vec<bool> {
         self.reached(docs, |doc, open| {
             open.extend(self.recipe(doc).needs.iter().map(|need| need.doc));
         })
     }
 
-    /// Which documents are made of these, themselves included; by id.
+    /// Returns the documents that depend on these, including themselves; indexed by id.
     pub(crate) fn dependents(&self, docs: Vec<DocId>) -> Vec<bool> {
         let users = self.users();
         self.reached(docs, |doc, open| open.extend(users.of(doc)))
     }
 
-    /// Which documents are reached from these, themselves included, where `extend` adds those
-    /// that one leads to; by id.
+    /// Returns the documents reachable from these, including themselves; indexed by id. `extend`
+    /// adds the successors of a document.
     fn reached(&self, mut open: Vec<DocId>, extend: impl Fn(DocId, &mut Vec<DocId>)) -> Vec<bool> {
         let mut reached = vec![false; self.recipes.len()];
         while let Some(doc) = open.pop() {
@@ -429,8 +426,8 @@ impl Graph {
         reached
     }
 
-    /// The order of making (Kahn's algorithm, by generations). Documents of a
-    /// cycle, and those that need them, are in no wave.
+    /// Returns the render order (Kahn's algorithm, by generations). Members of a cycle and their
+    /// dependents are in no wave.
     pub(crate) fn waves(&self) -> Waves {
         let mut open = self.open_needs();
         let users = self.users();
@@ -457,7 +454,7 @@ impl Graph {
         self.recipes.iter().map(|recipe| recipe.needs.len()).collect()
     }
 
-    /// By whom each document is needed.
+    /// Returns the direct dependents of each document.
     fn users(&self) -> Lists {
         Lists::new(self.recipes.len(), || self.needed().map(|(doc, needed)| (needed, doc)))
     }
@@ -466,74 +463,74 @@ impl Graph {
         Lists::new(self.recipes.len(), || self.needed())
     }
 
-    /// Each document, with each that it needs.
+    /// Iterates over all pairs of a document and one that it depends on.
     fn needed(&self) -> impl Iterator<Item = (DocId, DocId)> {
         self.iter().flat_map(|(doc, recipe)| recipe.needs.iter().map(move |need| (doc, need.doc)))
     }
 
-    /// One cycle for each knot (strongly connected component) among the
-    /// documents whose needs stay open.
+    /// Returns one cycle per strongly connected component among the documents with unresolved
+    /// dependencies.
     fn cycles(&self, open: &[usize]) -> Vec<Vec<Edge>> {
         if open.iter().all(|count| *count == 0) {
             return Vec::new();
         }
         let mut cycles: Vec<_> = self
-            .knots(open)
+            .components(open)
             .into_iter()
-            .filter_map(|mut knot| {
-                knot.sort_unstable();
-                self.cycle_within(&knot)
+            .filter_map(|mut component| {
+                component.sort_unstable();
+                self.cycle_within(&component)
             })
             .collect();
         cycles.sort_by_key(|cycle| cycle[0].doc);
         cycles
     }
 
-    /// The documents whose needs stay open, in knots (Kosaraju's algorithm):
-    /// who is reached along needs, and then back along them.
-    fn knots(&self, open: &[usize]) -> Vec<Vec<DocId>> {
+    /// Returns the strongly connected components of the documents with unresolved dependencies
+    /// (Kosaraju's algorithm).
+    fn components(&self, open: &[usize]) -> Vec<Vec<DocId>> {
         let (needs, users) = (self.needs(), self.users());
         let closed: Vec<bool> = open.iter().map(|count| *count == 0).collect();
         let mut reached = closed.clone();
         let order: Vec<DocId> =
             self.iter().flat_map(|(doc, _)| reach(doc, &needs, &mut reached)).collect();
         let mut reached = closed;
-        let knots = order.into_iter().rev().map(|doc| reach(doc, &users, &mut reached));
-        knots.filter(|knot| !knot.is_empty()).collect()
+        let components = order.into_iter().rev().map(|doc| reach(doc, &users, &mut reached));
+        components.filter(|component| !component.is_empty()).collect()
     }
 
-    /// The cycle met by following, from the first document of a knot, always
-    /// the first need that stays inside it; none where the knot is a single
-    /// document that does not need itself.
-    fn cycle_within(&self, knot: &[DocId]) -> Option<Vec<Edge>> {
-        let mut way: Vec<Edge> = Vec::new();
-        let mut entered = vec![None; knot.len()];
+    /// Returns the cycle found by following the first dependency inside the component, starting
+    /// from its first document; `None` if the component is a single document that does not depend
+    /// on itself.
+    fn cycle_within(&self, component: &[DocId]) -> Option<Vec<Edge>> {
+        let mut path: Vec<Edge> = Vec::new();
+        let mut entered = vec![None; component.len()];
         let mut member = 0;
         loop {
-            if let Some(entry) = entered[member].replace(way.len()) {
-                return Some(way.split_off(entry));
+            if let Some(entry) = entered[member].replace(path.len()) {
+                return Some(path.split_off(entry));
             }
-            let doc = knot[member];
-            let inside = |need: &&Need| knot.binary_search(&need.doc).is_ok();
+            let doc = component[member];
+            let inside = |need: &&Need| component.binary_search(&need.doc).is_ok();
             let need = *self.recipe(doc).needs.iter().find(inside)?;
-            way.push(Edge { doc, need });
-            member = knot.binary_search(&need.doc).expect("the need is inside");
+            path.push(Edge { doc, need });
+            member = component.binary_search(&need.doc).expect("the need is inside");
         }
     }
 }
 
-/// A list of documents for each document: one list behind the other, since there
-/// are as many as documents and most are short.
+/// A list of documents for each document. All lists share one allocation, because there are as many
+/// as documents and most are short.
 #[derive(Debug)]
 pub(crate) struct Lists {
-    /// Where the list of each document ends and the next one begins.
+    /// End of each document's list, where the next list begins.
     ends: Vec<u32>,
     docs: Vec<DocId>,
 }
 
 impl Lists {
-    /// The lists of so many documents. The second document of each pair is in the
-    /// list of the first; they are asked for twice.
+    /// Builds one list for each of `documents` documents. The second document of each pair is added
+    /// to the list of the first. `pairs` is called twice.
     pub(crate) fn new<P: Iterator<Item = (DocId, DocId)>>(
         documents: usize,
         pairs: impl Fn() -> P,
@@ -544,7 +541,7 @@ impl Lists {
         }
         let mut all = 0;
         for end in &mut ends {
-            // Where the list begins, until it is filled.
+            // Start of the list, until the list is filled.
             all += std::mem::replace(end, all);
         }
         let mut docs = vec![DocId(0); all as usize];
@@ -556,32 +553,32 @@ impl Lists {
         Self { ends, docs }
     }
 
-    /// The list of a document, in the order of the pairs.
+    /// Returns the list of a document, in the order of the pairs.
     pub(crate) fn of(&self, doc: DocId) -> &[DocId] {
         let begin = doc.index().checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.docs[begin as usize..self.ends[doc.index()] as usize]
     }
 }
 
-/// The documents that are reached from `start` and were not before, depth first:
-/// each after those it leads to. Without recursion, for chains of any length.
+/// Returns the documents newly reached from `start`, depth first in postorder. Not recursive, to
+/// support chains of any length.
 fn reach(start: DocId, next: &Lists, reached: &mut [bool]) -> Vec<DocId> {
     let mut done = Vec::new();
     if std::mem::replace(&mut reached[start.index()], true) {
         return done;
     }
-    let mut way = vec![(start, 0)];
-    while let Some((doc, taken)) = way.last_mut() {
+    let mut path = vec![(start, 0)];
+    while let Some((doc, taken)) = path.last_mut() {
         match next.of(*doc).get(*taken).copied() {
             Some(to) => {
                 *taken += 1;
                 if !std::mem::replace(&mut reached[to.index()], true) {
-                    way.push((to, 0));
+                    path.push((to, 0));
                 }
             }
             None => {
                 done.push(*doc);
-                way.pop();
+                path.pop();
             }
         }
     }

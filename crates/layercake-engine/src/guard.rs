@@ -1,46 +1,42 @@
-//! What a fault of layercake itself costs: the one thing that was being made,
-//! and nothing else.
+//! Panic isolation: a bug in layercake costs only the unit of work that panicked.
 //!
-//! Work that may fail so is named by its [`Place`] and done in [`guarded`]. What
-//! becomes of what was not made, and in which words it is told, is for the
-//! caller to know. Where such a fault happened, `cli/` prints.
+//! Each unit of work is named by its [`Place`] and run by [`guarded`]. The caller decides how to go
+//! on without the result and how to report the failure. `cli/` prints the location of the panic.
 //!
-//! A fault can be planted ([`plant`]), to see what it costs.
+//! Tests can inject a panic with [`plant`].
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
-/// What is being made, or looked at.
+/// Unit of work.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'a> {
-    /// A file, while it is parsed.
+    /// A file that is parsed.
     File(&'a str),
-    /// A file, while its documents are read.
+    /// A file whose documents are read.
     Documents(&'a str),
-    /// A document of this file, while it is read.
+    /// A document of this file that is read.
     Reading(&'a str),
-    /// A file of what cloud-init is given, while its parts are read.
+    /// A cloud-init file whose parts are read.
     Parts(&'a str),
-    /// A document of this name, while it is rendered.
+    /// A document of this name that is rendered.
     Document(&'a str),
-    /// A rule of this name, while it looks for what it finds.
+    /// A rule of this name that is checked.
     Rule(&'a str),
-    /// A finding of what this text says of a document, while it is put into
-    /// words.
+    /// A finding of this kind that is formatted.
     Words(&'a str),
-    /// A site, while its documents are related to each other, or between two
-    /// places that have names of their own.
+    /// A site whose documents are resolved, other than in the places with names of their own.
     Site(&'a str),
-    /// A site, while what was asked for is taken from it.
+    /// A site from which the requested output is extracted.
     Taking(&'a str),
-    /// Two sides of a site, while they are compared.
+    /// Two sides of a site that are compared.
     Comparison(&'a str),
-    /// A whole run, of which nothing is left then.
+    /// A whole run, which then has no result.
     Run,
 }
 
-/// As [`plant`] is given it: `document:NAME`.
+/// Formats the place as [`plant`] expects it: `document:NAME`.
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, name) = match self {
@@ -60,8 +56,8 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// What `work` gives; none where it met a fault of layercake. The caller must
-/// not use anything that `work` was changing then.
+/// Returns the result of `work`, or `None` if it panicked. The caller must then discard everything
+/// that `work` may have changed.
 pub fn guarded<T>(place: Place<'_>, work: impl FnOnce() -> T) -> Option<T> {
     let done = catch_unwind(AssertUnwindSafe(|| {
         fail_if_planted(place);
@@ -72,13 +68,13 @@ pub fn guarded<T>(place: Place<'_>, work: impl FnOnce() -> T) -> Option<T> {
 
 static PLANTED: OnceLock<Vec<String>> = OnceLock::new();
 
-/// Makes every work at one of these places fail from now on, in this process:
-/// what a fault costs can so be seen without one. The first call counts.
+/// Makes all work at these places panic from now on, in this process, to test the isolation. Only
+/// the first call has an effect.
 pub fn plant(places: Vec<String>) {
     drop(PLANTED.set(places));
 }
 
-/// Where nothing is planted, this costs one look.
+/// Panics at a planted place. Costs one lookup if no place is planted.
 fn fail_if_planted(place: Place<'_>) {
     let Some(planted) = PLANTED.get() else { return };
     let place = place.to_string();

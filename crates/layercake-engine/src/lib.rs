@@ -1,9 +1,9 @@
-//! Renders documents that are laid over each other, says which text wrote each value, and compares
-//! two renderings.
+//! Renders layered YAML documents, records the source text of each rendered value, and compares two
+//! renderings.
 //!
-//! A [`graph`] has one recipe for each document: the document it is laid over, and the steps that
-//! make it. [`render`] follows the recipes, in parallel. No word of a system's documents is known
-//! here but how they are merged ([`merge`]), and nothing of rules or reports.
+//! A [`graph`] has one recipe per document: the document it is merged into, and the steps that
+//! build it. [`render`] runs the recipes in parallel. This crate knows how documents are merged
+//! ([`merge`]), but nothing else about the systems that use them, about rules or about reports.
 //!
 //! ```
 //! use layercake_engine::graph::{
@@ -57,13 +57,13 @@
 //!
 //! Lowest first; a module uses only those before it.
 //!
-//! - [`guard`]: what a fault of layercake itself costs
-//! - [`stopwatch`]: what the threads of a run spend on which stage of it
-//! - [`merge`]: one node laid over another, and from where each value of the result came
-//! - [`graph`]: recipes, what they need, waves, cycles
-//! - [`edit`]: what was edited, as values and places
-//! - [`render`]: from recipes to documents, and from a value back to its texts
-//! - [`compare`]: which outputs changed, because of which edits, and what stopped the others
+//! - [`guard`]: panic isolation for single units of work
+//! - [`stopwatch`]: timing of the stages of a run, over all threads
+//! - [`merge`]: merging of one node into another, and the origin of each value of the result
+//! - [`graph`]: recipes, their dependencies, waves and cycles
+//! - [`edit`]: edits of the sources, as values and places
+//! - [`render`]: rendering of recipes, and tracing of values back to their sources
+//! - [`compare`]: changed outputs, the edits that caused them, and the overrides that shield others
 
 pub mod compare;
 pub mod edit;

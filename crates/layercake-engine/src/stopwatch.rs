@@ -1,14 +1,12 @@
-//! Where the time of a run goes: what its threads spend on each stage.
+//! Timing of the stages of a run, over all threads.
 //!
-//! A thread that works for a [`Stopwatch`] says what it is at ([`lap`], [`rule`]); time counts for
-//! the innermost of these alone, so that the times of all stages add up to the
-//! whole. Work that is spread over threads says so ([`split`]), and takes along
-//! what it belongs to. Where nobody holds a stopwatch, no clock is read and
-//! nothing is counted.
+//! A thread that works for a [`Stopwatch`] marks its current stage with [`time`] or [`rule`]. Time
+//! counts only for the innermost mark, so the times of all stages add up to the total. Work that is
+//! spread over threads is marked with [`split`] and keeps its stage. Without a stopwatch, no clock
+//! is read.
 //!
-//! What a thread is at is kept with the thread and not handed down: while a
-//! thread waits for others it takes work from them, of another site in another
-//! stage, and only it knows that it does. What stages do is not known here.
+//! The current stage is stored per thread and not passed down: while a thread waits for others, it
+//! may steal work of another site in another stage, which only that thread knows.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,28 +14,28 @@ use std::mem::{replace, take};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Declares the stages in the order of a run: each with the word that reports use, and what it is
-/// done for where that is counted.
+/// Declares the stages in the order of a run: each with its name in reports and, if counted, its
+/// unit.
 macro_rules! stages {
     ($(#[doc = $doc:literal] $stage:ident $word:literal $(for $unit:literal)?,)+) => {
-        /// A part of a run.
+        /// Stage of a run.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Stage {
             $(#[doc = $doc] $stage,)+
         }
 
         impl Stage {
-            /// All of them, in the order of a run.
+            /// All stages, in the order of a run.
             const ALL: [Stage; [$($word),+].len()] = [$(Stage::$stage),+];
 
-            /// The word reports use.
+            /// Returns the name used in reports.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Stage::$stage => $word,)+
                 }
             }
 
-            /// What it is done for, in the singular; none where that is not counted.
+            /// Returns the counted unit, in the singular, if any.
             pub fn unit(self) -> Option<&'static str> {
                 let unit: &[&str] = match self {
                     $(Stage::$stage => &[$($unit)?],)+
@@ -51,123 +49,122 @@ macro_rules! stages {
 stages! {
     /// Finding the repository and its configuration.
     Start "start",
-    /// Listing files, and how they lie.
+    /// Listing files and their layout.
     List "list" for "file",
-    /// Reading them, from disk or from git.
+    /// Reading files, from disk or from git.
     Read "read" for "file",
-    /// From texts to nodes.
+    /// Parsing files into nodes.
     Parse "parse" for "file",
-    /// From nodes to documents.
+    /// Reading documents from nodes.
     Documents "documents" for "document",
-    /// Which document lies on which.
+    /// Resolving which documents are merged into which.
     Relate "relate" for "site",
-    /// Making documents.
+    /// Rendering documents.
     Render "render" for "output",
-    /// Making schemas ready, and looking at documents with them.
+    /// Compiling schemas, and validating documents with them.
     Validate "validate" for "site",
-    /// Looking at files, documents and sites with the rules.
+    /// Running the rules on files, documents and sites.
     Rules "rules" for "finding",
-    /// What was edited between two sides.
+    /// Computing the edits between two sides.
     Pair "pair" for "edit",
-    /// Which outputs differ.
+    /// Comparing outputs.
     Differ "differ" for "change",
-    /// Which edits caused that.
+    /// Attributing changes to edits.
     Cause "cause" for "trial",
-    /// By which ways, and what stopped the others.
+    /// Building routes and shields.
     Route "route",
-    /// Levels, comments, the baseline, order.
+    /// Applying levels, ignore comments and the baseline, and sorting.
     Judge "judge" for "finding",
     /// Writing reports.
     Report "report",
-    /// Giving memory back.
+    /// Freeing memory.
     Free "free",
-    /// Whatever is none of these.
+    /// Everything else.
     Rest "rest",
 }
 
-/// Rules that are looked for together: the name of the first, and how many
-/// more there are.
+/// Rules that are checked together: the name of the first, and the number of others.
 pub type RuleNames = (&'static str, usize);
 
-/// Times one run.
+/// Timer of one run.
 #[derive(Debug)]
 pub struct Stopwatch {
     run: Arc<TimedRun>,
 }
 
 impl Stopwatch {
-    /// One that runs from now on.
+    /// Starts a stopwatch.
     #[must_use]
     pub fn start() -> Self {
         Self { run: Arc::new(TimedRun { start: Instant::now(), sums: Mutex::default() }) }
     }
 
-    /// Does `work`, and counts what it and the threads that work for it spend.
+    /// Runs `work` and times it, including the threads that work for it.
     pub fn time<T>(&self, work: impl FnOnce() -> T) -> T {
         let _part = Part::begin(&self.run, Some(Doing::Stage(Stage::Rest)), false);
         work()
     }
 
-    /// How the run splits so far.
+    /// Returns the times so far.
     pub fn times(&self) -> Times {
         self.run.times()
     }
 }
 
-/// How a run splits.
+/// Times of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// From its beginning.
+    /// Time since the start.
     pub total: Duration,
-    /// Each stage that took time, in the order of a run.
+    /// Stages that took time, in the order of a run.
     pub stages: Vec<StageTime>,
-    /// The rules, the dearest first; also in the time of [`Stage::Rules`].
+    /// Rules, slowest first; included in the time of [`Stage::Rules`].
     pub rules: Vec<RuleTime>,
 }
 
-/// What a stage took.
+/// Time of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StageTime {
-    /// Which one.
+    /// The stage.
     pub stage: Stage,
-    /// Its part of the time that passed. Where threads were at several stages
-    /// at once, that is shared among these by what each took.
+    /// Wall-clock time. When threads were in several stages at once, the time is divided in
+    /// proportion to the time that each stage took.
     pub passed: Duration,
-    /// What all threads spent on it together.
+    /// Sum over all threads.
     pub threads: Duration,
-    /// For how many it was done, in its [unit](Stage::unit).
+    /// Number of processed [units](Stage::unit).
     pub count: u64,
 }
 
-/// What some rules took.
+/// Time of some rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleTime {
-    /// Which ones.
+    /// The rules.
     pub rules: RuleNames,
-    /// What all threads spent on them together.
+    /// Sum over all threads.
     pub threads: Duration,
 }
 
 impl Times {
-    /// What a stage took; nothing where it was not met.
+    /// Returns the time of a stage; zero if it did not run.
     pub fn of(&self, stage: Stage) -> StageTime {
         let nothing =
             StageTime { stage, passed: Duration::ZERO, threads: Duration::ZERO, count: 0 };
         self.stages.iter().find(|it| it.stage == stage).copied().unwrap_or(nothing)
     }
 
-    /// What all threads spent together.
+    /// Returns the sum over all threads and stages.
     pub fn threads(&self) -> Duration {
         self.stages.iter().map(|it| it.threads).sum()
     }
 }
 
-/// Does `work` as a part of this stage.
-pub fn lap<T>(stage: Stage, work: impl FnOnce() -> T) -> T {
+/// Runs `work` as part of this stage.
+pub fn time<T>(stage: Stage, work: impl FnOnce() -> T) -> T {
     doing(Doing::Stage(stage), work)
 }
 
-/// Does `work` for these rules.
+/// Runs `work` as part of these rules.
 pub fn rule<T>(rules: RuleNames, work: impl FnOnce() -> T) -> T {
     doing(Doing::Rule(rules), work)
 }
@@ -178,7 +175,7 @@ fn doing<T>(doing: Doing, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Goes back to what the thread was at, when `work` panics too.
+/// Restores the previous activity of the thread on drop, also after a panic.
 struct Back(Option<Doing>);
 
 impl Drop for Back {
@@ -187,17 +184,15 @@ impl Drop for Back {
     }
 }
 
-/// Counts that a stage was done for so many more; they are not counted where
-/// nobody wants to know.
-pub fn did(stage: Stage, count: impl FnOnce() -> usize) {
+/// Adds to the unit count of a stage. Does not call `count` if the run is not timed.
+pub fn add_count(stage: Stage, count: impl FnOnce() -> usize) {
     if at(|_| ()).is_some() {
         let count = count() as u64;
         at(|at| at.sums.stages[stage as usize].count += count);
     }
 }
 
-/// How the run that this thread works for splits so far; none where it is not
-/// timed.
+/// Returns the times so far of the run that this thread works for, or `None` if it is not timed.
 pub fn times() -> Option<Times> {
     at(|at| {
         at.hand_over();
@@ -205,31 +200,31 @@ pub fn times() -> Option<Times> {
     })
 }
 
-/// Lets other threads do parts of the work, each from its [`Split::part`] on;
-/// this thread is taken to wait until the split is dropped.
+/// Marks work that other threads do in parts, each marked with [`Split::part`]. This thread counts
+/// as waiting until the split is dropped.
 #[must_use]
 pub fn split() -> Split {
     Split::new(None)
 }
 
-/// As [`split`], with parts that belong to another stage.
+/// As [`split`], for parts of another stage.
 #[must_use]
 pub fn split_for(stage: Stage) -> Split {
     Split::new(Some(Doing::Stage(stage)))
 }
 
-/// Work that is spread over threads; nothing where that is not timed.
+/// Work that is spread over threads; does nothing if the run is not timed.
 #[derive(Debug)]
 pub struct Split(Option<OfSplit>);
 
 #[derive(Debug)]
 struct OfSplit {
     run: Arc<TimedRun>,
-    /// What the work is done for.
+    /// Activity of this thread before the split.
     before: Option<Doing>,
-    /// What its parts belong to.
+    /// Activity of the parts.
     doing: Option<Doing>,
-    /// None for what is split once more.
+    /// Start time; `None` for a nested split.
     start: Option<Instant>,
 }
 
@@ -242,7 +237,7 @@ impl Split {
         }))
     }
 
-    /// Lets this thread be at a part of the work, until that is dropped.
+    /// Marks this thread as working on a part, until the returned value is dropped.
     #[must_use]
     pub fn part(&self) -> Part {
         match &self.0 {
@@ -266,10 +261,10 @@ impl Drop for Split {
     }
 }
 
-/// A part of work that is spread over threads, while one is at it.
+/// Part of work that is spread over threads, while a thread works on it.
 #[derive(Debug)]
 pub struct Part {
-    /// What the thread was at before.
+    /// Previous activity of the thread.
     before: Option<At>,
     is_timed: bool,
 }
@@ -295,25 +290,25 @@ impl Drop for Part {
 }
 
 thread_local! {
-    /// What this thread is at; none where it works for no run that is timed.
+    /// Current activity of this thread; `None` if it does not work for a timed run.
     static AT: RefCell<Option<At>> = const { RefCell::new(None) };
 }
 
-/// Looks at what this thread is at.
+/// Accesses the current activity of this thread.
 fn at<T>(look: impl FnOnce(&mut At) -> T) -> Option<T> {
     AT.with_borrow_mut(|at| at.as_mut().map(look))
 }
 
-/// What a thread is at.
+/// Current activity of a thread.
 #[derive(Debug)]
 struct At {
     run: Arc<TimedRun>,
-    /// None while it waits.
+    /// `None` while it waits.
     doing: Option<Doing>,
     since: Instant,
-    /// Whether other threads may be at other parts.
+    /// Whether other threads may work on other parts.
     is_split: bool,
-    /// What is not handed over to the run: no thread waits for another to count.
+    /// Times not yet added to the run. Collected per thread to avoid locking.
     sums: Sums,
 }
 
@@ -324,7 +319,7 @@ enum Doing {
 }
 
 impl At {
-    /// Counts the time since the last turn, and gives what it was for.
+    /// Counts the time since the last call, and returns the previous activity.
     fn turn(&mut self, next: Option<Doing>) -> Option<Doing> {
         let now = Instant::now();
         let spent = now - replace(&mut self.since, now);
@@ -349,7 +344,7 @@ impl At {
     }
 }
 
-/// A run that is timed.
+/// Run that is timed.
 #[derive(Debug)]
 struct TimedRun {
     start: Instant,
@@ -365,7 +360,7 @@ impl TimedRun {
         let sums = self.sums();
         let stages = Stage::ALL.into_iter().zip(sums.stages).map(|(stage, sum)| {
             let Sum { threads, count, .. } = sum;
-            // What is still split counts as if its threads took turns.
+            // Until a split ends, its threads count as if they took turns.
             StageTime { stage, passed: sum.passed + sum.split, threads, count }
         });
         let rules =
@@ -377,7 +372,7 @@ impl TimedRun {
     }
 }
 
-/// What was counted.
+/// Collected times.
 #[derive(Debug, Default)]
 struct Sums {
     stages: [Sum; Stage::ALL.len()],
@@ -388,7 +383,7 @@ struct Sums {
 struct Sum {
     passed: Duration,
     threads: Duration,
-    /// Part of `threads` in work that is still split.
+    /// The part of `threads` in splits that have not ended.
     split: Duration,
     count: u64,
 }
@@ -406,7 +401,7 @@ impl Sums {
         }
     }
 
-    /// Shares the time that passed while work was split among its stages.
+    /// Divides the wall-clock time of a split among its stages.
     fn share(&mut self, passed: Duration) {
         let all: Duration = self.stages.iter().map(|sum| sum.split).sum();
         for sum in self.stages.iter_mut().filter(|sum| !sum.split.is_zero()) {

@@ -1,13 +1,12 @@
-//! layercake could not do its work: no repository, an unknown revision, an
-//! unreadable folder, an unusable flag. Faults of the user's documents are
-//! never an [`Error`]; they are diagnostics.
+//! Errors that prevent a run: no repository, an unknown revision, an unreadable folder, an invalid
+//! flag. Problems of the user's documents are never an [`Error`], but diagnostics.
 
 use std::fmt;
 
-/// What kind of work could not be done.
+/// Category of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// Flags or arguments that mean nothing together.
+    /// Invalid flags or arguments, or an invalid combination.
     Usage,
     /// Reading or writing files.
     Io,
@@ -15,14 +14,13 @@ pub enum ErrorKind {
     Git,
     /// Reading a baseline.
     Baseline,
-    /// A configuration file that says what it cannot; a line of the message
-    /// for each fault.
+    /// Parsing a configuration file; the message has a line for each problem.
     Configuration,
-    /// A fault of layercake itself.
+    /// An internal error.
     Internal,
 }
 
-/// Why layercake could not do its work, and what cures it.
+/// An error that prevents the run, with its remedy.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
@@ -32,20 +30,20 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error with a message of one line, lower case, no full stop; of
-    /// several for [`ErrorKind::Configuration`].
+    /// Creates an error with a message of one line, lower case, no full stop;
+    /// [`ErrorKind::Configuration`] allows several lines.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), help: None, source: None }
     }
 
-    /// The error with what to do about it.
+    /// Sets the remedy.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// The error with what caused it.
+    /// Sets the cause.
     #[must_use]
     pub fn caused_by(
         mut self,
@@ -55,22 +53,21 @@ impl Error {
         self
     }
 
-    /// What kind of work failed.
+    /// Category of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// What to do about it.
+    /// Remedy.
     pub fn help(&self) -> Option<&str> {
         self.help.as_deref()
     }
 }
 
-/// `text` as one word of a command that a person pastes into a shell, without anything that
-/// drives a terminal.
+/// Quotes `text` as one word for a shell, without terminal control characters.
 pub fn shell_word(text: &str) -> String {
     let is_plain = |it: char| it.is_alphanumeric() || "/._-+:\\@%~".contains(it);
-    // A tilde is expanded and a hyphen begins an option only at the beginning.
+    // Only at the beginning, a tilde is expanded and a hyphen starts an option.
     if !text.is_empty() && !text.starts_with(['~', '-']) && text.chars().all(is_plain) {
         return text.to_owned();
     }

@@ -1,9 +1,7 @@
-//! What a run takes away before a signal ends it: files that are written and
-//! not yet where they are to be.
+//! Cleanup before a signal ends the run: removes files that are not finished.
 //!
-//! The signal is waited for by a thread of its own, which does not go on while a
-//! file is made or put in its place, so that none is missed. Where there are no
-//! signals, nothing is taken away.
+//! A separate thread waits for signals. It is blocked while a file is created or renamed, so that
+//! no file is missed. On systems without signals, nothing is removed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,28 +10,28 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished(Vec::new()));
 
-/// A flag that is set where the user interrupts the run (Ctrl-C), which then ends by itself. A second
-/// signal ends it at once.
+/// Flag that is set when the user interrupts the run (Ctrl-C); the run then ends by itself. A
+/// second signal ends it immediately.
 #[cfg(unix)]
 pub fn stop_on_interrupt() -> Arc<AtomicBool> {
     use signal_hook::consts::SIGINT;
     use signal_hook::flag::{register, register_conditional_default};
 
     let stop = Arc::new(AtomicBool::new(false));
-    // Without the handlers a signal ends the run by itself.
+    // Without handlers, a signal ends the run.
     if register_conditional_default(SIGINT, stop.clone()).is_ok() {
         drop(register(SIGINT, stop.clone()));
     }
     stop
 }
 
-/// A flag that is never set.
+/// Flag that is never set.
 #[cfg(not(unix))]
 pub fn stop_on_interrupt() -> Arc<AtomicBool> {
     Arc::default()
 }
 
-/// The files that are not finished. While this is held, no signal ends the run.
+/// List of unfinished files. While it is locked, no signal ends the run.
 pub(super) fn unfinished() -> MutexGuard<'static, Unfinished> {
     static WATCH: Once = Once::new();
     WATCH.call_once(watch);
@@ -41,18 +39,18 @@ pub(super) fn unfinished() -> MutexGuard<'static, Unfinished> {
 }
 
 fn lock() -> MutexGuard<'static, Unfinished> {
-    // Whoever panicked left the list as it was: it is changed by single calls.
+    // A panic cannot leave the list inconsistent: each change is a single call.
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Files that go where a signal ends the run, and how they do.
+/// Files to remove if a signal ends the run, and how to remove them.
 pub(super) struct Unfinished(Vec<(PathBuf, Remove)>);
 
-/// Takes a file away.
+/// Function that removes a file.
 type Remove = fn(&Path) -> io::Result<()>;
 
 impl Unfinished {
-    /// Makes a file that is to be finished, or else to be removed.
+    /// Creates a file that must later be finished or removed.
     pub(super) fn begin<T>(
         &mut self,
         path: &Path,
@@ -64,7 +62,7 @@ impl Unfinished {
         Ok(made)
     }
 
-    /// Does what makes it no longer unfinished; where that fails, it still is.
+    /// Runs the step that finishes or removes the file; if it fails, the file remains in the list.
     pub(super) fn finish(
         &mut self,
         path: &Path,
@@ -76,8 +74,8 @@ impl Unfinished {
     }
 }
 
-/// Waits for the signals by which runs are ended. The first takes away what is
-/// unfinished and ends the run as it would have done.
+/// Waits for termination signals. The first one removes the unfinished files, and ends the run as
+/// it would have without a handler.
 #[cfg(unix)]
 fn watch() {
     use signal_hook::iterator::Signals;
@@ -85,32 +83,30 @@ fn watch() {
 
     let end = |mut signals: Signals| {
         for signal in signals.forever() {
-            // Held to the end: nothing is begun any more.
+            // Locked until the process ends, so that no new file is created.
             let unfinished = lock();
-            // There is nobody to tell what cannot be removed, or that it does not end.
+            // A failure cannot be reported here.
             unfinished.0.iter().for_each(|(path, remove)| drop(remove(path)));
             drop(emulate_default_handler(signal));
         }
     };
-    // Where it cannot be waited for, a signal ends the run by itself.
-    let watching = Signals::new(heeded())
+    // If waiting is impossible, a signal ends the run directly.
+    let watching = Signals::new(termination_signals())
         .and_then(|signals| std::thread::Builder::new().spawn(move || end(signals)));
     drop(watching);
 }
 
-/// The signals by which runs are ended, without those that this one was started to
-/// ignore, as `nohup` and shells have it.
+/// Termination signals, except those that were ignored at startup, as with `nohup`.
 #[cfg(unix)]
-fn heeded() -> impl Iterator<Item = i32> {
+fn termination_signals() -> impl Iterator<Item = i32> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
     let ignored = ignored();
-    let is_heeded = move |signal: &i32| ignored >> (signal - 1) & 1 == 0;
-    [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(is_heeded)
+    let is_handled = move |signal: &i32| ignored >> (signal - 1) & 1 == 0;
+    [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(is_handled)
 }
 
-/// The signals that this process ignores, a bit for each from the lowest (proc(5));
-/// none where the system does not tell.
+/// Bit mask of the signals that this process ignores, from the lowest (proc(5)); zero if unknown.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = super::tree::process_status().unwrap_or_default();

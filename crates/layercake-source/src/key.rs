@@ -4,17 +4,16 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// What a user calls a document: Deckhand's identity triple
-/// (`deckhand.md` 2.1), with `""` for what the document does not say.
+/// User-visible identity of a document: Deckhand's identity triple (`deckhand.md` 2.1), with `""`
+/// for missing parts.
 ///
-/// Cheap to clone: every site that has the document, and every finding about it,
-/// names it by this.
+/// Cheap to clone, because every site with the document and every finding about it holds one.
 #[derive(
     Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
 )]
 pub struct DocKey(Arc<Triple>);
 
-/// What a [`DocKey`] says.
+/// Parts of a [`DocKey`].
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize)]
 pub struct Triple {
     /// `schema`, e.g. `armada/Chart/v1`.
@@ -26,7 +25,7 @@ pub struct Triple {
 }
 
 impl DocKey {
-    /// The key of a document that says this of itself.
+    /// Creates a key from its parts.
     pub fn new(
         schema: impl Into<Arc<str>>,
         layer: impl Into<Arc<str>>,
@@ -35,12 +34,12 @@ impl DocKey {
         Self(Arc::new(Triple { schema: schema.into(), layer: layer.into(), name: name.into() }))
     }
 
-    /// Whether both were read once, of the same text.
+    /// Whether both are clones of one key.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Its name with its layer, if it has one.
+    /// Name, with the layer if there is one.
     pub fn name_and_layer(&self) -> String {
         let Triple { name, layer, .. } = &**self;
         if layer.is_empty() { name.to_string() } else { format!("{name} ({layer})") }

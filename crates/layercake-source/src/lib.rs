@@ -1,7 +1,7 @@
-//! Which bytes, from where: files of a tree, their texts, places in them.
+//! Files of a tree, their texts, and locations in them.
 //!
-//! A [`FileId`] stands for one path *and* one content. Nothing here knows
-//! YAML or Deckhand, and nothing here prints.
+//! A [`FileId`] identifies one path *and* one content. This crate does not know YAML or Deckhand,
+//! and does not print.
 //!
 //! ```
 //! use layercake_source::{FileId, LineIndex, Span};
@@ -17,22 +17,22 @@
 //! # Features
 //!
 //! - `files`: trees of files (a folder, a commit, the index, memory), git, and writing. Without it
-//!   there are spans alone, for libraries that are given their text.
+//!   the crate contains only spans, for libraries that receive their text.
 //!
 //! # Modules
 //!
-//! Lowest first; a module uses only those before it and those of its own item.
+//! Lowest first; a module uses only those above it in this list, and its own submodules.
 //!
-//! - [`error`]: why layercake cannot do its work
-//! - [`near`]: which of some names is nearly another, for "did you mean"
-//! - `span`: places in texts, as bytes and as lines
+//! - [`error`]: errors that prevent a run
+//! - [`near`]: similar names, for "did you mean"
+//! - `span`: locations in texts, as bytes and as lines
 //! - `key`: names of documents
 //! - `path`: paths inside repositories
-//! - `used`: further repositories, as reports show them
-//! - `text`: files decoded, and the map from ids to them
-//! - `tree`, `nested`, `git`: files of a folder, of a commit, of the index, and of what is in them
-//! - `interrupt`: files that a signal leaves half written are removed
-//! - `write`: files written as a whole or not at all
+//! - `used`: external repositories for reports
+//! - `text`: decoded files, and the map from ids to files
+//! - `tree`, `nested`, `git`: files of a folder, a commit or the index, and nested repositories
+//! - `interrupt`: removal of unfinished files on a signal
+//! - `write`: atomic writing of files
 
 #[cfg(feature = "files")]
 pub mod error;

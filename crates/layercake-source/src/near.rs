@@ -1,4 +1,4 @@
-//! Near misses: "did you mean".
+//! Similar names: "did you mean".
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -6,25 +6,25 @@ use std::hash::BuildHasher;
 
 type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// Maximum bytes of a name that is compared; longer ones are generated, not mistyped.
+/// Maximum length in bytes of a compared name; longer names are generated, not mistyped.
 pub const MAX_BYTES: usize = 256;
-/// Maximum number of candidates that one search looks at.
+/// Maximum number of candidates per search.
 pub const MAX_CANDIDATES: usize = 5_000;
-/// Maximum number of candidates of about the right length that one search compares.
+/// Maximum number of candidates of similar length that one search compares.
 pub const MAX_COMPARED: usize = 500;
 /// Maximum number of pairs of letters that one search compares.
 pub const MAX_PAIRS: usize = 20_000;
-/// Maximum number of bytes and of pairs of letters that all searches inside [`within`]
-/// look at. What comes behind is found to be like nothing.
+/// Maximum number of bytes and of pairs of letters for all searches inside [`within`]. Searches
+/// beyond it find nothing.
 pub const MAX_WORK: usize = 10_000_000;
 
 thread_local! {
-    /// Work left to the searches of this thread; `None` if they have no common limit.
+    /// Work left for the searches of this thread; `None` without a common limit.
     static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Runs `work` and limits its searches on this thread to [`MAX_WORK`] together. `work` must
-/// search in a fixed order, so that every run finds the same.
+/// Runs `work`, limiting all its searches on this thread to [`MAX_WORK`]. `work` must search in a
+/// fixed order, so that results are reproducible.
 pub fn within<T>(work: impl FnOnce() -> T) -> T {
     let _before = Before(LEFT.replace(Some(MAX_WORK)));
     work()
@@ -39,7 +39,7 @@ impl Drop for Before {
     }
 }
 
-/// Spends some of what is left; none where it is not enough.
+/// Consumes some of the remaining work; `None` if it is not enough.
 fn spend(cost: usize) -> Option<()> {
     let Some(left) = LEFT.get() else { return Some(()) };
     let rest = left.checked_sub(cost);
@@ -47,11 +47,11 @@ fn spend(cost: usize) -> Option<()> {
     rest.map(drop)
 }
 
-/// The candidate most like `name`, if one is so like it that a slip of the
-/// hand explains the difference: letters left out, doubled, or swapped.
+/// Candidate most similar to `name`, if a typing error explains the difference: letters that are
+/// missing, doubled or swapped.
 ///
-/// The cost does not depend on how long and how many the candidates are: see
-/// [`MAX_BYTES`], [`MAX_CANDIDATES`], [`MAX_COMPARED`] and [`MAX_PAIRS`].
+/// The cost is bounded for any number and length of candidates: see [`MAX_BYTES`],
+/// [`MAX_CANDIDATES`], [`MAX_COMPARED`] and [`MAX_PAIRS`].
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > MAX_BYTES {
         return None;
@@ -59,7 +59,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let length = name.chars().count();
     let allowed = (length / 4).clamp(1, 3);
     let has_length = |candidate: &&str| {
-        // No letter has more than four bytes.
+        // A letter has at most four bytes.
         candidate.len().abs_diff(name.len()) <= 4 * allowed + 3 * length
             && candidate.len() <= MAX_BYTES
             && candidate.chars().count().abs_diff(length) <= allowed
@@ -90,7 +90,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.map(|(_, candidate)| candidate)
 }
 
-/// How often each letter of ASCII stands in a name; some of them share a place.
+/// Number of occurrences of each ASCII letter in a name; some letters share a bucket.
 struct Letters([u8; 64]);
 
 impl Letters {
@@ -103,8 +103,7 @@ impl Letters {
         Self(counts)
     }
 
-    /// Two names are at least so many slips apart: each adds a letter at most,
-    /// and takes one away at most.
+    /// Lower bound of the edit distance: each edit adds at most one letter and removes at most one.
     fn apart(&self, other: &Self) -> usize {
         let both = || self.0.iter().zip(&other.0);
         let sum = |count: u8| usize::from(count);
@@ -114,8 +113,7 @@ impl Letters {
     }
 }
 
-/// Whether one letter left out, added or changed, or two swapped, make one
-/// name the other.
+/// Whether the names differ by one inserted, removed or replaced letter, or by two swapped ones.
 pub fn is_one_slip_apart(one: &str, other: &str) -> bool {
     let (one, other) = without_shared_ends(one, other);
     let mut letters = (one.chars(), other.chars());
@@ -130,8 +128,7 @@ pub fn is_one_slip_apart(one: &str, other: &str) -> bool {
     }
 }
 
-/// What is left of two names without the letters that both begin with, and
-/// those that both end with then.
+/// Strips the common prefix of two names, then their common suffix.
 fn without_shared_ends<'a>(one: &'a str, other: &'a str) -> (&'a str, &'a str) {
     let pairs = one.char_indices().zip(other.chars());
     let same = pairs.take_while(|((_, one), other)| one == other);
@@ -143,17 +140,16 @@ fn without_shared_ends<'a>(one: &'a str, other: &'a str) -> (&'a str, &'a str) {
     (&one[..one.len() - end], &other[..other.len() - end])
 }
 
-/// Names, to find those that are one slip apart from another without comparing
-/// it with all of them: what is left of the two without one letter is the same.
+/// Index for finding names within one edit of another without comparing all of them: removing one
+/// letter of each makes such names equal.
 pub struct Slips<'a> {
-    /// Names by the hash of what is left of them without any letter, and
-    /// without each.
+    /// Names by the hashes of their full text and of their text without each letter.
     names: Lookup<u64, Vec<&'a str>>,
     hasher: foldhash::fast::RandomState,
 }
 
 impl<'a> Slips<'a> {
-    /// The names that are one slip apart from `name`, each once.
+    /// Names within one edit of `name`, each once.
     pub fn of(&self, name: &str) -> Vec<&'a str> {
         let left = rests(name, &self.hasher);
         let candidates = left.filter_map(|rest| self.names.get(&rest)).flatten().copied();
@@ -178,8 +174,8 @@ impl<'a> FromIterator<&'a str> for Slips<'a> {
     }
 }
 
-/// Hashes of a name, and of what is left of it without each of its letters; of a name of more
-/// than [`MAX_BYTES`] without none.
+/// Hashes of a name, and of its text without each letter; for names longer than [`MAX_BYTES`], only
+/// the hash of the name.
 fn rests(name: &str, hasher: &impl BuildHasher) -> impl Iterator<Item = u64> {
     let shortened = if name.len() > MAX_BYTES { "" } else { name };
     let without = shortened.char_indices().map(|(at, letter)| (&name[..at], letter.len_utf8()));

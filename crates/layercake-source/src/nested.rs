@@ -1,20 +1,19 @@
-//! Repositories inside of the one that is read: submodules, and clones that git does not
-//! track. Their files are not part of it, but what they are known to hold decides whether
-//! they matter.
+//! Nested repositories: submodules, and clones that git does not track. Their files are not part of
+//! the outer repository, but their known contents determine whether they matter.
 
 use super::{ContentId, Entry, EntryKind, RepoPath, Repository, StoredTree, Tree, WorkTree};
 
-/// How git knows a repository inside of another one.
+/// Relation of a nested repository to the outer one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Nested {
-    /// As a submodule, of which it keeps this commit.
+    /// A submodule, recorded with this commit.
     Submodule(ContentId),
-    /// Not at all: no commit of the outer repository has its files.
+    /// Untracked: no commit of the outer repository has its files.
     Untracked,
 }
 
-/// All files of a repository that is nested in another one, those of its own submodules among
-/// them; none if they are not all known.
+/// All files of a nested repository, including its own submodules; `None` if they are not all
+/// known.
 pub(super) fn all_files(tree: &dyn Tree) -> Option<Vec<RepoPath>> {
     let mut files = Vec::new();
     for Entry { path, kind, .. } in tree.entries(&RepoPath::new("")).ok()? {
@@ -29,8 +28,8 @@ pub(super) fn all_files(tree: &dyn Tree) -> Option<Vec<RepoPath>> {
     Some(files)
 }
 
-/// Id of the content that is checked out: that of its commit, or none if files of that were
-/// edited. As git says, files that it does not track are no edit of a submodule.
+/// Id of the checked-out content: the commit, or `None` if files of it were edited. As in git,
+/// untracked files do not make a submodule modified.
 pub(super) fn checked_out(repository: &Repository) -> Option<ContentId> {
     let head = repository.commit("HEAD").ok()?;
     let files = WorkTree::compared(repository).ok()?;

@@ -1,32 +1,32 @@
-//! Places in texts: bytes for the engine, lines and columns for people.
+//! Locations in texts: bytes for the engine, lines and columns for people.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// One path and one content; made by a source map, or by [`FileId::new`] where there is none.
+/// Id of a file with a given content; created by a source map, or by [`FileId::new`] without one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(u32);
 
 impl FileId {
-    /// The file with this index.
+    /// Creates the id with this index.
     pub const fn new(index: u32) -> Self {
         Self(index)
     }
 
-    /// The file's index.
+    /// Returns the index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A stretch of one file's text, in bytes of its decoded (UTF-8) form.
+/// A range of a file's text, in bytes of its decoded (UTF-8) form.
 ///
-/// `start..end` always lies on character boundaries; `start == end` marks a
-/// place between two characters.
+/// `start` and `end` are always on character boundaries; `start == end` is a position between two
+/// characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
-    /// The file.
+    /// File of the range.
     pub file: FileId,
     /// First byte.
     pub start: u32,
@@ -35,24 +35,24 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span of `start..end` in `file`.
+    /// Creates the span of `start..end` in `file`.
     pub const fn new(file: FileId, start: u32, end: u32) -> Self {
         Self { file, start, end }
     }
 
-    /// The place just before byte `at`.
+    /// Creates the empty span before byte `at`.
     pub const fn point(file: FileId, at: u32) -> Self {
         Self::new(file, at, at)
     }
 
-    /// Whether `other` lies within this span, in the same file.
+    /// Whether `other` is within this span, in the same file.
     pub fn contains(self, other: Span) -> bool {
         self.file == other.file && self.start <= other.start && other.end <= self.end
     }
 
-    /// The smallest span that holds both. Spans of two files have none; then
-    /// it is `other`: a document with only some of its edits may have a key
-    /// from one file and its value from another, and the value tells more.
+    /// Smallest span that contains both. For spans of different files, it is `other`: in a document
+    /// with only some of its edits, a key and its value may come from different files, and the
+    /// value is more informative.
     #[must_use]
     pub fn to(self, other: Span) -> Span {
         if self.file != other.file {
@@ -61,29 +61,29 @@ impl Span {
         Span::new(self.file, self.start.min(other.start), self.end.max(other.end))
     }
 
-    /// The bytes as a range, to slice the file's text with.
+    /// Byte range for slicing the text.
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// Input of a merge whose nodes have numbers in place of spans, so that the spans in the result
-/// identify the node of the input.
+/// Input of a merge. Its nodes have numbers in place of spans, so that spans in the result identify
+/// nodes of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NumberedInput {
-    /// The data before the merge.
+    /// Data before the merge.
     Before,
-    /// The document's own data.
+    /// Data of the document itself.
     Own,
-    /// The document that is read.
+    /// Document that is read.
     Source,
 }
 
 impl NumberedInput {
     const ALL: [Self; 3] = [Self::Before, Self::Own, Self::Source];
-    /// `end` of the number of a node as it was in the input.
+    /// Value of `end` for the number of an unchanged input node.
     const NO_PART: u32 = u32::MAX;
-    /// `end` of the number of a string into which an unnumbered value was put.
+    /// Value of `end` for the number of a string into which an unnumbered value was inserted.
     const OTHER_PART: u32 = u32::MAX - 1;
 
     /// File id that no source map assigns.
@@ -91,20 +91,20 @@ impl NumberedInput {
         FileId(u32::MAX - self as u32)
     }
 
-    /// The span that stands for a number.
+    /// Encodes a number as a span.
     pub const fn span(self, number: u32) -> Span {
         Span::new(self.file(), number, Self::NO_PART)
     }
 }
 
 impl Span {
-    /// The input that this number belongs to; none for the span of a text.
+    /// Input that this number belongs to; `None` for a span of a text.
     pub fn numbered_input(self) -> Option<NumberedInput> {
         NumberedInput::ALL.into_iter().find(|input| input.file() == self.file)
     }
 
-    /// Span of a string after the value at `part` was put into it: unchanged for the span of a text;
-    /// a number also stores the number of the value.
+    /// Span of a string after the value at `part` was inserted into it: unchanged for a span of a
+    /// text; a number also stores the number of the value.
     #[must_use]
     pub fn with_part(self, part: Span) -> Self {
         if self.numbered_input().is_none() {
@@ -114,8 +114,8 @@ impl Span {
         Self { end: if is_numbered { part.start } else { NumberedInput::OTHER_PART }, ..self }
     }
 
-    /// Number of the value that was put into the string with this number: `None` if nothing was,
-    /// `Some(None)` if the value has no number.
+    /// Number of the value that was inserted into the string with this number: `None` if there is
+    /// none, `Some(None)` if the value has no number.
     pub fn part(self) -> Option<Option<u32>> {
         match self.end {
             NumberedInput::NO_PART => None,
@@ -125,24 +125,24 @@ impl Span {
     }
 }
 
-/// A value and the text it was written in.
+/// A value and its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spanned<T> {
-    /// The value.
+    /// Value at the location.
     pub value: T,
-    /// Where it stands.
+    /// Location of the value.
     pub span: Span,
 }
 
 impl<T> Spanned<T> {
-    /// `value`, written at `span`.
+    /// Creates a value located at `span`.
     pub const fn new(value: T, span: Span) -> Self {
         Self { value, span }
     }
 }
 
-/// Line and column as people and reports count them: both from one, columns
-/// in characters. The type makes a zero-based report impossible.
+/// Line and column for people and reports: both from one, columns in characters. The type prevents
+/// zero-based reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// Line, from one.
@@ -151,41 +151,40 @@ pub struct Position {
     pub column: NonZeroU32,
 }
 
-/// Where the lines of one text begin.
+/// Line index of a text.
 #[derive(Debug)]
 pub struct LineIndex {
     starts: Vec<u32>,
-    /// How many characters begin before each block of so many bytes; counted when
-    /// first asked for, since lines are seldom so long.
+    /// Number of characters before each block of [`BLOCK`] bytes; computed on first use, because
+    /// most lines are short.
     characters_before: OnceLock<Vec<u32>>,
 }
 
-/// Characters are counted one by one in stretches of this many bytes only: where
-/// all of a file is on one line, each of its places would else cost as much as it.
+/// Block size in bytes for counting characters; without blocks, each position in a file with only
+/// one line would cost a scan of the file.
 const BLOCK: usize = 1 << 10;
 
 impl LineIndex {
-    /// The index of `text`; lines end at `\n`, so `\r\n` and `\n` count alike.
+    /// Creates the index of `text`; lines end with `\n` or `\r\n`.
     pub fn new(text: &str) -> Self {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let starts = std::iter::once(0).chain(newlines.map(|(at, _)| offset(at + 1))).collect();
         Self { starts, characters_before: OnceLock::new() }
     }
 
-    /// The position of byte `at` of `text`, the text the index was made of.
+    /// Position of byte `at` of `text`, which must be the indexed text.
     pub fn position(&self, text: &str, at: u32) -> Position {
         let line = self.line_of(at);
         let before = self.characters(text, self.starts[line]..at);
         Position { line: one_based(line), column: one_based(before) }
     }
 
-    /// The first byte of the line that byte `at` stands on.
+    /// Offset of the first byte of the line that contains byte `at`.
     pub fn line_start(&self, at: u32) -> u32 {
         self.starts[self.line_of(at)]
     }
 
-    /// How many characters are in a stretch of `text`, the text the index was made
-    /// of.
+    /// Number of characters in a range of `text`, which must be the indexed text.
     pub fn characters(&self, text: &str, stretch: Range<u32>) -> usize {
         let stretch = stretch.start as usize..stretch.end as usize;
         if stretch.len() <= BLOCK {
@@ -200,23 +199,23 @@ impl LineIndex {
         before[block] as usize + beginning(&text.as_bytes()[block * BLOCK..at])
     }
 
-    /// The zero-based number of the line that byte `at` stands on.
+    /// Zero-based number of the line that contains byte `at`.
     pub fn line_of(&self, at: u32) -> usize {
         self.starts.partition_point(|start| *start <= at) - 1
     }
 
-    /// The first byte of zero-based `line`, if there is such a line.
+    /// Offset of the first byte of the zero-based `line`, if it exists.
     pub fn start_of(&self, line: usize) -> Option<u32> {
         self.starts.get(line).copied()
     }
 
-    /// How many lines there are; an empty text has one.
+    /// Number of lines; an empty text has one.
     pub fn count(&self) -> usize {
         self.starts.len()
     }
 }
 
-/// How many characters begin before each block of `text`, and before its end.
+/// Number of characters before each block of `text`, and in total.
 fn blocks(text: &str) -> Vec<u32> {
     let counts = text.as_bytes().chunks(BLOCK).scan(0, |before, block| {
         *before += beginning(block);
@@ -225,8 +224,7 @@ fn blocks(text: &str) -> Vec<u32> {
     std::iter::once(0).chain(counts).collect()
 }
 
-/// How many characters begin in these bytes of UTF-8, of which the first may be in
-/// the middle of one.
+/// Number of characters that begin in these bytes of UTF-8, which may begin inside a character.
 fn beginning(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| (**byte & 0b1100_0000) != 0b1000_0000).count()
 }
@@ -235,7 +233,7 @@ fn one_based(zero_based: usize) -> NonZeroU32 {
     NonZeroU32::MIN.saturating_add(offset(zero_based))
 }
 
-/// A byte offset as spans hold it. Texts are refused above 4 GiB long before.
+/// Converts a byte offset to the type used in spans. Texts are limited far below 4 GiB.
 ///
 /// # Panics
 /// Above 4 GiB.

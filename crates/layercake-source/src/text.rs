@@ -1,10 +1,10 @@
-//! Texts of files: bytes decoded once, and the map from ids to them.
+//! Texts of files: decoded contents, and the map from ids to files.
 
 use std::sync::{Arc, OnceLock};
 
 use super::{FileId, LineIndex, Nested, Position, ReadError, RepoPath, Span, offset};
 
-/// How the bytes of a file were encoded (YAML 1.1, section 5.2).
+/// Encoding of a file (YAML 1.1, section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// UTF-8, with or without a byte order mark.
@@ -15,30 +15,29 @@ pub enum Encoding {
     Utf16Le,
 }
 
-/// Why a file has no text that can be used.
+/// Reason why a file has no usable text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextFault {
-    /// The bytes could not be read; why.
+    /// The bytes could not be read, with the reason.
     Unreadable(String),
-    /// The bytes are not in the encoding they claim; the first bad one is at
-    /// this offset of the decoded text, which stops before it.
+    /// The bytes are invalid in their encoding. The text is truncated at the first invalid byte,
+    /// which is at this offset.
     BadEncoding(Encoding, u32),
-    /// More bytes than [`Source::MAX_BYTES`].
+    /// The file is larger than [`Source::MAX_BYTES`].
     TooLarge(u64),
-    /// The text is not the file's: git LFS keeps that elsewhere, and this only
-    /// points to it.
+    /// The text is a git LFS pointer; the contents are stored elsewhere.
     LargeFilePointer,
-    /// It is not a file but a repository inside of the one that is read.
+    /// The path is a nested repository, not a file.
     Nested(Nested),
 }
 
-/// One file: its path, its text, and where its lines begin.
+/// One file: path, text and line index.
 #[derive(Debug)]
 pub struct Source {
     path: RepoPath,
     text: Arc<str>,
     fault: Option<TextFault>,
-    /// The bytes, where the text is not what they say in UTF-8.
+    /// Original bytes, if the text is not their plain UTF-8 decoding.
     bytes: Option<Arc<[u8]>>,
     decoded_from: Option<Span>,
     commit: Option<Arc<str>>,
@@ -46,12 +45,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// Files above this many bytes are refused (64 MiB): the largest site
-    /// repositories known hold files of a few hundred kilobytes.
+    /// Maximum size of a file (64 MiB): files of the largest known site repositories have a few
+    /// hundred kilobytes.
     pub const MAX_BYTES: u64 = 64 << 20;
 
-    /// The file at `path` with what reading it gave. Never fails: a fault is
-    /// kept with the file, and the text is what stands before it.
+    /// Creates a file from its path and the result of reading it. Never fails: a fault is stored
+    /// with the file, and the text ends before it.
     pub fn new(path: RepoPath, bytes: Result<Vec<u8>, ReadError>) -> Self {
         let decoded = match bytes {
             Ok(bytes) if bytes.len() as u64 > Self::MAX_BYTES => {
@@ -66,13 +65,13 @@ impl Source {
         Self::of(path, decoded, None)
     }
 
-    /// A repository inside of the one that is read, at `path`, of which nothing is read.
+    /// Creates the placeholder of a nested repository at `path`, which is not read.
     pub fn nested(path: RepoPath, nested: Nested) -> Self {
         Self::of(path, DecodedText::none(TextFault::Nested(nested)), None)
     }
 
-    /// A text that is in no file as it is: the bytes, in UTF-8, that the text
-    /// at `from` stands for once it is decoded. `path` is what a user calls it.
+    /// Creates a decoded text that is not stored in a file itself: `bytes` (UTF-8) are the decoded
+    /// form of the text at `from`. `path` is its displayed name.
     pub fn decoded(path: RepoPath, bytes: Vec<u8>, from: Span) -> Self {
         let decoded = match bytes.len() as u64 {
             length if length > Self::MAX_BYTES => DecodedText::none(TextFault::TooLarge(length)),
@@ -87,13 +86,13 @@ impl Source {
         Self { path, text, fault, bytes, decoded_from, commit, lines }
     }
 
-    /// The file of a further repository, as this commit of it has it.
+    /// Sets the commit of the external repository that contains the file.
     #[must_use]
     pub fn at_commit(self, commit: Arc<str>) -> Self {
         Self { commit: Some(commit), ..self }
     }
 
-    /// Where the file is.
+    /// Path of the file.
     pub fn path(&self) -> &RepoPath {
         &self.path
     }
@@ -103,28 +102,28 @@ impl Source {
         &self.text
     }
 
-    /// Why the text is not whole, if it is not.
+    /// Reason why the text is incomplete, if it is.
     pub fn fault(&self) -> Option<&TextFault> {
         self.fault.as_ref()
     }
 
-    /// The bytes, where they are not UTF-8: what the text leaves out.
+    /// Original bytes, if they are not valid UTF-8.
     pub fn bytes(&self) -> Option<&[u8]> {
         self.bytes.as_deref()
     }
 
-    /// The text that this one was decoded from, if it is no file's own.
+    /// Span of the encoded text, for a decoded text.
     pub fn decoded_from(&self) -> Option<Span> {
         self.decoded_from
     }
 
-    /// A commit of a further repository that has the file so; none for files of the repository
-    /// that is checked, and for those read from a folder.
+    /// Commit of the external repository that contains the file; `None` for files of the checked
+    /// repository and files read from a folder.
     pub fn commit(&self) -> Option<&Arc<str>> {
         self.commit.as_ref()
     }
 
-    /// Where the lines begin; computed when first asked for.
+    /// Line index, computed on first use.
     pub fn lines(&self) -> &LineIndex {
         self.lines.get_or_init(|| LineIndex::new(&self.text))
     }
@@ -133,62 +132,61 @@ impl Source {
 /// All files of a run, by id.
 #[derive(Debug, Default)]
 pub struct SourceMap {
-    /// Empty where there is only room for one.
+    /// Empty cells are reserved ids.
     files: Vec<OnceLock<Source>>,
 }
 
 impl SourceMap {
-    /// A map without files.
+    /// Creates an empty map.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The id that the file added next will get.
+    /// Id of the next added file.
     pub fn upcoming(&self) -> FileId {
         FileId::new(offset(self.files.len()))
     }
 
-    /// Adds a file and gives its id.
+    /// Adds a file and returns its id.
     pub fn add(&mut self, source: Source) -> FileId {
         let id = self.upcoming();
         self.files.push(OnceLock::from(source));
         id
     }
 
-    /// Makes room for so many files and gives their ids, so that threads can
-    /// [put](SourceMap::put) them there side by side.
+    /// Reserves `count` ids, which threads can then [fill](SourceMap::put) concurrently.
     pub fn make_room(&mut self, files: usize) -> Vec<FileId> {
         let first = self.files.len();
         self.files.resize_with(first + files, OnceLock::new);
         (first..self.files.len()).map(|at| FileId::new(offset(at))).collect()
     }
 
-    /// Puts a file where room was made for it.
+    /// Stores a file under a reserved id.
     ///
     /// # Panics
-    /// Where there is a file by that id already, or no room.
+    /// If the id is not reserved or already used.
     pub fn put(&self, file: FileId, source: Source) -> &Source {
         let room = &self.files[file.index()];
-        assert!(room.set(source).is_ok(), "a file is put in its place once");
+        assert!(room.set(source).is_ok(), "a file is stored once");
         self.get(file)
     }
 
-    /// The file with this id.
+    /// Returns the file with this id.
     ///
     /// # Panics
-    /// Where there is none.
+    /// If no such file exists.
     pub fn get(&self, file: FileId) -> &Source {
-        self.files[file.index()].get().expect("a file is put where room was made for it")
+        self.files[file.index()].get().expect("every reserved id has a file")
     }
 
-    /// All files with their ids, in the order they were added.
+    /// Iterates over all files and their ids, in the order of their addition.
     pub fn iter(&self) -> impl Iterator<Item = (FileId, &Source)> {
         let files = self.files.iter().enumerate();
         files.filter_map(|(at, source)| Some((FileId::new(offset(at)), source.get()?)))
     }
 
-    /// The place in a file at which somebody wrote what stands at `span`:
-    /// `span` itself, or, in a decoded text, the text that it was decoded from.
+    /// Source location of `span`: `span` itself or, in a decoded text, the span of the encoded
+    /// text.
     pub fn written(&self, span: Span) -> Span {
         let mut at = span;
         while let Some(from) = self.get(at.file).decoded_from {
@@ -197,41 +195,40 @@ impl SourceMap {
         at
     }
 
-    /// The path of the file in which somebody wrote what stands at `span`; see
-    /// [`SourceMap::written`].
+    /// Path of the source file of `span`; see [`SourceMap::written`].
     pub fn path_of(&self, span: Span) -> &RepoPath {
         self.get(self.written(span).file).path()
     }
 
-    /// The text of a span.
+    /// Text of a span.
     pub fn slice(&self, span: Span) -> &str {
         &self.get(span.file).text[span.range()]
     }
 
-    /// The first line of what stands at a span.
+    /// First line of the text of a span.
     pub fn first_line(&self, span: Span) -> Span {
         let line = self.slice(span).lines().next().unwrap_or_default();
         Span::new(span.file, span.start, span.start + offset(line.len()))
     }
 
-    /// Where a span begins, for people.
+    /// Position of the start of a span.
     pub fn start(&self, span: Span) -> Position {
         let source = self.get(span.file);
         source.lines().position(&source.text, span.start)
     }
 
-    /// Where a span ends (one past its last character), for people.
+    /// Position of the end of a span (one past its last character).
     pub fn end(&self, span: Span) -> Position {
         let source = self.get(span.file);
         source.lines().position(&source.text, span.end)
     }
 }
 
-/// What a file's bytes say.
+/// Decoded contents of a file.
 struct DecodedText {
     text: String,
     fault: Option<TextFault>,
-    /// The bytes, where the text is not what they say in UTF-8.
+    /// Original bytes, if the text is not their plain UTF-8 decoding.
     bytes: Option<Arc<[u8]>>,
 }
 
@@ -241,8 +238,7 @@ impl DecodedText {
     }
 }
 
-/// Decodes by byte order mark, as libyaml does: UTF-16 where one says so,
-/// UTF-8 otherwise.
+/// Decodes by byte order mark, as libyaml does: UTF-16 with its mark, UTF-8 otherwise.
 fn decode(bytes: Vec<u8>) -> DecodedText {
     match bytes.as_slice() {
         pointer if is_large_file_pointer(pointer) => DecodedText {
@@ -256,9 +252,8 @@ fn decode(bytes: Vec<u8>) -> DecodedText {
     }
 }
 
-/// Whether these are the bytes of a git LFS pointer: fewer than 1024, which
-/// begin with the version and give an object and its size (git LFS,
-/// `docs/spec.md`, "The Pointer").
+/// Whether the bytes are a git LFS pointer: fewer than 1024 bytes, beginning with the version, and
+/// with an object and its size (git LFS, `docs/spec.md`, "The Pointer").
 fn is_large_file_pointer(bytes: &[u8]) -> bool {
     const MOST_BYTES: usize = 1024;
     let versions =
@@ -281,7 +276,7 @@ fn decode_utf8(bytes: Vec<u8>) -> DecodedText {
     }
 }
 
-/// Decodes what follows the byte order mark.
+/// Decodes the bytes after the byte order mark.
 fn decode_utf16(bytes: Vec<u8>, encoding: Encoding, unit: fn([u8; 2]) -> u16) -> DecodedText {
     let units = bytes[2..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
     let mut text = String::with_capacity(bytes.len() / 2);

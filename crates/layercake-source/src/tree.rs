@@ -1,9 +1,8 @@
-//! Trees of files: what a run reads from.
+//! Trees of files: the inputs of a run.
 //!
-//! The only place that reads the file system. A tree gives out what lies
-//! inside it and nothing else: a symbolic link that leads out of it, or into
-//! `.git`, is refused, so that a pull request cannot have the files of the
-//! machine that checks it read and quoted.
+//! The only module that reads the file system. A tree only returns files inside of it: symbolic
+//! links that lead out of it or into `.git` are refused, so that a pull request cannot make files
+//! of the checking machine visible.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -21,83 +20,79 @@ use super::nested::{all_files, checked_out};
 use super::{Nested, RepoPath, Repository, Source, StoredTree};
 use crate::error::{Error, ErrorKind};
 
-/// Somewhere files are: a working tree, a commit, the index, a map in memory.
+/// A source of files: a working tree, a commit, the index, or a map in memory.
 ///
-/// A tree made of another one has that as its [`inner`](Tree::inner) tree and answers what it
-/// changes; all other questions go to the inner tree.
+/// A wrapper has an [`inner`](Tree::inner) tree, and overrides only the methods whose results it
+/// changes.
 pub trait Tree: Sync {
-    /// The tree that answers what this one does not; without one, there are no files but those
-    /// that this tree answers for.
+    /// Inner tree for everything that this tree does not override; without one, only the files of
+    /// this tree exist.
     fn inner(&self) -> Option<&dyn Tree> {
         None
     }
 
-    /// Path in the [`inner`](Tree::inner) tree of what is at `path` here.
+    /// Path in the [`inner`](Tree::inner) tree for `path` in this one.
     fn inner_path(&self, path: &RepoPath) -> Option<RepoPath> {
         Some(path.clone())
     }
 
-    /// Every entry below `folder`, sorted by path; folders themselves are not
-    /// entries. What git ignores is left out. A `folder` that is not there
-    /// has no entries, and one that is a submodule has itself.
+    /// Lists all entries below `folder`, sorted by path, without folders and ignored files. A
+    /// missing `folder` has no entries; a submodule has itself as an entry.
     ///
     /// # Errors
-    /// Where the tree as a whole cannot be listed.
+    /// If the tree cannot be listed.
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
         inner_at(self, folder).map_or(Ok(Vec::new()), |(inner, folder)| inner.entries(&folder))
     }
 
-    /// The bytes of one file. Files above [`Source::MAX_BYTES`] are refused
-    /// before they are read.
+    /// Reads one file. Files larger than [`Source::MAX_BYTES`] are refused before they are read.
     ///
     /// # Errors
-    /// Where this file cannot be read; a diagnostic tells it.
+    /// If the file cannot be read; this becomes a diagnostic.
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
         let (inner, path) = inner_at(self, path).ok_or_else(|| ReadError::new(NO_SUCH_FILE))?;
         inner.read(&path)
     }
 
-    /// The path under which the file at `path` is stored: another one where
-    /// symbolic links lead to it. None where this tree gives out no such file.
+    /// Path under which the file is stored, with symbolic links resolved; `None` if this tree has
+    /// no such file.
     fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
         let (inner, path) = inner_at(self, path)?;
         inner.real_path(&path)
     }
 
-    /// The id that [`entries`](Tree::entries) would give a file of these bytes,
-    /// where that can be told without reading anything: what was read from a
-    /// working tree can so be recognised in a commit. git may store other
-    /// bytes than it puts on disk (line endings, filters); the ids then differ
-    /// although nothing was changed.
+    /// Computes the id that [`entries`](Tree::entries) would give a file with these bytes, if this
+    /// is possible without reading: it allows a file of the working tree to be recognized in a
+    /// commit. git may store other bytes than it checks out (line endings, filters), so different
+    /// ids do not imply a change.
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
         self.inner()?.content_of(bytes)
     }
 
-    /// The id that [`entries`](Tree::entries) would give the file at `path`, which cannot be
-    /// read. None where that is unknown: the file is then another on each side.
+    /// Id that [`entries`](Tree::entries) would give the unreadable file at `path`. `None` if
+    /// unknown; the file then differs on each side.
     fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
         let (inner, path) = inner_at(self, path)?;
         inner.content_of_unread(&path)
     }
 
-    /// How git knows the repository at `path`, an [`EntryKind::Submodule`] of this tree.
+    /// Relation of the nested repository at `path`, an [`EntryKind::Submodule`] of this tree.
     fn nested(&self, path: &RepoPath) -> Nested {
         inner_at(self, path).map_or(Nested::Untracked, |(inner, path)| inner.nested(&path))
     }
 
-    /// All files of the submodule at `path`, below it; none if they are not known, or if git
-    /// does not track it.
+    /// All files of the submodule at `path`, relative to it; `None` if they are unknown or git does
+    /// not track it.
     fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
         let (inner, path) = inner_at(self, path)?;
         inner.files_of_nested(&path)
     }
 
-    /// To be asked before many files are read, where one error says more than
-    /// a diagnostic for each: a partial clone may hold none of them.
+    /// Checks that many files are available before they are read, where one error is better than a
+    /// diagnostic for each: a partial clone may lack all of them.
     ///
     /// # Errors
-    /// Where some of `files` are known not to be here; the help says what
-    /// brings them.
+    /// If some of `files` are missing in the clone; the help names the command that fetches them.
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
         let Some(inner) = self.inner() else { return Ok(()) };
         let files: Vec<RepoPath> = files.iter().filter_map(|path| self.inner_path(path)).collect();
@@ -105,7 +100,7 @@ pub trait Tree: Sync {
     }
 }
 
-/// The inner tree of `tree`, and the path there of what is at `path`.
+/// Inner tree of `tree`, and the inner path for `path`.
 fn inner_at<'t>(
     tree: &'t (impl Tree + ?Sized),
     path: &RepoPath,
@@ -119,54 +114,51 @@ impl Tree for Box<dyn Tree + Send> {
     }
 }
 
-/// One path of a tree.
+/// An entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Where it is.
+    /// Path in the tree.
     pub path: RepoPath,
-    /// What it is.
+    /// Kind of entry.
     pub kind: EntryKind,
-    /// What reading it will give, where that is known without reading.
+    /// Content id, if it is known without reading.
     pub content: Option<ContentId>,
-    /// Whether it is a symbolic link.
+    /// Whether the entry is a symbolic link.
     pub is_link: bool,
 }
 
 impl Entry {
-    /// Whether this is below a folder, or is the folder itself as a submodule.
+    /// Whether the entry is below a folder, or is the folder itself as a submodule.
     pub(super) fn is_in(&self, folder: &RepoPath) -> bool {
         let is_folder = self.kind == EntryKind::Submodule && self.path == *folder;
         is_folder || self.path.below(folder).is_some()
     }
 }
 
-/// What an entry of a tree is.
+/// Kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A file, or a symbolic link to one.
     File,
-    /// A git submodule, or another repository inside this one, whose content
-    /// is not part of this repository.
+    /// A git submodule or another nested repository, whose content is not part of this repository.
     Submodule,
-    /// A file that git tracks and that is not on disk.
+    /// A file that git tracks, but that is missing on disk.
     Missing,
-    /// A path whose name is not UTF-8; it is shown with replacement characters
-    /// and cannot be read.
+    /// A path that is not UTF-8; it is displayed with replacement characters and cannot be read.
     NotUtf8,
 }
 
-/// Stands for the bytes of a file: equal ids mean equal bytes. Ids that differ
-/// mean nothing, for repositories may hash differently.
+/// Identifies the content of a file: equal ids mean equal bytes. Different ids prove nothing,
+/// because repositories may use different hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentId {
-    /// What of `bytes` is the id; the rest is zero.
+    /// Number of bytes of the id; the rest is zero.
     length: u8,
     bytes: [u8; 32],
 }
 
 impl ContentId {
-    /// The id with these bytes, of which there are 20 or 32: a hash of the
-    /// content, such as git's.
+    /// Creates an id from 20 or 32 bytes: a hash of the content, such as git's.
     pub(crate) fn new(bytes: &[u8]) -> Self {
         let mut id = [0; 32];
         id[..bytes.len()].copy_from_slice(bytes);
@@ -175,7 +167,7 @@ impl ContentId {
     }
 }
 
-/// In hexadecimal digits, as git writes it.
+/// Formats the id in hexadecimal digits, like git.
 impl fmt::Display for ContentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut bytes = self.bytes[..usize::from(self.length)].iter();
@@ -183,31 +175,29 @@ impl fmt::Display for ContentId {
     }
 }
 
-/// Why one file could not be read; the rest of the tree is not affected.
+/// Reason why a file could not be read; other files are not affected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// What the system said.
+    /// Error of the system.
     Refused(String),
-    /// It has so many bytes, more than [`Source::MAX_BYTES`]. Trees refuse
-    /// such a file before they read it, so that it costs nothing.
+    /// The file has this size, which exceeds [`Source::MAX_BYTES`]; it was not read.
     TooLarge(u64),
-    /// git has stored it and cannot give it back. What it held is not known,
-    /// so nothing that is said without it can be relied on.
+    /// git has stored the file, but cannot return it. The contents are unknown, so a result without
+    /// them would be unreliable.
     Damaged {
-        /// What is wrong.
+        /// Description of the damage.
         reason: String,
-        /// What cures it.
+        /// Remedy.
         help: &'static str,
     },
 }
 
-/// Why a file cannot be read that is not there.
+/// Reason for a missing file.
 pub(super) const NO_SUCH_FILE: &str = "no such file";
 
 impl ReadError {
-    /// The error that ends the run, if this one must: a file of the user's
-    /// that cannot be read is a finding, but a repository that is damaged
-    /// could hide one.
+    /// Error that must end the run, if any: an unreadable file of the user is a finding, but a
+    /// damaged repository could hide findings.
     pub fn fatal(&self, path: &RepoPath) -> Option<Error> {
         match self {
             ReadError::Refused(_) | ReadError::TooLarge(_) => None,
@@ -218,7 +208,7 @@ impl ReadError {
         }
     }
 
-    /// Whether there is nothing at all at the path.
+    /// Whether nothing exists at the path.
     pub fn is_missing(&self) -> bool {
         matches!(self, ReadError::Refused(reason) if reason == NO_SUCH_FILE)
     }
@@ -228,29 +218,28 @@ impl ReadError {
     }
 }
 
-/// The files of a folder on disk, as they are now.
+/// The files of a folder on disk.
 ///
-/// Inside git these are the files git sees: tracked ones that are on disk,
-/// ignored or not, those that a sparse checkout leaves out, as the index has them, and
-/// untracked ones that are not ignored. What is tracked says the index, which is read
-/// once. Outside git these are all files. Folders that are symbolic links are not
-/// followed.
+/// In a git repository, these are the files that git sees: tracked files on disk, even if they are
+/// ignored; files outside of a sparse checkout, from the index; and untracked files that are not
+/// ignored. The index is read once. Outside of git, these are all files. Symbolic links to folders
+/// are not followed.
 pub struct WorkTree {
-    /// Absolute, symbolic links resolved.
+    /// Absolute path without symbolic links.
     root: PathBuf,
-    /// None outside of git.
+    /// Working tree; `None` outside of git.
     checkout: Option<Checkout>,
-    /// Whether files are given as git would store them.
+    /// Whether file contents are converted as git would store them.
     is_converted: bool,
-    /// Folders that were read from, and whether they are what they seem.
+    /// Folders read from, and whether they are safe.
     folders: Mutex<HashMap<PathBuf, bool>>,
 }
 
 impl WorkTree {
-    /// The working tree of a repository, from its root.
+    /// Opens the working tree of a repository at its root.
     ///
     /// # Errors
-    /// Where the repository has none, as a bare one.
+    /// If the repository is bare.
     pub fn in_repository(repository: &Repository) -> Result<Self, Error> {
         let Some(root) = repository.work_tree_root() else {
             return Err(Error::new(ErrorKind::Git, "this repository has no working tree")
@@ -259,19 +248,19 @@ impl WorkTree {
         Self::at(root, Some(repository.clone()))
     }
 
-    /// The working tree of a repository as a side of a comparison: files whose
-    /// attributes convert them have the content that git would store.
+    /// Opens the working tree of a repository as a side of a comparison: files are converted by
+    /// their attributes as git would store them.
     ///
     /// # Errors
-    /// Where the repository has none, as a bare one.
+    /// If the repository is bare.
     pub fn compared(repository: &Repository) -> Result<Self, Error> {
         Ok(Self { is_converted: true, ..Self::in_repository(repository)? })
     }
 
-    /// The files of a folder that is in no repository.
+    /// Opens a folder outside of any repository.
     ///
     /// # Errors
-    /// Where there is no such folder.
+    /// If the folder does not exist.
     pub fn in_folder(root: PathBuf) -> Result<Self, Error> {
         Self::at(&root, None)
     }
@@ -288,13 +277,13 @@ impl WorkTree {
         Ok(Self { root: resolved, checkout, is_converted: false, folders: Mutex::default() })
     }
 
-    /// The folder's place on disk, symbolic links resolved.
+    /// Absolute path of the folder, without symbolic links.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The place on disk of `path`, and the bytes there, if it is a plain file
-    /// of this very name: what a link leads to has another one.
+    /// Location on disk of `path` and the bytes of the file, if it is a regular file and not a
+    /// link.
     pub fn plain_file(&self, path: &RepoPath) -> Option<(PathBuf, Vec<u8>)> {
         let file = on_disk_path(&self.root, path);
         let (resolved, metadata) = self.resolve(file.clone()).ok()?;
@@ -345,8 +334,8 @@ impl WorkTree {
         Some(Entry { path, kind, content: None, is_link })
     }
 
-    /// Whether `folder` is there under this very name: inside the root, not
-    /// in `.git`, and no part of it a symbolic link.
+    /// Whether `folder` exists under exactly this name: inside the root, outside of `.git`, and
+    /// without symbolic links.
     fn is_plain_folder(&self, folder: &Path) -> bool {
         let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = folders.get(folder) {
@@ -358,7 +347,7 @@ impl WorkTree {
         plain
     }
 
-    /// Whether the tree may give out `resolved`, a path without links.
+    /// Whether the tree may return `resolved`, a path without links.
     fn holds(&self, resolved: &Path) -> bool {
         let Ok(inside) = resolved.strip_prefix(&self.root) else {
             return false;
@@ -368,14 +357,14 @@ impl WorkTree {
         !inside.components().any(is_git)
     }
 
-    /// The place that `file` leads to in the end, and what is there.
+    /// Final target of `file`, and its file type.
     fn resolve(&self, file: PathBuf) -> Result<(PathBuf, Metadata), ReadError> {
         let metadata = fs::symlink_metadata(&file).map_err(|error| unreadable(&error))?;
         let folder = file.parent().unwrap_or(&self.root);
         if !metadata.is_symlink() && self.is_plain_folder(folder) {
             return Ok((file, metadata));
         }
-        let resolved = fs::canonicalize(&file).map_err(|error| not_followed(&error))?;
+        let resolved = fs::canonicalize(&file).map_err(|error| link_error(&error))?;
         if !self.holds(&resolved) {
             return Err(ReadError::new("a symbolic link that leads out of the repository"));
         }
@@ -386,7 +375,7 @@ impl WorkTree {
 
 impl Tree for WorkTree {
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
-        // folders that are links are not followed, nor are those on the way
+        // symbolic links to folders are never followed
         let is_there = self.is_plain_folder(&on_disk_path(&self.root, folder));
         let seen = match &self.checkout {
             _ if !is_there => Vec::new(),
@@ -397,8 +386,8 @@ impl Tree for WorkTree {
         entries.retain(|entry| entry.is_in(folder));
         entries.sort_by(|one, other| one.path.cmp(&other.path));
         if let Some(checkout) = &self.checkout {
-            // in a comparison, a file that is gone is an edit, and so is a submodule without
-            // a folder; one with an empty folder is not checked out, and not edited
+            // in a comparison, a missing file is an edit, and so is a submodule without a folder; a
+            // submodule with an empty folder is not checked out and not edited
             let mut missing = checkout.missing(folder, &seen)?;
             let has_folder = |path: &RepoPath| on_disk_path(&self.root, path).is_dir();
             missing.retain(|entry| {
@@ -472,15 +461,14 @@ impl Tree for WorkTree {
     }
 }
 
-/// The id of a symbolic link that leads to no file, whose own text has the id `text`: another
-/// one than that of a file with this text. If it leads into a submodule, it is as the commit of
-/// that.
+/// Id of a broken symbolic link, whose text has the id `text`; it differs from the id of a file
+/// with this text. For a link into a submodule, the id depends on the submodule's commit.
 pub(super) fn broken_link(text: ContentId, submodule: Option<ContentId>) -> ContentId {
     let commit = submodule.map(|commit| commit.to_string()).unwrap_or_default();
     ContentId::new(&Sha256::digest(format!("broken link {text} {commit}")))
 }
 
-/// What `commit_of` has for the submodule that a symbolic link at `path` leads into.
+/// Calls `commit_of` for the submodule that a symbolic link at `path` points into.
 pub(super) fn submodule_behind(
     path: &RepoPath,
     target: &[u8],
@@ -499,11 +487,11 @@ pub(super) fn submodule_behind(
 }
 
 impl WorkTree {
-    /// Id of the content of the repository at `path`, if there is one; a submodule that is not
-    /// checked out has what the index says.
+    /// Content id of the repository at `path`, if there is one; for a submodule that is not checked
+    /// out, the commit in the index.
     fn content_of_nested(&self, path: &RepoPath) -> Option<ContentId> {
         let checkout = self.checkout.as_ref()?;
-        // assumed to be unchanged, whatever is checked out
+        // `--assume-unchanged`: the checkout does not matter
         if let Some(Nested::Submodule(commit)) = self.left_out().ok()?.map(|it| it.nested(path)) {
             return Some(commit);
         }
@@ -530,10 +518,10 @@ impl WorkTree {
                 return self.as_compared(path, &file, bytes);
             }
         }
-        Err(ReadError::new("it changes while it is read"))
+        Err(ReadError::new("it changed while it was read"))
     }
 
-    /// The content that is compared, of which `bytes` are in `file`, to which `path` leads.
+    /// Content for comparison; `bytes` are in `file`, the target of `path`.
     fn as_compared(
         &self,
         path: &RepoPath,
@@ -553,19 +541,18 @@ impl WorkTree {
     }
 }
 
-/// Where `path` is below `root`: part by part, so that the separators are the
-/// system's and an absolute path does not replace the root.
+/// Location of `path` below `root`, joined by component: the system's separator is used, and an
+/// absolute path cannot replace the root.
 fn on_disk_path(root: &Path, path: &RepoPath) -> PathBuf {
     let mut file = root.to_owned();
     file.extend(path.parts());
     file
 }
 
-/// So often a file is read that changes meanwhile.
+/// Maximum attempts to read a file that changes meanwhile.
 const ATTEMPTS: usize = 3;
 
-/// What stands at `path` below `root`, if that is a plain file, and no longer than
-/// files may be.
+/// Reads the regular file at `path` below `root`, if it is not larger than the limit.
 pub(super) fn read_plain(root: &Path, path: &RepoPath) -> Option<Vec<u8>> {
     let file = on_disk_path(root, path);
     let seen = fs::symlink_metadata(&file).ok()?;
@@ -573,9 +560,8 @@ pub(super) fn read_plain(root: &Path, path: &RepoPath) -> Option<Vec<u8>> {
     is_plain.then(|| read_file(&file, &seen).ok().flatten()).flatten()
 }
 
-/// The bytes of the plain file that was `seen` there; none where something else
-/// is there now, such as a link that leads out of the tree or a device without
-/// an end, or where it was changed while it was read.
+/// Reads the regular file that was `seen`; `None` if it was replaced since, e.g. by a link out of
+/// the tree or an endless device, or changed during the read.
 fn read_file(file: &Path, seen: &Metadata) -> io::Result<Option<Vec<u8>>> {
     let mut opened = open_now(file)?;
     let before = opened.metadata()?;
@@ -591,7 +577,7 @@ fn read_file(file: &Path, seen: &Metadata) -> io::Result<Option<Vec<u8>>> {
     Ok((is_whole && is_old).then_some(bytes))
 }
 
-/// A file opened without waiting: opening a pipe would wait for its other end.
+/// Opens a file without blocking on pipes.
 #[cfg(unix)]
 fn open_now(file: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt as _;
@@ -599,12 +585,12 @@ fn open_now(file: &Path) -> io::Result<File> {
 }
 
 #[cfg(not(unix))]
-#[expect(clippy::disallowed_methods, reason = "this is where files are read")]
+#[expect(clippy::disallowed_methods, reason = "files are read here")]
 fn open_now(file: &Path) -> io::Result<File> {
     File::open(file)
 }
 
-/// Whether what was opened is the plain file that was seen.
+/// Whether the opened file is the regular file that was seen.
 #[cfg(unix)]
 fn is_same_file(opened: &Metadata, seen: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -616,42 +602,41 @@ fn is_same_file(opened: &Metadata, _seen: &Metadata) -> bool {
     opened.is_file()
 }
 
-/// What the system tells of this process (proc(5)), where it does.
+/// Status of this process (proc(5)), if available.
 #[cfg(unix)]
-#[expect(clippy::disallowed_methods, reason = "this is where files are read")]
+#[expect(clippy::disallowed_methods, reason = "files are read here")]
 pub(super) fn process_status() -> Option<String> {
     fs::read_to_string("/proc/self/status").ok()
 }
 
-/// Whether there is anything at this place, were it a link to nothing.
+/// Whether anything exists at this path, including a broken link.
 pub(super) fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// Whether there is nothing in a folder.
-#[expect(clippy::disallowed_methods, reason = "this is where folders are read")]
+/// Whether a folder is empty.
+#[expect(clippy::disallowed_methods, reason = "folders are read here")]
 pub(super) fn is_empty_folder(folder: &Path) -> io::Result<bool> {
     Ok(fs::read_dir(folder)?.next().is_none())
 }
 
-/// The text of a file that the environment names, such as the event of a CI
-/// job. It is no part of any repository.
+/// Reads a file named by the environment, such as the event of a CI job. It does not belong to a
+/// repository.
 ///
 /// # Errors
-/// Where it cannot be read, is no text, or is larger than
-/// [`Source::MAX_BYTES`].
+/// If it cannot be read, is not UTF-8, or is larger than [`Source::MAX_BYTES`].
 pub fn text_at(path: &Path) -> Result<String, Error> {
     let unreadable = |cause: io::Error| {
-        let message = format!("the file `{}` cannot be read", path.display());
+        let message = format!("cannot read the file `{}`", path.display());
         Error::new(ErrorKind::Io, message).caused_by(cause)
     };
     let metadata = fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() || metadata.len() > Source::MAX_BYTES {
-        let message = format!("`{}` is not a file of a usual size", path.display());
+        let message = format!("`{}` is not a regular file, or it is too large", path.display());
         return Err(Error::new(ErrorKind::Io, message));
     }
     let bytes = read_file(path, &metadata).map_err(unreadable)?.ok_or_else(|| {
-        let message = format!("the file `{}` changes while it is read", path.display());
+        let message = format!("the file `{}` changed while it was read", path.display());
         Error::new(ErrorKind::Io, message)
     })?;
     String::from_utf8(bytes).map_err(|cause| {
@@ -660,14 +645,14 @@ pub fn text_at(path: &Path) -> Result<String, Error> {
     })
 }
 
-/// The bytes of a file that somebody names, wherever it is; it may be a pipe.
+/// Reads a file named by the user, anywhere on disk; it may be a pipe.
 ///
 /// # Errors
-/// Where it cannot be read, or is larger than [`Source::MAX_BYTES`].
-#[expect(clippy::disallowed_methods, reason = "this is where files are read")]
+/// If it cannot be read, or is larger than [`Source::MAX_BYTES`].
+#[expect(clippy::disallowed_methods, reason = "files are read here")]
 pub fn bytes_at(path: &Path) -> Result<Vec<u8>, Error> {
     let unreadable = |cause: io::Error| {
-        let message = format!("the file `{}` cannot be read", path.display());
+        let message = format!("cannot read the file `{}`", path.display());
         Error::new(ErrorKind::Io, message).caused_by(cause)
     };
     let file = File::open(path).map_err(unreadable)?;
@@ -682,15 +667,14 @@ pub fn bytes_at(path: &Path) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// The names of the files that lie in a folder itself, and not in a folder of
-/// it, sorted; what is no UTF-8 is not among them.
+/// Names of the files directly in a folder, sorted; names that are not UTF-8 are skipped.
 ///
 /// # Errors
-/// Where there is no such folder.
-#[expect(clippy::disallowed_methods, reason = "this is where folders are read")]
+/// If the folder does not exist.
+#[expect(clippy::disallowed_methods, reason = "folders are read here")]
 pub fn names_in(folder: &Path) -> Result<Vec<String>, Error> {
     let unreadable = |cause: io::Error| {
-        let message = format!("the folder `{}` cannot be read", folder.display());
+        let message = format!("cannot read the folder `{}`", folder.display());
         Error::new(ErrorKind::Io, message).caused_by(cause)
     };
     let mut names = Vec::new();
@@ -711,9 +695,9 @@ fn unreadable(error: &io::Error) -> ReadError {
     }
 }
 
-fn not_followed(error: &io::Error) -> ReadError {
+fn link_error(error: &io::Error) -> ReadError {
     match error.kind() {
-        io::ErrorKind::NotFound => ReadError::new("a symbolic link to nothing"),
+        io::ErrorKind::NotFound => ReadError::new("a broken symbolic link"),
         kind => ReadError::new(format!("a symbolic link that cannot be followed: {kind}")),
     }
 }
@@ -724,7 +708,7 @@ fn unlistable(folder: &Path, cause: walkdir::Error) -> Error {
     Error::new(ErrorKind::Io, message).caused_by(cause)
 }
 
-/// `path` as text, and whether that is all of it.
+/// Converts `path` to text; the flag is false if characters were replaced.
 pub(super) fn path_of(path: &[u8]) -> (RepoPath, bool) {
     match str::from_utf8(path) {
         Ok(text) => (RepoPath::new(text), true),
@@ -732,9 +716,9 @@ pub(super) fn path_of(path: &[u8]) -> (RepoPath, bool) {
     }
 }
 
-/// A further repository: the tree of it, or of one folder in it, under a name.
+/// An external repository: its tree, or one folder in it, under a name.
 ///
-/// Its root is written `NAME:`, and the file `path` in it `NAME:path`.
+/// Its root is written `NAME:`, and its file `path` is written `NAME:path`.
 pub struct Labelled<T> {
     label: String,
     folder: RepoPath,
@@ -742,12 +726,12 @@ pub struct Labelled<T> {
 }
 
 impl<T: Tree> Labelled<T> {
-    /// What `tree` has below `folder`, with paths that start with `name:`.
+    /// Wraps the part of `tree` below `folder`, with the prefix `name:`.
     pub fn new(name: &str, tree: T, folder: RepoPath) -> Self {
         Self { label: format!("{name}:"), folder, tree }
     }
 
-    /// How the root of this tree is written: `NAME:`.
+    /// Path of the root of this tree: `NAME:`.
     pub fn root(&self) -> RepoPath {
         RepoPath::new(&*self.label)
     }
@@ -783,15 +767,14 @@ impl<T: Tree> Tree for Labelled<T> {
     }
 }
 
-/// A tree without some of its files.
+/// A tree with excluded files.
 pub struct Excluding<T> {
     tree: T,
     excluded: GlobSet,
 }
 
 impl<T: Tree> Excluding<T> {
-    /// `tree` without the files whose paths match. A file that is asked for by
-    /// its path is still read.
+    /// Hides the files of `tree` whose paths match from listings. They can still be read by path.
     pub fn new(tree: T, excluded: GlobSet) -> Self {
         Self { tree, excluded }
     }
@@ -815,14 +798,14 @@ impl<T: Tree> Tree for Excluding<T> {
     }
 }
 
-/// A tree with other texts in the place of some of its files.
+/// A tree with overlaid texts.
 pub struct Overlay<T> {
     tree: T,
     texts: BTreeMap<RepoPath, Arc<str>>,
 }
 
 impl<T: Tree> Overlay<T> {
-    /// `tree`, with `texts` in the place of those of its files.
+    /// Overlays `tree` with `texts`.
     pub fn new(tree: T, texts: BTreeMap<RepoPath, Arc<str>>) -> Self {
         Self { tree, texts }
     }
@@ -849,15 +832,14 @@ impl<T: Tree> Tree for Overlay<T> {
     }
 }
 
-/// Files that somebody named, and nothing else; what these name in their turn
-/// is read from another tree.
+/// A tree of explicitly named files; files that they refer to are read from another tree.
 pub struct ListedFiles<T> {
     files: MemoryTree,
     around: T,
 }
 
 impl<T: Tree> ListedFiles<T> {
-    /// `files`, with what they name read from `around`.
+    /// Creates a tree of `files`; files that they refer to are read from `around`.
     pub fn new(files: MemoryTree, around: T) -> Self {
         Self { files, around }
     }
@@ -883,24 +865,24 @@ impl<T: Tree> Tree for ListedFiles<T> {
 /// Files held in memory.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryTree {
-    /// Contents; none for a file that cannot be read.
+    /// Contents; `None` for an unreadable file.
     files: BTreeMap<RepoPath, Option<Vec<u8>>>,
 }
 
 impl MemoryTree {
-    /// A tree without files.
+    /// Creates an empty tree.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The tree with one more file, or with another content for it.
+    /// Adds or replaces a file.
     #[must_use]
     pub fn with(mut self, path: &str, bytes: impl Into<Vec<u8>>) -> Self {
         self.files.insert(RepoPath::new(path), Some(bytes.into()));
         self
     }
 
-    /// The tree with one more file, which cannot be read.
+    /// Adds an unreadable file.
     #[must_use]
     pub fn with_unreadable(mut self, path: &str) -> Self {
         self.files.insert(RepoPath::new(path), None);

@@ -1,45 +1,42 @@
-//! Further repositories as reports show them: which revisions were read, and the commits between
-//! them.
+//! External repositories for reports: the revisions that were read, and the commits between them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Span;
 
-/// A further repository, in the sites that read the same revisions of it.
+/// An external repository, for sites that read the same revisions of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsedRepository {
-    /// The name with which the paths of its files begin: `NAME:path`.
+    /// Prefix of the paths of its files: `NAME:path`.
     pub name: Arc<str>,
-    /// The sites, by name.
+    /// Names of the sites.
     pub sites: BTreeSet<Arc<str>>,
-    /// The revision of the base side; none without a comparison, or where these sites did not
-    /// use the repository.
+    /// Revision on the base side; `None` without a comparison, or if these sites did not use the
+    /// repository.
     pub base: Option<UsedRevision>,
-    /// The revision of the head side; none where these sites do not use it any more.
+    /// Revision on the head side; `None` if these sites no longer use the repository.
     pub head: Option<UsedRevision>,
-    /// The commits between both; none where they are the same, or not known.
+    /// Commits between both revisions; `None` if they are the same or unknown.
     pub history: Option<History>,
-    /// The line that pins the head's revision in one of the sites, in a file of the repository
-    /// that is checked; none where no line does.
+    /// Line that pins the head revision for one of the sites, if it is in the checked repository.
     pub pin: Option<Span>,
-    /// The template of links to its lines, as it is configured.
+    /// Configured link template.
     pub links: Option<Arc<str>>,
 }
 
-/// A revision of a further repository, and what chose it.
+/// A revision of an external repository, with its origin.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize)]
 pub struct UsedRevision {
-    /// What chose it.
+    /// Origin of the choice.
     pub chosen_by: RevisionChoice,
-    /// What that calls it, such as `v1.8`; none where it has no name.
+    /// Name of the revision, such as `v1.8`, if any.
     pub revision: Option<Arc<str>>,
-    /// The commit, in full; none where files are read from a folder, and where the revision
-    /// cannot be read.
+    /// Full commit id; `None` if files are read from a folder or the revision cannot be read.
     pub commit: Option<Arc<str>>,
 }
 
-/// What chose the revision of a further repository.
+/// Origin of the revision of an external repository.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
 )]
@@ -47,35 +44,34 @@ pub struct UsedRevision {
 pub enum RevisionChoice {
     /// The site definition.
     Pin,
-    /// The user, in place of every pin.
+    /// The user, overriding all pins.
     Override,
-    /// The clone, as nothing else says: what is checked out there.
+    /// The commit checked out in the clone, by default.
     CheckedOut,
-    /// The user or, outside git, the clone: files as they are in its folder.
+    /// Files of the folder: chosen by the user, or because it is not a git clone.
     Folder,
 }
 
-/// The commits between two revisions, as `git log` lists them.
+/// Commits between two revisions, as in `git log`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 pub struct History {
-    /// Those that the second has and the first has not, the latest first; at most
-    /// `History::MAX_COMMITS`.
+    /// Commits only in the second revision, latest first; at most `History::MAX_COMMITS`.
     pub commits: Vec<Commit>,
-    /// Number of all of them.
+    /// Total number of these commits.
     pub added: usize,
-    /// Number of those that the first has and the second has not.
+    /// Number of commits only in the first revision.
     pub removed: usize,
-    /// Whether there may be more, as the clone is shallow.
+    /// Whether commits may be missing because the clone is shallow.
     pub shallow: bool,
 }
 
 impl History {
-    /// Maximum number of commits that are listed.
+    /// Maximum number of listed commits.
     pub(crate) const MAX_COMMITS: usize = 20;
     /// Maximum number of characters of a subject.
     const MAX_SUBJECT: usize = 200;
 
-    /// The subject in the message of a commit.
+    /// Subject line of a commit message.
     pub(crate) fn subject(message: &[u8]) -> String {
         let line = message.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let line = String::from_utf8_lossy(line);
@@ -83,11 +79,11 @@ impl History {
     }
 }
 
-/// A commit as `git log --oneline` shows it.
+/// A commit as in `git log --oneline`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 pub struct Commit {
-    /// Its id, in full.
+    /// Full id.
     pub id: String,
-    /// The first line of its message.
+    /// Subject line of the message.
     pub subject: String,
 }

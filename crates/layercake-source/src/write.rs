@@ -1,9 +1,9 @@
-//! Files and folders written: the only place that changes anything on disk,
-//! but for the repository that `git/create.rs` makes.
+//! Writing of files and folders: the only module that modifies the disk, except that
+//! `git/create.rs` creates a repository.
 //!
-//! A file is there whole or not at all: it is written beside its place and
-//! then put there. What stands at the place and is no plain file is left
-//! alone, a symbolic link too, since what it leads to was not named.
+//! Files are written atomically: to a temporary file in the same folder, which is then renamed. An
+//! existing path that is not a plain file is left alone, including a symbolic link, because the
+//! user did not name its target.
 
 use std::fs::{self, File, FileType, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -13,39 +13,38 @@ use super::interrupt;
 use super::tree::{bytes_at, is_empty_folder, is_there};
 use crate::error::{Error, ErrorKind};
 
-/// Writes `bytes` to the file `path`, in place of what it held.
+/// Writes `bytes` to the file `path`, replacing its contents.
 ///
 /// # Errors
-/// Where the folder is not there or cannot be written to, and where something
-/// else than a file stands at `path`. The file is then as it was.
+/// If the folder does not exist or is not writable, or `path` exists and is not a file. The file is
+/// then unchanged.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write_files(&[(path, bytes)])
 }
 
-/// Writes to each of `files` its bytes: all of them are written beside their
-/// places before the first is put there, so that a full disk changes none.
+/// Writes each of `files`. All temporary files are written before the first one is renamed, so that
+/// a full disk changes nothing.
 ///
 /// # Errors
-/// As [`write_file`]. All files are then as they were, unless the folder of one
-/// was changed meanwhile.
+/// As for [`write_file`]. All files are then unchanged, unless a folder was modified concurrently.
 pub fn write_files(files: &[(&Path, &[u8])]) -> Result<(), Error> {
     let written: Result<Vec<TemporaryFile<'_>>, Error> =
         files.iter().map(|(path, bytes)| TemporaryFile::of(path, bytes)).collect();
     written?.into_iter().try_for_each(TemporaryFile::put)
 }
 
-/// Writes `bytes` to the file `path` where nothing is there, or a file whose content `is_own`
-/// accepts: for names that somebody else than the user chose.
+/// Writes `bytes` to the file `path` if it does not exist or `is_own` accepts its contents: for
+/// names not chosen by the user.
 ///
 /// # Errors
-/// As [`write_file`], and where another file is there, which is then as it was.
+/// As for [`write_file`], and if another file exists, which is then unchanged.
 pub fn write_own_file(
     path: &Path,
     bytes: &[u8],
     is_own: &dyn Fn(&[u8]) -> bool,
 ) -> Result<(), Error> {
     refuse_git(path)?;
-    // The list of unfinished files is locked for this statement alone.
+    // The list of unfinished files is locked only for this statement.
     let begun = interrupt::unfinished().begin(path, create, remove);
     match begun {
         Ok(mut file) => {
@@ -54,7 +53,7 @@ pub fn write_own_file(
             new.put()
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            // The content of a pipe or of what a link leads to is not read.
+            // Pipes and targets of links are not read.
             permissions_of_file(path)?;
             if is_own(&bytes_at(path)?) { write_file(path, bytes) } else { Err(foreign(path)) }
         }
@@ -63,14 +62,14 @@ pub fn write_own_file(
 }
 
 fn foreign(path: &Path) -> Error {
-    let message = format!("`{}` is there, and layercake did not write it", path.display());
-    let help = "a file that the configuration names replaces nothing else: name another file \
-                there, name this one with a flag, or move it away";
+    let message = format!("`{}` already exists, and layercake did not create it", path.display());
+    let help = "name another file in the configuration, name this one with a flag, or move it \
+                away";
     Error::new(ErrorKind::Usage, message).with_help(help)
 }
 
-/// A new text beside the place where it is to be; it goes where it is not put
-/// there, also where a signal ends the run.
+/// A temporary file next to its target; removed unless it is renamed, also if a signal ends the
+/// run.
 struct TemporaryFile<'p> {
     written: PathBuf,
     path: &'p Path,
@@ -99,44 +98,40 @@ impl<'p> TemporaryFile<'p> {
 impl Drop for TemporaryFile<'_> {
     fn drop(&mut self) {
         if !self.is_put {
-            // There is nothing to be said of a remainder that cannot be removed.
+            // A failed removal cannot be reported here.
             drop(interrupt::unfinished().finish(&self.written, remove));
         }
     }
 }
 
-/// Makes the folder `path`, with those it lies in; an empty one that is there
-/// will do.
+/// Creates the folder `path` and its parents; an existing empty folder is accepted.
 ///
 /// # Errors
-/// Where something else stands at `path`, a folder with something in it too,
-/// and where it cannot be made.
+/// If `path` exists and is not an empty folder, or cannot be created.
 pub fn create_empty_folder(path: &Path) -> Result<(), Error> {
     if !is_there(path) {
         return create_folder(path);
     }
-    if is_empty_folder(path).map_err(|error| cannot_make(path, error))? {
+    if is_empty_folder(path).map_err(|error| cannot_create(path, error))? {
         return Ok(());
     }
     Err(Error::new(ErrorKind::Usage, format!("the folder `{}` is not empty", path.display()))
-        .with_help("name a folder that is empty, or is not there yet"))
+        .with_help("name an empty or new folder"))
 }
 
-/// Makes the folder `path`, with those it lies in, where it is not there yet.
+/// Creates the folder `path` and its parents, if it does not exist.
 ///
 /// # Errors
-/// Where something else than a folder stands there, and where it cannot be
-/// made.
-#[expect(clippy::disallowed_methods, reason = "this is where folders are made")]
+/// If `path` exists and is not a folder, or cannot be created.
+#[expect(clippy::disallowed_methods, reason = "folders are created here")]
 pub fn create_folder(path: &Path) -> Result<(), Error> {
-    fs::create_dir_all(path).map_err(|error| cannot_make(path, error))
+    fs::create_dir_all(path).map_err(|error| cannot_create(path, error))
 }
 
-/// Makes a folder inside `parent`: `NAME-1`, or with the next number that
-/// nothing there has.
+/// Creates a folder inside `parent`: `NAME-1`, or with the next free number.
 ///
 /// # Errors
-/// Where it cannot be made, or there is no number left.
+/// If it cannot be created, or no number is free.
 pub fn create_new_folder(parent: &Path, name: &str) -> Result<PathBuf, Error> {
     const NUMBERS: u32 = 10_000;
     for number in 1..=NUMBERS {
@@ -144,46 +139,46 @@ pub fn create_new_folder(parent: &Path, name: &str) -> Result<PathBuf, Error> {
         match make(&path) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(cannot_make(&path, error)),
+            Err(error) => return Err(cannot_create(&path, error)),
         }
     }
     let message = format!("`{}` holds {NUMBERS} folders `{name}-NUMBER`", parent.display());
-    Err(Error::new(ErrorKind::Io, message).with_help("remove those that nobody needs"))
+    Err(Error::new(ErrorKind::Io, message).with_help("remove those that are no longer needed"))
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is where folders are made")]
+#[expect(clippy::disallowed_methods, reason = "folders are created here")]
 fn make(path: &Path) -> io::Result<()> {
     fs::create_dir(path)
 }
 
-fn cannot_make(path: &Path, error: io::Error) -> Error {
-    let message = format!("the folder `{}` cannot be made", path.display());
+fn cannot_create(path: &Path, error: io::Error) -> Error {
+    let message = format!("cannot create the folder `{}`", path.display());
     Error::new(ErrorKind::Io, message).caused_by(error)
 }
 
-/// Where a file is, however it is spelled, with symbolic links on the way followed; the
-/// file itself need not be there. None where its folder is not.
+/// Canonical path of a file with symbolic links resolved. The file need not exist; `None` if its
+/// folder does not exist.
 pub fn real_place(file: &Path) -> Option<PathBuf> {
     let folder = file.parent()?;
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     Some(folder.canonicalize().ok()?.join(file.file_name()?))
 }
 
-/// What is inside of a repository is written by git alone.
+/// Refuses paths that only git may write.
 ///
 /// # Errors
-/// Where `path` is there.
+/// If `path` is inside a git folder.
 pub fn refuse_git(path: &Path) -> Result<(), Error> {
     if real_place(path).is_some_and(|place| is_of_git(&place)) {
-        let message = format!("`{}` is part of what git stores", path.display());
+        let message = format!("`{}` is inside a git folder", path.display());
         return Err(Error::new(ErrorKind::Usage, message)
-            .with_help("name a file that is not in `.git`, nor in another folder of git's"));
+            .with_help("name a file outside of `.git` and other git folders"));
     }
     Ok(())
 }
 
-/// Whether a place, without symbolic links on the way, is `.git`, or such a folder under
-/// another name (gitrepository-layout(5)), or lies in one and in no working tree there.
+/// Whether a path without symbolic links is or is inside `.git` or a git folder with another name
+/// (gitrepository-layout(5)), and not in a working tree there.
 fn is_of_git(place: &Path) -> bool {
     let is_git = |folder: &Path| {
         folder.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"))
@@ -195,8 +190,8 @@ fn is_of_git(place: &Path) -> bool {
     around.find(|folder| is_git(folder) || is_root(folder)).is_some_and(is_git)
 }
 
-/// Whether the file `path` of `folder` lies below it and not in `.git`, symbolic
-/// links on the way followed. A folder that is not there leads nowhere else.
+/// Whether the file `path` of `folder` is inside it and outside of `.git`, with symbolic links
+/// resolved. A folder that does not exist is accepted.
 pub fn stays_inside(folder: &Path, path: &Path) -> bool {
     let file = folder.join(path);
     let (Ok(folder), Some(place)) = (folder.canonicalize(), real_place(&file)) else {
@@ -205,28 +200,29 @@ pub fn stays_inside(folder: &Path, path: &Path) -> bool {
     place.starts_with(&folder) && !is_of_git(&place)
 }
 
-/// The permissions of the file that is there; none where there is none.
+/// Permissions of an existing file.
 fn permissions_of_file(path: &Path) -> Result<Option<Permissions>, Error> {
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_file() => Ok(Some(metadata.permissions())),
-        Ok(metadata) => Err(no_file(path, metadata.file_type())),
+        Ok(metadata) => Err(not_a_file(path, metadata.file_type())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(cannot_write(path, error)),
     }
 }
 
-fn no_file(path: &Path, kind: FileType) -> Error {
+fn not_a_file(path: &Path, kind: FileType) -> Error {
     let shown = path.display();
     if kind.is_symlink() {
-        let message = format!("`{shown}` is a symbolic link, which is not written through");
-        return Error::new(ErrorKind::Io, message).with_help("name the file that it leads to");
+        let message =
+            format!("`{shown}` is a symbolic link, which layercake does not follow for writing");
+        return Error::new(ErrorKind::Io, message).with_help("name the target of the link");
     }
-    let what = if kind.is_dir() { "a folder" } else { "no plain file" };
+    let what = if kind.is_dir() { "a folder" } else { "not a regular file" };
     Error::new(ErrorKind::Io, format!("`{shown}` is {what}"))
-        .with_help("name a file; without `=FILE` the report goes to standard output")
+        .with_help("name a file, or omit `=FILE` to write to standard output")
 }
 
-/// A new file in the folder of `path`, under a name that nobody has.
+/// Creates a file with an unused name in the folder of `path`.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     const ATTEMPTS: u32 = 100;
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
@@ -255,17 +251,17 @@ fn fill(file: &mut File, bytes: &[u8], permissions: Option<Permissions>) -> io::
     file.sync_all()
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is where files are written")]
+#[expect(clippy::disallowed_methods, reason = "files are written here")]
 fn put(beside: &Path, path: &Path) -> io::Result<()> {
     fs::rename(beside, path)
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is where files are written")]
+#[expect(clippy::disallowed_methods, reason = "files are written here")]
 fn remove(beside: &Path) -> io::Result<()> {
     fs::remove_file(beside)
 }
 
 fn cannot_write(path: &Path, error: io::Error) -> Error {
-    let message = format!("`{}` cannot be written", path.display());
+    let message = format!("cannot write `{}`", path.display());
     Error::new(ErrorKind::Io, message).caused_by(error)
 }

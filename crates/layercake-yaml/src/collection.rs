@@ -1,7 +1,7 @@
-//! Lists and mappings that remember how large they are.
+//! Lists and mappings that cache their size.
 //!
-//! A mapping has a list and an index of its own: with an `IndexMap` in their place, `lint` executes
-//! 3% more instructions and takes 4% more memory, and 20% more where documents are ten times as many.
+//! Mappings are implemented with a list and an index: an `IndexMap` would execute 3% more
+//! instructions in `lint` and use 4% more memory, or 20% more with ten times as many documents.
 
 use std::fmt;
 use std::hash::{BuildHasher as _, Hash};
@@ -14,10 +14,10 @@ use layercake_source::{Span, offset};
 
 use super::node::{Key, Node, Value};
 
-/// Size of a value, with shared values counted wherever they are used.
+/// Size of a value, with shared values counted at each use.
 ///
-/// Collections remember it until they are changed: to measure a value again costs only what
-/// changed in it, and what aliases or substitutions multiply is measured once.
+/// Collections cache it until they are changed: recomputing it costs only as much as the changes,
+/// and values multiplied by aliases or substitutions are measured once.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     nodes: u32,
@@ -27,10 +27,10 @@ pub struct Size {
 }
 
 impl Size {
-    /// Minimum length of a word in capitals, in bytes.
+    /// Minimum length in bytes of a word in capitals.
     pub const WORD: usize = 5;
 
-    /// The size of a value.
+    /// Computes the size of a value.
     pub fn of(node: &Node) -> Self {
         match &node.value {
             Value::Mapping(mapping) => mapping.size(),
@@ -56,22 +56,22 @@ impl Size {
 
     const ONE: Self = Self { nodes: 1, bytes: 0, height: 0, has_capitals: false };
 
-    /// Number of nodes, itself included; at most [`u32::MAX`].
+    /// Number of nodes, including the value itself; at most [`u32::MAX`].
     pub fn nodes(self) -> u64 {
         self.nodes.into()
     }
 
-    /// Number of bytes of all strings and binary data, keys included; at most [`u32::MAX`].
+    /// Number of bytes of all strings and binary data, including keys; at most [`u32::MAX`].
     pub fn bytes(self) -> u64 {
         self.bytes.into()
     }
 
-    /// Depth of the collections below; 0 for a scalar or an empty collection.
+    /// Height of the tree; 0 for a scalar or an empty collection.
     pub fn height(self) -> usize {
         self.height.into()
     }
 
-    /// Whether a string in it, other than a key, has one of [`words_in_capitals`].
+    /// Whether a string in it, other than a key, contains one of [`words_in_capitals`].
     pub fn has_capitals(self) -> bool {
         self.has_capitals
     }
@@ -93,7 +93,7 @@ impl Size {
             | Value::Date(_)
             | Value::Timestamp(_) => self,
             Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => {
-                unreachable!("the reader refuses collections as keys")
+                unreachable!("the parser rejects collections as keys")
             }
         }
     }
@@ -112,14 +112,14 @@ impl Size {
     }
 }
 
-/// The words in capitals of a text: at least [`Size::WORD`] characters, all of them capitals,
-/// digits or underscores.
+/// Words in capitals in a text: at least [`Size::WORD`] characters, all of them capitals, digits or
+/// underscores.
 pub fn words_in_capitals(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |letter: &u8| letter.is_ascii_alphanumeric() || *letter == b'_';
     let letters = text.as_bytes();
     let mut at = Size::WORD - 1;
     let words = std::iter::from_fn(move || {
-        // Steps of a word's length meet a letter of every word.
+        // Steps of the minimum length cannot skip a word.
         while !is_capital(*letters.get(at)?) {
             at += Size::WORD;
         }
@@ -132,7 +132,7 @@ pub fn words_in_capitals(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| is_in_capitals(word))
 }
 
-/// Whether a word is one of [`words_in_capitals`].
+/// Whether a word is in capitals, as in [`words_in_capitals`].
 pub fn is_in_capitals(word: &str) -> bool {
     word.len() >= Size::WORD && word.bytes().all(is_capital)
 }
@@ -141,7 +141,7 @@ fn is_capital(letter: u8) -> bool {
     matches!(letter, b'A'..=b'Z' | b'0'..=b'9' | b'_')
 }
 
-/// A list.
+/// A list of nodes.
 #[derive(Clone, Default)]
 pub struct Sequence {
     items: Vec<Node>,
@@ -149,7 +149,7 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Its size, measured once after each change.
+    /// Size, computed once after each change.
     pub fn size(&self) -> Size {
         *self.size.get_or_init(|| self.items.iter().fold(Size::ONE, Size::with_child))
     }
@@ -203,10 +203,10 @@ impl IntoIterator for Sequence {
     }
 }
 
-/// A mapping that keeps the order of its keys.
+/// A mapping that preserves the order of its keys.
 ///
-/// One that differs in a few entries from another may hold these alone and share the others
-/// ([`Mapping::to_change`]), which shows in nothing but its cost.
+/// It can store only its differences from another mapping and share the rest
+/// ([`Mapping::to_change`]), which affects only performance.
 #[derive(Clone, Default)]
 pub struct Mapping {
     entries: Entries,
@@ -225,47 +225,46 @@ impl Default for Entries {
     }
 }
 
-/// Entries in a list.
+/// Entries stored in a list.
 #[derive(Clone, Default)]
 struct Own {
     list: Vec<(Key, Node)>,
-    /// Present if there are more than [`Mapping::MAX_SEARCHED`] entries: to compare the few keys
-    /// that nearly all mappings have costs less than an index. Shared with copies, most of which
-    /// get other values at the same keys.
+    /// Present above [`Mapping::MAX_SEARCHED`] entries: most mappings have few keys, and comparing
+    /// them is cheaper than an index. Shared with copies, most of which only differ in values.
     index: Option<Arc<Index>>,
 }
 
-/// Place of each key of a list, without the keys.
+/// Position of each key in a list, without the keys.
 #[derive(Clone, Default)]
 struct Index {
     hasher: foldhash::fast::RandomState,
     places: HashTable<u32>,
 }
 
-/// Entries over those of another mapping: rendering writes a few values into a document, and most
-/// of its cost would be to copy the rest.
+/// Changes to a shared mapping: rendering changes a few values of a document, and copying the rest
+/// would dominate its cost.
 #[derive(Clone)]
 struct Over {
-    /// A mapping with entries of its own.
+    /// Shared mapping, which owns its entries.
     base: Arc<Mapping>,
-    /// Values in place of those of `base`, by their places there, in order.
+    /// Values that replace those of `base`, by position, in order.
     changed: Vec<(usize, Node)>,
-    /// Entries behind those of `base`.
+    /// Entries after those of `base`.
     added: Vec<(Key, Node)>,
 }
 
 impl Mapping {
-    /// Maximum number of entries that are searched one by one.
+    /// Maximum number of entries for a linear search.
     const MAX_SEARCHED: usize = 12;
     /// Minimum number of entries that are shared rather than copied.
     const MIN_SHARED: usize = 4;
 
-    /// A mapping without entries.
+    /// Creates an empty mapping.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Its size, measured once after each change.
+    /// Size, computed once after each change.
     pub fn size(&self) -> Size {
         *self.size.get_or_init(|| {
             let keys = self.keys().fold(Size::ONE, Size::with_key);
@@ -273,8 +272,8 @@ impl Mapping {
         })
     }
 
-    /// The mapping, to change. If others have it too, theirs stays as it is, and this becomes
-    /// one that shares with it what is not changed.
+    /// Returns a mutable mapping. If it is shared, it is replaced by one that stores the changes
+    /// and shares the rest; others are not affected.
     pub fn to_change(mapping: &mut Arc<Self>) -> &mut Self {
         let has_own = matches!(mapping.entries, Entries::Own(_));
         if has_own && mapping.len() >= Self::MIN_SHARED && Arc::get_mut(mapping).is_none() {
@@ -303,18 +302,18 @@ impl Mapping {
         self.get_entry(key).map(|(_, node)| node)
     }
 
-    /// The value at `key`, to change.
+    /// The value at `key`, mutable.
     pub fn get_mut<Q: ?Sized + Hash + Equivalent<Key>>(&mut self, key: &Q) -> Option<&mut Node> {
         self.position(key).map(|at| self.entry_mut(at).1)
     }
 
-    /// The key as it is written, and its value.
+    /// The entry at `key`, with the key as written.
     pub fn get_entry<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<(&Key, &Node)> {
         self.position(key).map(|at| self.entry(at))
     }
 
-    /// The key as it is written and its value, to change, and whether they were there; if not,
-    /// inserts what `make` returns.
+    /// The entry at `key`, with a mutable value, and whether it existed; otherwise inserts the
+    /// result of `make`.
     pub(super) fn get_or_insert_with(
         &mut self,
         key: &str,
@@ -330,8 +329,8 @@ impl Mapping {
         (key, node, found.is_some())
     }
 
-    /// Puts `node` at `key`, and returns the value that was there. As in Python, a key that is
-    /// there keeps its place and its span.
+    /// Inserts `node` at `key`, and returns the previous value. As in Python, an existing key keeps
+    /// its position and span.
     pub fn insert(&mut self, key: Key, node: Node) -> Option<Node> {
         if let Some(at) = self.position(&key) {
             return Some(std::mem::replace(self.entry_mut(at).1, node));
@@ -340,13 +339,13 @@ impl Mapping {
         None
     }
 
-    /// Puts `node` at `key`, and replaces a key that is there by this one, in its place: the
-    /// author of a value is the author of its key.
+    /// Inserts `node` at `key`, and replaces an existing key at its position, because key and value
+    /// have the same source.
     pub fn replace(&mut self, key: Key, node: Node) -> Option<Node> {
         self.put(key, node).map(|(_, node)| node)
     }
 
-    /// As [`Mapping::replace`], and returns the span of the key that was there, too.
+    /// Like [`Mapping::replace`], but also returns the span of the previous key.
     pub(super) fn put(&mut self, key: Key, node: Node) -> Option<(Span, Node)> {
         if let Some(at) = self.position(&key) {
             let (own, value) = &mut self.own().list[at];
@@ -357,7 +356,7 @@ impl Mapping {
         None
     }
 
-    /// Removes the entry at `key`; the others keep their order.
+    /// Removes the entry at `key`, preserving the order.
     pub fn remove<Q: ?Sized + Hash + Equivalent<Key>>(&mut self, key: &Q) -> Option<Node> {
         let at = self.position(key)?;
         Some(self.own().remove(at).1)
@@ -369,16 +368,16 @@ impl Mapping {
         Some(self.own().remove(last))
     }
 
-    /// Keeps the entries whose keys are to be kept, in their order.
+    /// Keeps only the entries whose keys satisfy the predicate.
     pub fn retain(&mut self, mut keeps: impl FnMut(&Key) -> bool) {
         let entries = std::mem::take(self).into_iter();
         *self = entries.filter(|(key, _)| keeps(key)).collect();
     }
 
-    /// The value at a place, to change.
+    /// The value at a position, mutable.
     ///
     /// # Panics
-    /// If there are not that many entries.
+    /// If the position is out of range.
     pub fn value_at_mut(&mut self, at: usize) -> &mut Node {
         self.entry_mut(at).1
     }
@@ -393,7 +392,7 @@ impl Mapping {
         (0..self.len()).map(move |at| self.entry(at))
     }
 
-    /// The entries, in order, with values to change.
+    /// The entries in order, with mutable values.
     pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = (&Key, &mut Node)> {
         self.own().list.iter_mut().map(|(key, node)| (&*key, node))
     }
@@ -408,20 +407,19 @@ impl Mapping {
         self.iter().map(|(_, node)| node)
     }
 
-    /// An empty mapping in the memory that another one has moved out of.
-    pub(super) fn in_room(room: Vec<(Key, Node)>) -> Self {
-        debug_assert!(room.is_empty(), "the other one has moved out");
-        let entries = Entries::Own(Own { list: room, index: None });
+    /// Creates an empty mapping that reuses a buffer.
+    pub(super) fn in_buffer(buffer: Vec<(Key, Node)>) -> Self {
+        debug_assert!(buffer.is_empty(), "the buffer is empty");
+        let entries = Entries::Own(Own { list: buffer, index: None });
         Self { entries, size: OnceLock::new() }
     }
 
-    /// Moves the entries to memory of just their size, and returns the old memory for the next
-    /// mapping.
+    /// Moves the entries to a buffer of the exact size, and returns the old buffer for reuse.
     pub(super) fn settle(mut self) -> (Self, Vec<(Key, Node)>) {
         let list = &mut self.own().list;
         let settled = settled(list);
-        let room = std::mem::replace(list, settled);
-        (self, room)
+        let buffer = std::mem::replace(list, settled);
+        (self, buffer)
     }
 
     fn position<Q: ?Sized + Hash + Equivalent<Key>>(&self, key: &Q) -> Option<usize> {
@@ -440,7 +438,7 @@ impl Mapping {
 
     fn entry_mut(&mut self, at: usize) -> (&Key, &mut Node) {
         self.size.take();
-        // Where most values of the other mapping are changed, little is shared.
+        // If most values are changed, sharing has no benefit.
         if let Entries::Over(over) = &self.entries
             && over.changed.len() > over.base.len() / 2
         {
@@ -455,11 +453,11 @@ impl Mapping {
         }
     }
 
-    /// Adds an entry whose key is not there.
+    /// Appends an entry whose key does not exist yet.
     fn push(&mut self, key: Key, node: Node) {
         self.size.take();
         match &mut self.entries {
-            // Added entries are searched one by one.
+            // Added entries are searched linearly.
             Entries::Over(over) if over.added.len() < Self::MAX_SEARCHED => {
                 make_room(&mut over.added);
                 over.added.push((key, node));
@@ -469,7 +467,7 @@ impl Mapping {
         }
     }
 
-    /// The entries, to change, all of which become its own.
+    /// The entries in their own list, copied if they were shared.
     fn own(&mut self) -> &mut Own {
         self.size.take();
         if let Entries::Over(over) = &self.entries {
@@ -477,7 +475,7 @@ impl Mapping {
         }
         match &mut self.entries {
             Entries::Own(own) => own,
-            Entries::Over(_) => unreachable!("they have just been made its own"),
+            Entries::Over(_) => unreachable!("the entries were just copied"),
         }
     }
 }
@@ -508,7 +506,7 @@ impl Own {
         self.list.remove(at)
     }
 
-    /// Adds keys that are not in the index yet, if there is to be one.
+    /// Adds missing keys to the index, if the mapping is large enough to have one.
     fn complete_index(&mut self) {
         if self.index.is_none() && self.list.len() <= Mapping::MAX_SEARCHED {
             return;
@@ -521,7 +519,7 @@ impl Own {
 }
 
 impl Index {
-    /// Place of a key in `list`.
+    /// Position of a key in `list`.
     fn find<Q: ?Sized + Hash + Equivalent<Key>>(
         &self,
         key: &Q,
@@ -531,7 +529,7 @@ impl Index {
         self.places.find(self.hasher.hash_one(key), is_there).map(|at| *at as usize)
     }
 
-    /// Adds the last keys of `list`, which are not in it yet.
+    /// Adds the last keys of `list`, which are not indexed yet.
     fn complete(&mut self, list: &[(Key, Node)]) {
         let Self { hasher, places } = self;
         let hash = |at: &u32| hasher.hash_one(&list[*at as usize].0);
@@ -541,7 +539,7 @@ impl Index {
         }
     }
 
-    /// Removes a key that is about to be removed from `list`.
+    /// Removes a key that will be removed from `list`.
     fn remove(&mut self, at: usize, list: &[(Key, Node)]) {
         let (hash, at) = (self.hasher.hash_one(&list[at].0), offset(at));
         if let Ok(place) = self.places.find_entry(hash, |place| *place == at) {
@@ -587,7 +585,7 @@ impl Over {
         (key, &mut self.changed[here].1)
     }
 
-    /// Index in `changed` of the value at a place, or the one where it belongs.
+    /// Binary search in `changed` for a position.
     fn changed_at(&self, at: usize) -> Result<usize, usize> {
         self.changed.binary_search_by_key(&at, |(changed, _)| *changed)
     }
@@ -606,7 +604,7 @@ impl Over {
     }
 }
 
-/// Makes room in a full list for a few more: rendering adds an entry or two to what was written.
+/// Grows a full list by a little: rendering adds only an entry or two.
 fn make_room<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
         list.reserve_exact(1 + list.len() / 4);
@@ -620,7 +618,7 @@ impl fmt::Debug for Mapping {
 }
 
 impl PartialEq for Mapping {
-    /// Equal as mappings: the same keys with equal values, in any order.
+    /// Compares keys and values, regardless of order.
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len()
             && self.iter().all(|(key, node)| other.get(key).is_some_and(|value| node == value))
@@ -646,7 +644,7 @@ impl FromIterator<(Key, Node)> for Mapping {
     }
 }
 
-/// The items of a list that grew, with just the room they need; the list keeps its own.
+/// Moves the items of a list to a buffer of the exact size; the list keeps its capacity.
 pub(super) fn settled<T>(grown: &mut Vec<T>) -> Vec<T> {
     let mut settled = Vec::with_capacity(grown.len());
     settled.append(grown);

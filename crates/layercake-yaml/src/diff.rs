@@ -1,20 +1,17 @@
-//! What differs between two values, place by place.
+//! Differences between two values, by location.
 //!
-//! One walk over both tells every [`Difference`] and is told, for each, which
-//! side to take: so the same walk that finds what somebody edited can also
-//! make the value with only some of the edits. Order of keys, spans and
-//! whatever else is no value make no difference.
+//! A single walk over both values reports each [`Difference`] to a callback, which returns the side
+//! to take: the same walk both finds edits and creates a value with only some of them. Order of
+//! keys and spans are ignored.
 //!
-//! Items of lists are matched by identity where they have one: a `name`, an
-//! `id`, or another key that the caller knows ([`ListKeys`]); other items by
-//! equality. An item put in front of others is one difference, not as many as
-//! there are items, and so is another order of items that have an identity
-//! ([`DifferenceKind::Order`]). A secret is compared whole, so that not even the keys
-//! inside it show, and is no identity.
+//! Items of lists are matched by identity if possible: a `name`, an `id`, or another configured key
+//! ([`ListKeys`]); other items are matched by equality. An inserted item is one difference, and so
+//! is a different order of items with an identity ([`DifferenceKind::Order`]). A secret is compared
+//! as a whole, so that not even its keys are revealed, and is never an identity.
 //!
-//! Values are shared, and a small text can stand for millions of them. So the
-//! places that are listed are bounded ([`MAX_DIFFERENCES`]), and shared values are
-//! compared and counted once (`Pairs`).
+//! Values are shared, and a small text can expand to millions of them. Listed differences are
+//! therefore bounded ([`MAX_DIFFERENCES`]), and shared values are compared and counted once
+//! (`Pairs`).
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -29,87 +26,85 @@ use super::PlaceQuery;
 use super::path::{Item, Location, Piece, child};
 use super::{Key, Mapping, Node, Sequence, Size, Value, emit};
 
-/// A place at which two values differ; on at least one side there is one.
+/// A difference between two values at one location; at least one side has a value there.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// What differs there.
+    /// Kind of the difference.
     pub kind: DifferenceKind,
-    /// What is there on the base side.
+    /// Value on the base side.
     pub base: Option<DiffPlace>,
-    /// What is there on the head side.
+    /// Value on the head side.
     pub head: Option<DiffPlace>,
-    /// Items of lists on the way there that are known by a key.
+    /// Keyed list items on the path to the location.
     pub items: Vec<Item>,
-    /// How many places differ in there that are not listed one by one; zero where all are.
+    /// Number of differing locations inside that are not listed separately; zero if all are.
     pub unlisted: u64,
 }
 
-/// What differs at a place.
+/// Kind of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DifferenceKind {
-    /// The value, which may be there on one side only.
+    /// The value, which may exist on only one side.
     Value,
-    /// The order of the items that a list has on both sides. The nodes of the sides are the
-    /// values at `key` by which these items are known, in their order; what else differs in
-    /// the list are differences of their own.
+    /// The order of the items that both lists contain. The nodes of both sides contain the values
+    /// of `key` of these items, in order; other differences in the list are separate.
     Order {
-        /// The key by which the items are known.
+        /// Key that identifies the items.
         key: Arc<str>,
-        /// Indexes of these items in the list of the base and of the head.
+        /// Indexes of these items in the base list and in the head list.
         indexes: [Vec<usize>; 2],
     },
 }
 
-/// Maximum number of places that are listed between two values. Where more differ, each
-/// mapping or list has an equal share of those of the one around it, and one with more
-/// than its share is a single difference.
+/// Maximum number of listed differences between two values. Above it, the limit is divided equally
+/// among the differing parts of each mapping or list, and a part that exceeds its share is a single
+/// difference.
 pub const MAX_DIFFERENCES: u64 = 10_000;
 
-/// A node, and where it is on its side.
+/// A node with its location on one side.
 #[derive(Clone, Debug)]
 pub struct DiffPlace {
-    /// Where; indexes count on this side.
+    /// Location, with the indexes of this side.
     pub location: Location,
-    /// The key it stands at, where that is on one side only.
+    /// Span of its key, if it exists only on one side.
     pub key: Option<Span>,
-    /// What is there.
+    /// Node at the location.
     pub node: Node,
 }
 
 impl Difference {
-    /// Where it is: on the head side, or on the base side where the head has
-    /// nothing there.
+    /// Location on the head side or, if the value was removed, on the base side.
     pub fn location(&self) -> &Location {
         let place = self.head.as_ref().or(self.base.as_ref());
         &place.expect("a difference has a side").location
     }
 
-    /// Whether one of the sides is secret, so that neither may be shown.
+    /// Whether one of the sides is secret, so that neither may be displayed.
     pub fn is_secret(&self) -> bool {
         self.base.iter().chain(&self.head).any(|place| place.node.secret)
     }
 }
 
-/// The keys by which items of lists are known.
+/// Keys that identify items of lists.
 #[derive(Clone, Debug)]
 pub struct ListKeys {
     keys: Vec<String>,
-    /// Those of some lists of some documents.
+    /// Keys for some lists of some documents.
     special: Vec<SpecialKey>,
-    /// Those of the document at hand, which stand above all others.
+    /// Special keys of the current document, which have precedence.
     here: Vec<SpecialKey>,
-    /// Whether the values that are compared are whole documents, with data in them.
+    /// Whether the compared values are whole documents with `data` inside.
     has_envelope: bool,
 }
 
-/// The key by which items of some lists are known.
+/// Key that identifies the items of some lists.
 #[derive(Clone, Debug)]
 pub struct SpecialKey {
-    /// The schemas of the documents.
+    /// Schemas of the documents.
     pub schema: GlobMatcher,
-    /// The lists in their data.
+    /// Lists in the document data.
     pub path: PlaceQuery,
-    /// The key.
+    /// Name of the identifying key.
     pub key: String,
 }
 
@@ -120,21 +115,21 @@ impl Default for ListKeys {
 }
 
 impl ListKeys {
-    /// `name`, `id`, and before them these.
+    /// Creates keys from `further`, followed by `name` and `id`.
     pub fn with<'a>(further: impl IntoIterator<Item = &'a str>) -> Self {
         let keys = further.into_iter().chain(["name", "id"]);
         let keys = keys.map(str::to_owned).collect();
         Self { keys, special: Vec::new(), here: Vec::new(), has_envelope: false }
     }
 
-    /// These, and in some lists others before them.
+    /// Adds special keys, which have precedence in some lists.
     #[must_use]
     pub fn with_special(mut self, special: Vec<SpecialKey>) -> Self {
         self.special = special;
         self
     }
 
-    /// Those that hold for the data of documents of `schema`.
+    /// Keys for the data of documents of `schema`.
     #[must_use]
     pub fn of_schema(&self, schema: &str) -> Cow<'_, Self> {
         let here: Vec<SpecialKey> =
@@ -146,7 +141,7 @@ impl ListKeys {
         Cow::Owned(Self { keys, special: Vec::new(), here, has_envelope: false })
     }
 
-    /// Those that hold for whole documents of `schema`.
+    /// Keys for whole documents of `schema`.
     #[must_use]
     pub fn of_document(&self, schema: &str) -> Cow<'_, Self> {
         match self.of_schema(schema) {
@@ -155,7 +150,7 @@ impl ListKeys {
         }
     }
 
-    /// The keys of the list at `place`, those first that are tried first.
+    /// Keys for the list at `place`, by precedence.
     fn at<'k, 'p>(&'k self, place: &'p Location) -> impl Iterator<Item = &'k str> + use<'k, 'p> {
         let envelope = usize::from(self.has_envelope);
         let is_data = place.0.first().is_some_and(|piece| piece.as_text() == Some("data"));
@@ -168,22 +163,22 @@ impl ListKeys {
     }
 }
 
-/// Which side of a difference is taken.
+/// Side to take for a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiffSide {
-    /// As it was.
+    /// Value of the base.
     Base,
-    /// As it is.
+    /// Value of the head.
     Head,
 }
 
-/// All places at which `base` and `head` differ, in the order of the head,
-/// what is only in the base before what follows it there.
+/// All differences between `base` and `head`, in the order of the head; removed values come before
+/// the one that followed them.
 pub fn differences(base: &Node, head: &Node, keys: &ListKeys) -> Vec<Difference> {
     differences_within(base, head, keys, MAX_DIFFERENCES)
 }
 
-/// As [`differences`], with a maximum number that is listed.
+/// Like [`differences`], with a maximum number of listed ones.
 pub fn differences_within(base: &Node, head: &Node, keys: &ListKeys, most: u64) -> Vec<Difference> {
     let mut found = Vec::new();
     let mut take = |difference| {
@@ -194,9 +189,8 @@ pub fn differences_within(base: &Node, head: &Node, keys: &ListKeys, most: u64) 
     found
 }
 
-/// `base` with the sides that `take` chooses; it is asked for every
-/// difference once, in the order of [`differences`]. What is equal on both
-/// sides is taken from the base.
+/// Returns `base` with the sides chosen by `take`, which is called once for each difference in the
+/// order of [`differences`]. Equal parts are taken from the base.
 pub fn combine(
     base: &Node,
     head: &Node,
@@ -206,20 +200,19 @@ pub fn combine(
     DiffWalk::new(keys, &mut take).all(base, head, MAX_DIFFERENCES)
 }
 
-/// The places of a base that belong to places of a head: those between which [`differences`] looks
-/// for differences.
+/// Mapping from head locations to the base locations that [`differences`] compares them with.
 pub struct Counterparts<'a> {
     base: &'a Node,
     head: &'a Node,
     keys: &'a ListKeys,
     pairs: Pairs,
-    /// Of two lists, by their addresses: for each index of the head that of the base.
+    /// For two lists, by their addresses: the base index for each head index.
     indexes: NodePairMap<Option<Arc<[Option<usize>]>>>,
-    /// The steps to the last place that was asked for: the next one is often near it.
+    /// Steps to the last queried location; the next query is often nearby.
     steps: Vec<CounterpartStep<'a>>,
 }
 
-/// A step inside two values.
+/// A step inside of two values.
 struct CounterpartStep<'a> {
     of_head: Piece,
     of_base: Piece,
@@ -228,14 +221,14 @@ struct CounterpartStep<'a> {
 }
 
 impl<'a> Counterparts<'a> {
-    /// Those of two values.
+    /// Creates the mapping for two values.
     pub fn new(base: &'a Node, head: &'a Node, keys: &'a ListKeys) -> Self {
         let (pairs, indexes, steps) = (Pairs::default(), NodePairMap::default(), Vec::new());
         Self { base, head, keys, pairs, indexes, steps }
     }
 
-    /// The place in the base that belongs to this one of the head, and what is there. None if there
-    /// is no such place, or the values around are only compared as a whole.
+    /// Base location and value that correspond to a head location. `None` if there is no
+    /// counterpart, or if enclosing values are compared as a whole.
     pub fn of(&mut self, place: &Location) -> Option<(Location, &'a Node)> {
         let known = self.steps.iter().zip(&place.0);
         let known = known.take_while(|(step, piece)| step.of_head == **piece).count();
@@ -252,7 +245,7 @@ impl<'a> Counterparts<'a> {
         Location(self.steps.iter().map(|step| step.of_base.clone()).collect())
     }
 
-    /// One step further inside.
+    /// Descends by one step.
     fn step(&mut self, piece: &Piece) -> Option<CounterpartStep<'a>> {
         let last = self.steps.last();
         let (base, head) = last.map_or((self.base, self.head), |step| (step.base, step.head));
@@ -275,7 +268,7 @@ impl<'a> Counterparts<'a> {
         Some(CounterpartStep { of_head: piece.clone(), of_base, head, base })
     }
 
-    /// The index in the base, which is at `place`, of an item of the head.
+    /// Base index for the head item at `index`; the base list is at `place`.
     fn index(
         &mut self,
         base: &Arc<Sequence>,
@@ -304,14 +297,13 @@ impl<'a> Counterparts<'a> {
     }
 }
 
-/// Whether two nodes are the same value. Unlike `==`, a float that is no
-/// number is what it is.
+/// Whether two nodes have the same value. Unlike `==`, NaN equals itself.
 pub fn same(left: &Node, right: &Node) -> bool {
     Pairs::default().same(left, right)
 }
 
-/// Whether two nodes are clones of one, or scalars of the same value and text. What is in mappings
-/// and lists is not compared.
+/// Whether two nodes are clones of one, or scalars with the same value and text. Contents of
+/// mappings and lists are not compared.
 pub fn identical(one: &Node, other: &Node) -> bool {
     let is_same_value = match (one.value.address(), other.value.address()) {
         (Some(one), Some(other)) => one == other,
@@ -321,15 +313,15 @@ pub fn identical(one: &Node, other: &Node) -> bool {
     is_same_value && one.span == other.span && one.secret == other.secret
 }
 
-/// A hash of what may be shown of a value: of values that are the [same] it is equal, of others
-/// nearly never. It is another one in each run.
+/// Hash of a value without secrets: equal for the [same] values, almost certainly different for
+/// others. It differs between runs.
 pub fn shown_hash(node: &Node) -> u64 {
     Hashes { hides_secrets: true, ..Hashes::default() }.of(node)
 }
 
-/// Hashes of the values in a node that are not secret, each with its place, in order: values that
-/// are the [same] at the same keys have equal ones. Items of a list are at one place. Of more
-/// values than `most` only so many are looked at.
+/// Hashes of the values in a node that are not secret, with their locations, in order: the [same]
+/// values at the same keys have equal hashes. All items of a list have one location. At most `most`
+/// values are visited.
 pub fn shown_values(node: &Node, most: usize) -> Vec<u64> {
     let hasher = &*HASHER;
     let mut hashes = Hashes::default();
@@ -351,27 +343,27 @@ pub fn shown_values(node: &Node, most: usize) -> Vec<u64> {
     found
 }
 
-/// Whether two mappings are the [same], in whatever order their entries are.
+/// Whether two mappings are the [same], regardless of order.
 pub fn same_entries(left: &Arc<Mapping>, right: &Arc<Mapping>) -> bool {
     Pairs::default().same_entries(left, right)
 }
 
-/// What is known of pairs of mappings and of lists, by their addresses: shared values are
-/// walked once, however often they occur. The values outlive this.
+/// Cached results for pairs of mappings or lists, by address: shared values are compared once. The
+/// values must outlive the cache.
 #[derive(Default)]
 struct Pairs {
-    /// How many pairs of collections were compared.
+    /// Number of compared pairs of collections.
     compared: usize,
     same: NodePairMap<bool>,
-    /// How many places differ.
+    /// Numbers of differing locations.
     places: NodePairMap<u64>,
 }
 
 type NodePairMap<V> = HashMap<(usize, usize), V, foldhash::fast::RandomState>;
 
 impl Pairs {
-    /// Pairs that are compared before any is remembered: most values are small, and not
-    /// compared twice.
+    /// Number of comparisons before results are cached: most values are small and compared only
+    /// once.
     const MAX_FORGOTTEN: usize = 1_000;
 
     fn same(&mut self, left: &Node, right: &Node) -> bool {
@@ -403,7 +395,7 @@ impl Pairs {
                 })
     }
 
-    /// Result of `compare` for a pair, remembered.
+    /// Returns the cached result of `compare` for a pair.
     fn once(&mut self, pair: (usize, usize), compare: impl FnOnce(&mut Self) -> bool) -> bool {
         self.compared += 1;
         if self.compared <= Self::MAX_FORGOTTEN {
@@ -422,12 +414,12 @@ fn addresses<T>(left: &Arc<T>, right: &Arc<T>) -> (usize, usize) {
     (Arc::as_ptr(left).addr(), Arc::as_ptr(right).addr())
 }
 
-/// How many differences a walk may list.
+/// Maximum number of differences that a walk may list.
 #[derive(Clone, Copy)]
 enum PlaceLimit {
-    /// As many as there are, which are few.
+    /// No limit, because the values are small enough.
     Any,
-    /// At most this number of places.
+    /// At most this number.
     Places(u64),
 }
 
@@ -436,7 +428,7 @@ struct DiffWalk<'a> {
     take: &'a mut dyn FnMut(Difference) -> DiffSide,
     base: Location,
     head: Location,
-    /// The items around that are known by a key: index of the piece, key, and its value.
+    /// Enclosing keyed items: index of the piece, key, and its value.
     items: Vec<(usize, &'a str, &'a Node)>,
     pairs: Pairs,
 }
@@ -449,22 +441,22 @@ impl<'a> DiffWalk<'a> {
 
     fn all(&mut self, base: &'a Node, head: &'a Node, most: u64) -> Node {
         let nodes = Size::of(base).nodes() + Size::of(head).nodes();
-        let room = if nodes <= most { PlaceLimit::Any } else { PlaceLimit::Places(most) };
-        self.nodes(base, head, room)
+        let limit = if nodes <= most { PlaceLimit::Any } else { PlaceLimit::Places(most) };
+        self.nodes(base, head, limit)
     }
 
-    fn nodes(&mut self, base: &'a Node, head: &'a Node, room: PlaceLimit) -> Node {
+    fn nodes(&mut self, base: &'a Node, head: &'a Node, limit: PlaceLimit) -> Node {
         if self.pairs.same(base, head) {
             return base.clone();
         }
         if base.secret || head.secret {
             return self.whole(base, head, 0);
         }
-        let room = match room {
+        let limit = match limit {
             PlaceLimit::Any => PlaceLimit::Any,
-            PlaceLimit::Places(room) => match self.places(base, head) {
-                places if places <= room => PlaceLimit::Any,
-                places => match room / self.places_beside(base, head).max(1) {
+            PlaceLimit::Places(limit) => match self.places(base, head) {
+                places if places <= limit => PlaceLimit::Any,
+                places => match limit / self.places_beside(base, head).max(1) {
                     0 => return self.whole(base, head, places),
                     each => PlaceLimit::Places(each),
                 },
@@ -472,7 +464,7 @@ impl<'a> DiffWalk<'a> {
         };
         let value = match (&base.value, &head.value) {
             (Value::Mapping(below), Value::Mapping(above)) => {
-                Value::Mapping(Arc::new(self.mappings(below, above, room)))
+                Value::Mapping(Arc::new(self.mappings(below, above, limit)))
             }
             (Value::Sequence(below), Value::Sequence(above)) => {
                 match Alignment::of(below, above, self.keys.at(&self.base), &mut self.pairs) {
@@ -481,7 +473,7 @@ impl<'a> DiffWalk<'a> {
                             alignment.reordering.as_ref().is_some_and(|reordering| {
                                 self.order(base, head, reordering) == DiffSide::Base
                             });
-                        let items = self.lists(below, above, &alignment, room);
+                        let items = self.lists(below, above, &alignment, limit);
                         Value::from(alignment.arranged(items, takes_base_order))
                     }
                     None => return self.whole(base, head, 0),
@@ -492,7 +484,7 @@ impl<'a> DiffWalk<'a> {
         Node { value, ..base.clone() }
     }
 
-    /// How many places differ between two values that are not the same.
+    /// Number of differing locations in two values that are not the same.
     fn places(&mut self, base: &Node, head: &Node) -> u64 {
         let Some(pair) = addresses_of(base, head).filter(|_| !base.secret && !head.secret) else {
             return 1;
@@ -509,15 +501,14 @@ impl<'a> DiffWalk<'a> {
         places
     }
 
-    /// How many of the places directly inside two values differ, or differ in there.
+    /// Number of direct children of two values that differ.
     fn places_beside(&mut self, base: &Node, head: &Node) -> u64 {
         let mut count = 0;
         self.each_different(base, head, |_, _| count += 1);
         count
     }
 
-    /// Calls `look` for all that differs directly inside two values: with both sides
-    /// where there are two.
+    /// Calls `look` for each direct difference between two values, with both nodes if both exist.
     fn each_different(
         &mut self,
         base: &Node,
@@ -585,7 +576,7 @@ impl<'a> DiffWalk<'a> {
         }
     }
 
-    /// The side whose order a list takes.
+    /// Side whose order a list takes.
     fn order(&mut self, base: &Node, head: &Node, reordering: &Reordering<'_>) -> DiffSide {
         let Reordering { key, indexes, .. } = reordering;
         let [base, head] = [(base, &indexes[0]), (head, &indexes[1])].map(|(list, indexes)| {
@@ -598,14 +589,14 @@ impl<'a> DiffWalk<'a> {
         self.ask(kind, sides, 0)
     }
 
-    /// The side that is taken of a difference at the place at hand.
+    /// Side to take for a difference at the current location.
     fn ask(
         &mut self,
         kind: DifferenceKind,
         (base, head): (Option<DiffPlace>, Option<DiffPlace>),
         unlisted: u64,
     ) -> DiffSide {
-        /// Maximum length in bytes of the name of an item: longer ones would fill reports.
+        /// Maximum length in bytes of an item's name; longer names would bloat reports.
         const MAX_NAME_BYTES: usize = 100;
         let items = self.items.iter().filter_map(|(at, key, name)| {
             let is_short = name.as_str().is_none_or(|text| text.len() <= MAX_NAME_BYTES);
@@ -623,16 +614,16 @@ impl<'a> DiffWalk<'a> {
         DiffPlace { location: self.head.clone(), key, node: node.clone() }
     }
 
-    fn mappings(&mut self, base: &'a Mapping, head: &'a Mapping, room: PlaceLimit) -> Mapping {
+    fn mappings(&mut self, base: &'a Mapping, head: &'a Mapping, limit: PlaceLimit) -> Mapping {
         let mut combined = Mapping::new();
         for (key, node) in base.iter() {
             let kept = self.inside(Some(&Piece::Key(key.clone())), None, |walk| {
                 match head.get_entry(key) {
                     None => walk.only_base(node, Some(key.span)),
                     Some((same_key, other)) => {
-                        // To Python `1` and `true` are one key.
+                        // In Python, `1` and `true` are the same key.
                         walk.head.0.push(Piece::Key(same_key.clone()));
-                        let node = walk.nodes(node, other, room);
+                        let node = walk.nodes(node, other, limit);
                         walk.head.0.pop();
                         Some(node)
                     }
@@ -649,13 +640,13 @@ impl<'a> DiffWalk<'a> {
         combined
     }
 
-    /// For each pair of an alignment the item that is taken of it, if one is.
+    /// Resulting item for each pair of an alignment, if any.
     fn lists(
         &mut self,
         base: &'a [Node],
         head: &'a [Node],
         alignment: &Alignment<'a>,
-        room: PlaceLimit,
+        limit: PlaceLimit,
     ) -> Vec<Option<Node>> {
         let mut taken = Vec::with_capacity(alignment.pairs.len());
         for pair in &alignment.pairs {
@@ -668,7 +659,7 @@ impl<'a> DiffWalk<'a> {
             taken.push(self.inside(at_base.as_ref(), at_head.as_ref(), |walk| {
                 match (pair.base, pair.head) {
                     (Some(below), Some(above)) => {
-                        Some(walk.nodes(&base[below], &head[above], room))
+                        Some(walk.nodes(&base[below], &head[above], limit))
                     }
                     (Some(below), None) => walk.only_base(&base[below], None),
                     (None, Some(above)) => walk.only_head(&head[above], None),
@@ -680,7 +671,7 @@ impl<'a> DiffWalk<'a> {
         taken
     }
 
-    /// `look`, one step further inside on the sides for which a step is given.
+    /// Calls `look` with the locations extended by the given steps.
     fn inside<T>(
         &mut self,
         base: Option<&Piece>,
@@ -696,7 +687,7 @@ impl<'a> DiffWalk<'a> {
     }
 }
 
-/// The addresses of two mappings, or of two lists.
+/// Addresses of two mappings or of two lists.
 fn addresses_of(base: &Node, head: &Node) -> Option<(usize, usize)> {
     match (&base.value, &head.value) {
         (Value::Mapping(base), Value::Mapping(head)) => Some(addresses(base, head)),
@@ -713,13 +704,13 @@ impl Mapping {
     }
 }
 
-/// Which items of two lists belong together.
+/// Alignment of the items of two lists.
 struct Alignment<'k> {
-    /// In the order to tell them in, which is that of the head.
+    /// Pairs in reporting order, which is the order of the head.
     pairs: Vec<ItemPair>,
-    /// The key by which the items are known, if they are.
+    /// Key that identifies the items, if any.
     key: Option<&'k str>,
-    /// How the items that both lists have change their order, if they do.
+    /// Changed order of the common items, if it changed.
     reordering: Option<Reordering<'k>>,
 }
 
@@ -729,17 +720,18 @@ struct ItemPair {
     head: Option<usize>,
 }
 
-/// Another order of items that are known by a key.
+/// A changed order of keyed items.
 struct Reordering<'k> {
     key: &'k str,
-    /// Indexes of the items that both lists have, in the base and in the head.
+    /// Indexes of the common items, in the base and in the head.
     indexes: [Vec<usize>; 2],
-    /// For each pair its place in the order of the base.
+    /// Position of each pair in the order of the base.
     in_base: Vec<usize>,
 }
 
 impl<'k> Alignment<'k> {
-    /// None where an item is secret: then the lists differ as a whole.
+    /// Aligns two lists; `None` if an item is secret, because the lists are then compared as a
+    /// whole.
     fn of(
         base: &[Node],
         head: &[Node],
@@ -748,23 +740,23 @@ impl<'k> Alignment<'k> {
     ) -> Option<Self> {
         let hidden = |items: &[Node]| items.iter().any(|item| item.secret);
         if hidden(base) || hidden(head) {
-            // Which of the items changed would be told otherwise.
+            // The differences would reveal which items changed.
             return None;
         }
         let known_by = keys.find_map(|key| Some((key, by_identity(base, head, key)?)));
         let Some((key, anchors)) = known_by else {
-            let pairs = between(&by_equality(base, head, known), base, head, Gap::InTurn);
+            let pairs = between(&by_equality(base, head, known), base, head, Gap::Pairwise);
             return Some(Self { pairs, key: None, reordering: None });
         };
         if anchors.windows(2).all(|pair| pair[0].1 < pair[1].1) {
-            let pairs = between(&anchors, base, head, Gap::Apart);
+            let pairs = between(&anchors, base, head, Gap::Unrelated);
             return Some(Self { pairs, key: Some(key), reordering: None });
         }
         let (pairs, reordering) = reordered(anchors, base.len(), head.len(), key);
         Some(Self { pairs, key: Some(key), reordering: Some(reordering) })
     }
 
-    /// What was taken of the pairs as the items of one list.
+    /// Arranges the resulting items of the pairs into one list.
     fn arranged(&self, taken: Vec<Option<Node>>, takes_base_order: bool) -> Vec<Node> {
         match self.reordering.as_ref().filter(|_| takes_base_order) {
             None => taken.into_iter().flatten().collect(),
@@ -777,8 +769,8 @@ impl<'k> Alignment<'k> {
     }
 }
 
-/// The pairs in the order of the anchors, which is the same in both lists; the items between
-/// anchors are told in turn.
+/// Pairs for anchors with the same order in both lists; the items between anchors are handled
+/// according to `gap`.
 fn between(anchors: &[(usize, usize)], base: &[Node], head: &[Node], gap: Gap) -> Vec<ItemPair> {
     let mut pairs = Vec::with_capacity(base.len().max(head.len()));
     let (mut at_base, mut at_head) = (0, 0);
@@ -799,8 +791,8 @@ fn between(anchors: &[(usize, usize)], base: &[Node], head: &[Node], gap: Gap) -
     pairs
 }
 
-/// The pairs in the order of the head, of lists of these lengths whose anchors, sorted by the
-/// base, are in another order there.
+/// Pairs in the order of the head, for lists of these lengths whose anchors have different orders.
+/// The anchors are sorted by the base.
 fn reordered(
     anchors: Vec<(usize, usize)>,
     base: usize,
@@ -809,8 +801,8 @@ fn reordered(
 ) -> (Vec<ItemPair>, Reordering<'_>) {
     let swapped: Vec<(usize, usize)> = anchors.iter().map(|(base, head)| (*head, *base)).collect();
     let pairs: Vec<ItemPair> =
-        woven(&anchors, base, head).map(|(base, head)| ItemPair { base, head }).collect();
-    let in_base = woven(&swapped, head, base).map(|(head, base)| ItemPair { base, head });
+        merge_indexes(&anchors, base, head).map(|(base, head)| ItemPair { base, head }).collect();
+    let in_base = merge_indexes(&swapped, head, base).map(|(head, base)| ItemPair { base, head });
     let places: HashMap<ItemPair, usize, foldhash::fast::RandomState> =
         in_base.enumerate().map(|(place, pair)| (pair, place)).collect();
     let in_base = pairs.iter().map(|pair| places[pair]).collect();
@@ -819,9 +811,9 @@ fn reordered(
     (pairs, Reordering { key, indexes: [of_base, of_head], in_base })
 }
 
-/// Indexes of the items of two lists in the order of the second; an item that only the first
-/// has is behind the item of both lists that it is behind in the first.
-fn woven(
+/// Merges the indexes of two lists in the order of the second. An item only in the first follows
+/// the same common item as in the first.
+fn merge_indexes(
     anchors: &[(usize, usize)],
     first: usize,
     second: usize,
@@ -847,28 +839,28 @@ fn woven(
     })
 }
 
-/// What becomes of items that nothing says belong together.
+/// Treatment of unmatched items between anchors.
 #[derive(Clone, Copy)]
 enum Gap {
-    /// Their identities differ: one went, another came.
-    Apart,
-    /// An item became the one that stands in its place, if they are alike.
-    InTurn,
+    /// Unrelated, because their identities differ: removed and added.
+    Unrelated,
+    /// Paired in order, if they have the same type.
+    Pairwise,
 }
 
 impl Gap {
     fn pairs(self, base: &Node, head: &Node) -> bool {
         match self {
-            Gap::Apart => false,
-            Gap::InTurn => {
+            Gap::Unrelated => false,
+            Gap::Pairwise => {
                 std::mem::discriminant(&base.value) == std::mem::discriminant(&head.value)
             }
         }
     }
 }
 
-/// The items of the same `key`, where all items of both lists are mappings
-/// with one of their own that is not secret.
+/// Pairs of items with the same value of `key`, if all items of both lists are mappings with
+/// unique, non-secret values of it.
 fn by_identity(base: &[Node], head: &[Node], key: &str) -> Option<Vec<(usize, usize)>> {
     let places = identities(head, key)?;
     let known = identities(base, key)?;
@@ -878,7 +870,7 @@ fn by_identity(base: &[Node], head: &[Node], key: &str) -> Option<Vec<(usize, us
     Some(anchors)
 }
 
-/// The value of a key by which an item is known.
+/// Value of an identifying key.
 #[derive(PartialEq, Eq, Hash)]
 enum ItemIdentity<'a> {
     Text(&'a str),
@@ -906,9 +898,8 @@ fn identities<'a>(items: &'a [Node], key: &str) -> Option<HashMap<ItemIdentity<'
     Some(places)
 }
 
-/// The longest row of equal items that stand in both lists in this order.
-/// Lists too long to compare all items with all are taken as they stand, but
-/// for what is equal at both ends.
+/// Longest common subsequence of two lists. In long lists, only the equal items at both ends are
+/// matched, to avoid quadratic work.
 fn by_equality(base: &[Node], head: &[Node], known: &mut Pairs) -> Vec<(usize, usize)> {
     const MAX_COMPARISONS: usize = 250_000;
     let pairs = base.iter().zip(head);
@@ -927,14 +918,14 @@ fn by_equality(base: &[Node], head: &[Node], known: &mut Pairs) -> Vec<(usize, u
     anchors
 }
 
-/// Of several longest rows the same one is found when the sides are swapped.
+/// Longest common subsequence, chosen so that swapping the sides gives the same result.
 fn longest_common_either_way(
     base: &[Node],
     head: &[Node],
     known: &mut Pairs,
 ) -> Vec<(usize, usize)> {
-    /// Maximum number of values that are written out to tell the sides apart; what has more
-    /// is full of copies, and its row may be another one when the sides are swapped.
+    /// Maximum number of values to serialize for a canonical order of the sides; above it, most
+    /// values are shared copies, and swapping may change the result.
     const MAX_NODES: u64 = 20_000;
     let text = |items: &[Node]| -> Vec<String> {
         let options = emit::EmitOptions { show_secrets: true, origin: None };
@@ -957,7 +948,7 @@ fn longest_common_either_way(
     }
 }
 
-/// A number for each item of two lists: equal items have the same one.
+/// Numbers the items of two lists so that equal items have the same number.
 fn numbered(base: &[Node], head: &[Node], known: &mut Pairs) -> [Vec<usize>; 2] {
     let mut firsts: HashMap<u64, Vec<(usize, &Node)>, foldhash::fast::RandomState> =
         HashMap::default();
@@ -977,16 +968,16 @@ fn numbered(base: &[Node], head: &[Node], known: &mut Pairs) -> [Vec<usize>; 2] 
     })
 }
 
-/// Hashes of values: those of values that are the [same] are equal.
+/// Hashes of values: equal for the [same] values.
 #[derive(Default)]
 struct Hashes {
-    /// By the address of the mapping or list; shared ones are hashed once.
+    /// Hashes by address of mappings and lists; shared ones are hashed once.
     known: HashMap<usize, u64, foldhash::fast::RandomState>,
     /// Whether all secrets have the same hash.
     hides_secrets: bool,
 }
 
-/// Seeded, so that no text can be written to have the hash of another.
+/// Randomly seeded, so that collisions cannot be crafted.
 static HASHER: LazyLock<foldhash::fast::RandomState> = LazyLock::new(Default::default);
 
 impl Hashes {
@@ -1007,7 +998,7 @@ impl Hashes {
         let hasher = &*HASHER;
         match value {
             Value::Mapping(mapping) => {
-                // In any order of the entries.
+                // Independent of the order of entries.
                 let entries =
                     mapping.iter().map(|(key, node)| hasher.hash_one((key, self.of(node))));
                 hasher.hash_one((1, entries.fold(0, u64::wrapping_add)))
@@ -1033,7 +1024,7 @@ impl Hashes {
 
 fn longest_common(base: &[usize], head: &[usize]) -> Vec<(usize, usize)> {
     let width = head.len() + 1;
-    // For each pair of rests of the lists, how many items they have in common.
+    // Lengths of the longest common subsequences of all suffixes.
     let mut common = vec![0_u32; (base.len() + 1) * width];
     for (below, left) in base.iter().enumerate().rev() {
         for (above, right) in head.iter().enumerate().rev() {

@@ -1,11 +1,10 @@
-//! Nodes as YAML that a person would write.
+//! Writes nodes as readable YAML.
 //!
-//! What is written reads back as the same value, here and under PyYAML: keys
-//! in their order, lists at their key's indent, text of several lines as a
-//! block, quotes only where a reader of YAML 1.1 or 1.2 needs them. When a
-//! text needs quotes is serde-saphyr's knowledge; the layout is ours, because
-//! its serializer has no way to write a date, a set, binary data or a comment
-//! beside a block.
+//! The output parses to the same value, here and in PyYAML: keys keep their order, lists are
+//! indented like their key, multi-line strings become block scalars, and quotes are used only if a
+//! parser of YAML 1.1 or 1.2 needs them. serde-saphyr decides about quotes; the layout is
+//! implemented here, because its serializer cannot write dates, sets, binary data or comments next
+//! to a block.
 
 use std::fmt::Write as _;
 
@@ -15,32 +14,30 @@ use layercake_source::{FileId, Span};
 
 use super::{Date, Key, Node, Timestamp, Value};
 
-/// How to write a node.
+/// Options for writing a node.
 #[derive(Clone, Copy, Default)]
 pub struct EmitOptions<'a> {
-    /// Whether secret nodes are written; otherwise `(hidden)` stands in the
-    /// place of the whole node.
+    /// Whether secret nodes are written; otherwise each is replaced by `(hidden)`.
     pub show_secrets: bool,
-    /// What to say behind each leaf, as a comment, of the text it came from.
+    /// Comment after each leaf, based on the span of its source.
     pub origin: Option<&'a dyn Fn(Span) -> String>,
 }
 
-/// What is written in the place of a secret.
+/// Replacement for a secret.
 pub const HIDDEN: &str = "(hidden)";
 
-/// The YAML text of one node, ending in a line break.
+/// Formats a node as YAML text, ending with a line break.
 ///
-/// A shared node is written as often as it occurs, so the text may be as long
-/// as [`YamlLimit::NODES`](super::YamlLimit::NODES) allows.
+/// Shared nodes are expanded, so the text may be as long as
+/// [`YamlLimit::NODES`](super::YamlLimit::NODES) allows.
 pub fn to_yaml(node: &Node, options: &EmitOptions<'_>) -> String {
     let mut writer = Emitter { text: String::new(), options };
     writer.node(node, EmitPosition::Root, 0);
     writer.text
 }
 
-/// YAML's plain text of a scalar: `true`, `1.5`, `null`, dates in ISO form,
-/// binary data in base64, and text as it is. A collection is written as
-/// [`to_yaml`] writes it.
+/// Formats a scalar as plain text: `true`, `1.5`, `null`, dates in ISO form, binary data in base64,
+/// and strings without quotes. A collection is formatted by [`to_yaml`].
 pub fn scalar_text(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -61,8 +58,8 @@ pub fn scalar_text(value: &Value) -> String {
     }
 }
 
-/// A node on one line, as a flow collection, of about `max_chars` characters at most: an
-/// ellipsis ends one that is longer. Secrets are hidden.
+/// Formats a node on one line, as a flow collection, truncated with an ellipsis to about
+/// `max_chars` characters. Secrets are hidden.
 pub fn to_flow(node: &Node, max_chars: usize) -> String {
     let mut text = String::new();
     write_flow(node, max_chars, &mut text);
@@ -72,7 +69,7 @@ pub fn to_flow(node: &Node, max_chars: usize) -> String {
     }
 }
 
-/// Appends `node` to `text`, and stops soon after that is longer than `max_chars`.
+/// Appends `node` to `text`, and stops soon after `max_chars` is exceeded.
 fn write_flow(node: &Node, max_chars: usize, text: &mut String) {
     if node.secret {
         text.push_str(HIDDEN);
@@ -114,7 +111,7 @@ fn write_flow_parts<T>(
     text: &mut String,
     write: impl Fn(T, &mut String),
 ) {
-    // A character has four bytes at most: what is longer is cut off in any case.
+    // A character has at most four bytes: any further text would be truncated.
     let max_bytes = max_chars.saturating_mul(4);
     text.push_str(open);
     for (index, part) in parts.enumerate() {
@@ -127,7 +124,7 @@ fn write_flow_parts<T>(
     text.push_str(close);
 }
 
-/// A scalar, quoted where a flow collection needs it.
+/// Formats a scalar, quoted if necessary in a flow collection.
 fn flow_token(value: &Value) -> String {
     match value {
         Value::String(text) if text.contains([',', '[', ']', '{', '}']) => format!("{text:?}"),
@@ -140,26 +137,25 @@ struct Emitter<'a> {
     options: &'a EmitOptions<'a>,
 }
 
-/// Where the next node goes.
+/// Position of the next node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EmitPosition {
-    /// At the start of the text.
+    /// Start of the text.
     Root,
-    /// Behind the colon of a key.
+    /// After the colon of a key.
     Key,
-    /// Behind `-`, `?`, or the `:` that follows a `?`.
+    /// After `-`, `?`, or the `:` that follows a `?`.
     Indicator,
 }
 
-/// Spaces by which a node stands inside its parent.
+/// Indentation in spaces.
 const STEP: usize = 2;
 
-/// A key longer than this stands behind `?`: readers look for the colon of
-/// another one no further than 1024 characters.
+/// Maximum length of a key without `?`: parsers look for the colon in at most 1024 characters.
 const LONGEST_SIMPLE_KEY: usize = 1000;
 
 impl Emitter<'_> {
-    /// Writes a node; `indent` is that of the key or indicator before it.
+    /// Writes a node; `indent` is the indentation of the preceding key or indicator.
     fn node(&mut self, node: &Node, place: EmitPosition, indent: usize) {
         if node.secret && !self.options.show_secrets {
             return self.leaf(HIDDEN, place, node.span);
@@ -196,7 +192,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes each line's content; the cursor stands where the first begins.
+    /// Writes the content of each line; the cursor is at the position of the first.
     fn lines<T>(
         &mut self,
         parts: impl Iterator<Item = T>,
@@ -231,7 +227,7 @@ impl Emitter<'_> {
         self.node(node, EmitPosition::Key, indent);
     }
 
-    /// One of `!!pairs`, a mapping of one entry whose key may be anything.
+    /// Writes an element of `!!pairs`: a mapping with one entry, whose key may be anything.
     fn pair(&mut self, (key, node): &(Node, Node), indent: usize) {
         self.text.push_str("- ");
         let indent = indent + STEP;
@@ -251,7 +247,7 @@ impl Emitter<'_> {
         self.leaf(&token(&key.value), EmitPosition::Indicator, key.span);
     }
 
-    /// A list stands at its key's indent, or right behind an indicator.
+    /// Writes a list, indented like its key or directly after an indicator.
     fn open_list(&mut self, place: EmitPosition, indent: usize) -> usize {
         match place {
             EmitPosition::Root => indent,
@@ -294,7 +290,7 @@ impl Emitter<'_> {
         self.end_line(span);
     }
 
-    /// Text of several lines, line by line below `|`.
+    /// Writes a multi-line string, line by line below `|`.
     fn block(&mut self, text: &str, place: EmitPosition, indent: usize, span: Span) {
         let body = text.trim_end_matches('\n');
         self.space(place);
@@ -338,7 +334,7 @@ impl Emitter<'_> {
     }
 }
 
-/// A scalar on one line, quoted where it must be.
+/// Formats a scalar on one line, quoted if necessary.
 fn token(value: &Value) -> String {
     match value {
         Value::String(text) => text_token(text),
@@ -350,13 +346,12 @@ fn token(value: &Value) -> String {
 fn text_token(text: &str) -> String {
     let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
     let mut token = serde_saphyr::to_string_with_options(&text, options)
-        .expect("because writing text into a string cannot fail");
+        .expect("writing to a string cannot fail");
     token.truncate(token.trim_end_matches('\n').len());
     token
 }
 
-/// Whether a text is written as a block: several lines, and nothing in it
-/// that only an escape can say.
+/// Whether a string is written as a block: several lines, and no character that needs an escape.
 fn is_block(text: &str, place: EmitPosition) -> bool {
     let body = text.trim_end_matches('\n');
     let fits = place != EmitPosition::Root || !needs_indent_indicator(body);
@@ -365,20 +360,20 @@ fn is_block(text: &str, place: EmitPosition) -> bool {
         && text.chars().all(|it| it == '\n' || it == '\t' || is_printable(it))
 }
 
-/// Readers take the indent from the first line that is not empty, so that
-/// line must not begin with white space.
+/// Parsers derive the indentation from the first non-empty line, so it must not begin with white
+/// space.
 fn needs_indent_indicator(body: &str) -> bool {
     body.trim_start_matches('\n').starts_with([' ', '\t'])
 }
 
-/// Whether a character may stand on a line as itself, to readers of 1.1 too.
+/// Whether a character may be written unescaped, also for YAML 1.1.
 fn is_printable(character: char) -> bool {
     !character.is_control()
         && !matches!(character, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
 }
 
-/// As PyYAML's `represent_float`: the shortest digits that read back, with a
-/// dot and a signed exponent, without which YAML 1.1 sees text.
+/// Formats a float like PyYAML's `represent_float`: the shortest digits that parse back, with a dot
+/// and a signed exponent, because YAML 1.1 otherwise parses a string.
 fn float_text(float: f64) -> String {
     if float.is_nan() {
         return ".nan".to_owned();
@@ -393,8 +388,8 @@ fn float_text(float: f64) -> String {
     }
 }
 
-/// Python's `repr` of a float that is a number: the fewest digits that read
-/// back as it, with an exponent below 1e-4 and from 1e16 on.
+/// Formats a finite float like Python's `repr`: the fewest digits that parse back, with an exponent
+/// below 1e-4 and from 1e16.
 pub fn finite_float_text(float: f64) -> String {
     let scientific = format!("{float:e}");
     let (digits, exponent) = scientific.split_once('e').expect("`{:e}` writes an exponent");
@@ -416,7 +411,8 @@ fn timestamp_text(timestamp: &Timestamp) -> String {
     let mut text = format!("{}T{hour:02}:{minute:02}:{second:02}", date_text(date));
     if microsecond > 0 {
         let fraction = format!("{microsecond:06}");
-        write!(text, ".{}", fraction.trim_end_matches('0')).expect("because text can grow");
+        write!(text, ".{}", fraction.trim_end_matches('0'))
+            .expect("writing to a string cannot fail");
     }
     match offset {
         None => {}
@@ -425,7 +421,7 @@ fn timestamp_text(timestamp: &Timestamp) -> String {
             let sign = if minutes < 0 { '-' } else { '+' };
             let minutes = minutes.unsigned_abs();
             write!(text, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
-                .expect("because text can grow");
+                .expect("writing to a string cannot fail");
         }
     }
     text

@@ -1,14 +1,12 @@
-//! The lines of one item of a list in block style, so that it can be taken out
-//! of its text and nothing else changes.
+//! The lines of one item of a block list, for removing it without other changes.
 
 use layercake_source::{Span, offset};
 
-/// The whole lines on which the item at `item` of a block list stands, its dash
-/// included; `text` is the text of its file.
+/// Complete lines of the item at `item` of a block list, including the dash; `text` is the text of
+/// its file.
 ///
-/// None where taking them out could change something else: where the item
-/// shares a line with others, holds an anchor that they may name, or stands
-/// below a comment that may be about it.
+/// `None` if removing them could affect something else: if the item shares a line with other
+/// content, contains an anchor that may be referenced, or follows a comment that may describe it.
 pub fn lines_of_item(text: &str, item: Span) -> Option<Span> {
     let range = item.range();
     let start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
@@ -22,10 +20,10 @@ pub fn lines_of_item(text: &str, item: Span) -> Option<Span> {
     (!lines.contains('&')).then(|| Span::new(item.file, offset(start), offset(end)))
 }
 
-/// Where the last line ends that something up to `end` stands on; none where
-/// more than a comment follows on it.
+/// End of the last line of an item that ends at `end`; `None` if content other than a comment
+/// follows on the line.
 fn end_of_lines(text: &str, start: usize, end: usize) -> Option<usize> {
-    // A block scalar ends behind its last line's break.
+    // The span of a block scalar includes its last line break.
     if end > start && text[..end].ends_with('\n') {
         return Some(end);
     }

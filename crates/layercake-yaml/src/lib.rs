@@ -2,21 +2,21 @@
 //!
 //! # Modules
 //!
-//! Lowest first; a module uses only those before it and those of its own item, and the types of
-//! this one.
+//! Lowest first; a module uses only those above it in this list, its own submodules, and the types
+//! of the crate root.
 //!
-//! - `scalar`: what a plain scalar resolves to
-//! - `quoted`: scalars in quotes
-//! - `spelling`: other spellings of what granit-parser does not read as libyaml does
-//! - `item`: the lines of one item of a list
-//! - `node`, `collection`: the tree
-//! - `read`: from events to nodes
-//! - `libyaml`, `python`: what one of PyYAML's loaders refuses
-//! - `whole`: a document read again for more than its data
-//! - [`path`]: Deckhand's JSONPath, and places in trees
-//! - `query`: JSONPath as in RFC 9535
-//! - [`emit`]: from nodes to text
-//! - [`diff`]: what differs between two trees
+//! - `scalar`: resolution of plain scalars
+//! - `quoted`: quoted scalars
+//! - `spelling`: respellings of text that granit-parser and libyaml parse differently
+//! - `item`: the lines of one list item
+//! - `node`, `collection`: the node tree
+//! - `read`: conversion of events to nodes
+//! - `libyaml`, `python`: errors specific to one of PyYAML's loaders
+//! - `whole`: documents that are parsed again on demand
+//! - [`path`]: Deckhand's JSONPath, and locations in trees
+//! - `query`: JSONPath according to RFC 9535
+//! - [`emit`]: conversion of nodes to text
+//! - [`diff`]: differences between two trees
 
 mod collection;
 pub mod diff;
@@ -48,169 +48,165 @@ use layercake_source::offset;
 
 use self::read::ReadDocuments;
 
-/// What one file holds.
+/// Contents of one file.
 #[derive(Debug, Default)]
 pub struct Parsed {
-    /// The documents, in order. A document with a fatal problem is not here.
+    /// Documents in order, without those with a fatal problem.
     pub documents: Vec<YamlDocument>,
-    /// The comments, in order.
+    /// Comments, in order.
     pub comments: Vec<Comment>,
-    /// What is wrong, in order of place.
+    /// Problems, sorted by location.
     pub problems: Vec<YamlProblem>,
 }
 
-/// One document of a file.
+/// A document of a file.
 #[derive(Debug)]
 pub struct YamlDocument {
-    /// Its content; an empty document is null.
+    /// Root node; null for an empty document.
     pub root: Node,
-    /// From its first token (`---` where there is one) to its last.
+    /// Span from the first token (`---` if present) to the last.
     pub span: Span,
-    /// Aliases of collections: Deckhand's loader makes one shared object of
-    /// an anchor and its aliases (`deckhand.md` 14.4).
+    /// Aliases of collections. Deckhand's loader creates one shared object for an anchor and its
+    /// aliases (`deckhand.md` 14.4).
     pub shared: Vec<SharedCollection>,
 }
 
-/// An alias that stands for a collection.
+/// An alias of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedCollection {
-    /// The span of the anchored collection, which is the span of every node
-    /// that came from it.
+    /// Span of the anchored collection, and of every node created from it.
     pub collection: Span,
-    /// The alias, `*name`.
+    /// Span of the alias, `*name`.
     pub alias: Span,
 }
 
 /// A comment, from `#` to the end of its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comment {
-    /// Where it is.
+    /// Span of the comment.
     pub span: Span,
 }
 
-/// Something wrong with a file's text.
+/// A problem of a file's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct YamlProblem {
-    /// Where.
+    /// Location of the problem.
     pub span: Span,
-    /// What.
+    /// Kind of problem.
     pub kind: YamlProblemKind,
 }
 
-/// The kinds of [`YamlProblem`]. All but [`YamlProblemKind::DuplicateKey`] and
-/// [`YamlProblemKind::Surrogate`] cost the document they are in.
+/// Kinds of [`YamlProblem`]. All but [`YamlProblemKind::DuplicateKey`] and
+/// [`YamlProblemKind::Surrogate`] are fatal for the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum YamlProblemKind {
-    /// Not YAML; in the reader's own words.
+    /// Invalid YAML, with the message of the parser.
     Syntax(String),
-    /// YAML to us, but libyaml refuses it; in libyaml's words.
+    /// YAML that only libyaml rejects, with a message in its style.
     RefusedByLibyaml(String),
-    /// YAML to us and to libyaml, but [`Loader::Python`] refuses it.
+    /// YAML that only [`Loader::Python`] rejects.
     RefusedByPython(PythonRefusal),
-    /// An escape for half a character, which [`Loader::Python`] takes as it is; what stands
-    /// here is the whole character.
+    /// An escaped surrogate half, which [`Loader::Python`] does not combine; the value contains the
+    /// whole character.
     Surrogate,
-    /// A key that stands in its mapping already; the last value counts.
+    /// A repeated key of a mapping; the last value is used.
     DuplicateKey {
-        /// The key as it was first written.
+        /// First occurrence of the key.
         first: Span,
     },
-    /// A key that is a list, a mapping or a set.
+    /// A list, a mapping or a set as a key.
     UnhashableKey,
-    /// A tag the safe loader does not know.
+    /// A tag unknown to the safe loader.
     UnknownTag(Arc<str>),
-    /// A scalar that is not what its tag or its form says, such as
-    /// `2001-02-30`, `!!int x`, or `=`; the text says what is wrong.
+    /// A scalar that is invalid for its tag or form, such as `2001-02-30`, `!!int x`, or `=`; with
+    /// the reason.
     InvalidScalar(String),
-    /// `<<` over something that is no mapping or list of mappings.
+    /// A value of `<<` that is not a mapping or a list of mappings.
     InvalidMerge,
-    /// `*name` without `&name` before it in the document.
+    /// `*name` without a preceding `&name` in the document.
     UndefinedAlias(Arc<str>),
-    /// `&name` twice in one document.
+    /// A repeated `&name` in one document.
     DuplicateAnchor {
-        /// The anchor as it was first written.
+        /// First occurrence of the anchor.
         first: Span,
     },
-    /// An alias inside the collection it stands for.
+    /// An alias inside its own collection.
     RecursiveAlias,
-    /// Reading failed in layercake itself; whoever calls the reader notes it.
+    /// An internal error; added by the caller of the parser.
     Internal,
-    /// Beyond one of [`YamlLimit`].
+    /// A value beyond a [`YamlLimit`].
     OverLimit(YamlLimit),
 }
 
 impl YamlProblemKind {
-    /// Whether the problem costs the document it is in.
+    /// Whether the document of the problem is discarded.
     pub fn is_fatal(&self) -> bool {
         !matches!(self, YamlProblemKind::DuplicateKey { .. } | YamlProblemKind::Surrogate)
     }
 }
 
-/// What [`Loader::Python`] does not read and [`Loader::Libyaml`] does.
+/// Text that [`Loader::Python`] rejects and [`Loader::Libyaml`] accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PythonRefusal {
-    /// A tab that is in no comment, no quotes and no block scalar.
+    /// A tab outside of comments, quotes and block scalars.
     Tab,
-    /// A question mark in a text without quotes, inside of `[]` or `{}`.
+    /// A question mark in a plain scalar inside of `[]` or `{}`.
     QuestionMark,
 }
 
-/// What layercake refuses to hold in memory.
+/// Limits on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum YamlLimit {
-    /// Collections inside collections; see [`YamlLimit::DEPTH`].
+    /// Nesting depth of collections; see [`YamlLimit::DEPTH`].
     Depth,
-    /// Nodes of one document with its aliases written out; see [`YamlLimit::NODES`].
+    /// Number of nodes of a document with aliases expanded; see [`YamlLimit::NODES`].
     Nodes,
-    /// Digits of one integer; see [`YamlLimit::DIGITS`].
+    /// Number of digits of an integer; see [`YamlLimit::DIGITS`].
     Digits,
-    /// Bytes of the texts of one document; see [`YamlLimit::BYTES`].
+    /// Size of the strings of a document in bytes; see [`YamlLimit::BYTES`].
     Bytes,
-    /// Entries that `<<` brings into the mappings of one text; see `YamlLimit::merged`.
+    /// Number of entries that `<<` adds to the mappings of a file; see `YamlLimit::merged`.
     Merged,
 }
 
 impl YamlLimit {
-    /// Collections may be nested this deep (the reference implementation ends
-    /// in a `RecursionError` before 1000).
+    /// Maximum nesting depth of collections (the reference implementation raises `RecursionError`
+    /// before 1000).
     pub const DEPTH: usize = 255;
-    /// A document may hold this many nodes, aliases written out.
+    /// Maximum number of nodes in a document, with aliases expanded.
     pub const NODES: u64 = 5_000_000;
-    /// An integer may have this many digits (as Python's own limit on
-    /// reading them, `sys.int_info.default_max_str_digits`).
+    /// Maximum number of digits of an integer (the same as Python's limit,
+    /// `sys.int_info.default_max_str_digits`).
     pub const DIGITS: usize = 4300;
-    /// The texts of a rendered document may have this many bytes, shared ones
-    /// written out.
+    /// Maximum size in bytes of all strings of a rendered document, with shared ones expanded.
     pub const BYTES: u64 = 256 << 20;
-    /// `<<` may bring so many entries into the mappings of one text, and
-    /// `YamlLimit::MERGED_PER_BYTE` more for each byte. They are copies, not shared.
+    /// Maximum number of entries that `<<` may add to the mappings of a file, plus
+    /// `YamlLimit::MERGED_PER_BYTE` for each byte. These entries are copies, not shared.
     pub const MERGED: u64 = 10_000;
     /// See [`YamlLimit::MERGED`].
     const MERGED_PER_BYTE: u64 = 2;
 
-    /// How many entries `<<` may bring into the mappings of a text of so many bytes.
+    /// Maximum number of merged entries for a text of `bytes` bytes.
     fn merged(bytes: usize) -> u64 {
         Self::MERGED + Self::MERGED_PER_BYTE * bytes as u64
     }
 }
 
-/// Which of PyYAML's two safe loaders a text is read with.
+/// A safe loader of PyYAML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loader {
-    /// `CSafeLoader`, which leaves the text to libyaml: Pegleg and Deckhand.
+    /// `CSafeLoader`, which uses libyaml: Pegleg and Deckhand.
     Libyaml,
-    /// `SafeLoader`, written in Python, which is what `yaml.safe_load` takes:
-    /// cloud-init.
+    /// `SafeLoader`, written in Python and used by `yaml.safe_load`: cloud-init.
     Python,
 }
 
-/// Reads all documents of `text`, the decoded text of `file`, with libyaml.
+/// Parses all documents of `text`, the decoded text of `file`, like libyaml.
 pub fn parse(file: FileId, text: &str) -> Parsed {
     parse_stretch(file, text, 0..text.len(), Loader::Libyaml)
 }
 
-/// Reads `stretch` of `text`, the decoded text of `file`, as if nothing else
-/// stood there. All spans are of the file.
+/// Parses only `stretch` of `text`, the decoded text of `file`. All spans refer to the file.
 pub fn parse_stretch(file: FileId, text: &str, stretch: Range<usize>, loader: Loader) -> Parsed {
     let text = &text[..stretch.end];
     let body = &text[stretch.start..];
@@ -228,7 +224,7 @@ pub fn parse_stretch(file: FileId, text: &str, stretch: Range<usize>, loader: Lo
     read.parsed
 }
 
-/// Reads `text`, where needed in spellings that granit-parser reads as libyaml reads `text`.
+/// Parses `text`, respelled if granit-parser would parse it differently from libyaml.
 fn read_respelled(file: FileId, base: u32, text: &str, loader: Loader) -> ReadDocuments {
     let written = read::read(file, base, text, loader);
     if written.respellings.is_empty() {
@@ -243,9 +239,9 @@ fn read_respelled(file: FileId, base: u32, text: &str, loader: Loader) -> ReadDo
         respelled = spelling::respelled(&respelled, &read.respellings);
         read = read::read(file, base, &respelled, loader);
     }
-    // libyaml has the last word on what is read of another spelling.
+    // libyaml decides whether the respelled text is accepted.
     read.extents.iter_mut().for_each(|extent| extent.is_odd = true);
-    // Where no fault is gone, the problems of the text as it is written are easier to understand.
+    // If no problem was resolved, the problems of the original text are clearer.
     let faults =
         |read: &ReadDocuments| read.parsed.problems.iter().filter(|it| it.kind.is_fatal()).count();
     if faults(&read) < faults(&written) { read } else { written }
@@ -253,11 +249,11 @@ fn read_respelled(file: FileId, base: u32, text: &str, loader: Loader) -> ReadDo
 
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
-/// To YAML 1.1 U+0085 ends a line, to YAML 1.2 it does not. A carriage return
-/// with a line feed is as long in UTF-8, so that no byte moves.
+/// Replaces U+0085, which ends a line in YAML 1.1, but not in YAML 1.2. `\r\n` has the same length
+/// in UTF-8, so offsets are preserved.
 fn with_line_breaks_of_libyaml(text: &str) -> Cow<'_, str> {
     const NEXT_LINE: char = '\u{85}';
-    // Fast path: ASCII has no such character.
+    // Fast path: ASCII text does not contain it.
     if text.is_ascii() || !text.contains(NEXT_LINE) {
         return text.into();
     }

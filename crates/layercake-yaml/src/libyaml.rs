@@ -1,11 +1,10 @@
-//! The second opinion: libyaml's own, where ours is known to differ.
+//! Validation by libyaml where granit-parser is known to differ.
 //!
-//! granit-parser reads YAML 1.2, which allows a little more than the libyaml
-//! that Deckhand reads with. libyaml itself, translated, is at hand as
-//! `serde_yaml`, but asking it about every file would cost as much again as
-//! reading. So it is asked about a document only where the reader met something
-//! odd, or there are [odd characters](has_odd_characters); a test over mutated
-//! texts holds that condition true.
+//! granit-parser implements YAML 1.2, which is slightly more permissive than the libyaml used by
+//! Deckhand. A translation of libyaml is available as `serde_yaml`, but running it on every file
+//! would double the cost of parsing. It is used only for documents marked as odd by the parser or
+//! with [odd characters](has_odd_characters); a test with mutated texts checks that this is
+//! sufficient.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,9 +16,8 @@ use serde::de::IgnoredAny;
 use super::read::{DocumentExtent, ReadDocuments};
 use super::{YamlProblem, YamlProblemKind};
 
-/// Takes out of `read` the documents that libyaml refuses, with a problem for
-/// each, but for what it refuses in words that `passes` lets pass. `text` begins
-/// at byte `base` of the file.
+/// Removes the documents that libyaml rejects from `read`, adding a problem for each, unless
+/// `passes` accepts the message. `text` begins at byte `base` of the file.
 pub(super) fn review(
     file: FileId,
     base: u32,
@@ -41,8 +39,7 @@ pub(super) fn review(
     }
     let mut extents = read.extents.iter();
     read.parsed.documents.retain(|_| {
-        let DocumentExtent { range, is_odd } =
-            extents.next().expect("each document has its extent");
+        let DocumentExtent { range, is_odd } = extents.next().expect("each document has an extent");
         let may_differ = *is_odd || has_odd_characters(&text[range.clone()]);
         !(may_differ && is_refused(range))
     });
@@ -51,14 +48,14 @@ pub(super) fn review(
     }
 }
 
-/// Where and why libyaml refuses a text, if it does.
+/// Position and reason if libyaml rejects a text.
 fn refusal(text: &str) -> Option<(usize, String)> {
     let narrow = narrow(text);
     for document in serde_yaml::Deserializer::from_str(&narrow) {
         let Err(error) = IgnoredAny::deserialize(document) else { continue };
         let message = error.to_string();
-        // A bound of `serde_yaml`, which libyaml does not have; the document
-        // as such was read before it was met.
+        // A limit of `serde_yaml` that libyaml does not have; the document has been parsed up to
+        // this depth.
         if message.starts_with("recursion limit exceeded") {
             continue;
         }
@@ -68,10 +65,9 @@ fn refusal(text: &str) -> Option<(usize, String)> {
     None
 }
 
-/// A text in which each character of several bytes is one byte long, unless it
-/// is odd. libyaml counts characters, its translation bytes: to it a key of
-/// 1,024 bytes would be too long. `^` stands for them, as the one character of
-/// ASCII that means as little to YAML: no indicator, and in no name and no tag.
+/// Replaces multi-byte characters by `^`, unless they are odd. libyaml counts characters, its
+/// translation bytes, so a key of 1,024 bytes would be too long. `^` has no special meaning in
+/// YAML: it is not an indicator, and not allowed in names and tags.
 fn narrow(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return text.into();
@@ -79,7 +75,7 @@ fn narrow(text: &str) -> Cow<'_, str> {
     text.chars().map(|character| if is_wide(character) { '^' } else { character }).collect()
 }
 
-/// The byte of a text that is byte `at` of it when it is [`narrow`].
+/// Byte offset in a text for byte `at` of its [`narrow`] form.
 fn widened(text: &str, at: usize) -> usize {
     let mut passed = 0;
     let found = text.char_indices().find(|(_, character)| {
@@ -96,12 +92,12 @@ fn is_wide(character: char) -> bool {
     bytes.len() > 1 && !is_odd_character(bytes, 0)
 }
 
-/// Whether there are characters that libyaml refuses, or that are white space
-/// or a directive to one reader only.
+/// Whether there are characters that libyaml rejects, or that only one of the parsers treats as
+/// white space or as a directive.
 fn has_odd_characters(text: &str) -> bool {
     let bytes = text.as_bytes();
-    // Without branches inside, whole vectors of bytes are looked at at once.
-    #[expect(clippy::needless_bitwise_bool, reason = "`||` would be a branch")]
+    // Without branches, the loop is vectorized.
+    #[expect(clippy::needless_bitwise_bool, reason = "`||` would add a branch")]
     let may_be_odd = |byte: &u8| {
         let is_control = (*byte < 0x20) & (*byte != b'\n') | (*byte == 0x7F);
         is_control | (*byte == b'%') | (*byte >= 0x80)
@@ -119,9 +115,9 @@ fn is_odd_character(bytes: &[u8], at: usize) -> bool {
         b'%' => at == 0 || matches!(bytes[at - 1], b'\n' | b'\r'),
         // Control characters.
         0xC2 => bytes[at + 1] < 0xA0,
-        // U+2028 and U+2029, which are line breaks to YAML 1.1.
+        // U+2028 and U+2029, line breaks in YAML 1.1.
         0xE2 => matches!(bytes[at + 1..], [0x80, 0xA8 | 0xA9, ..]),
-        // The byte order mark, U+FFFE and U+FFFF.
+        // Byte order mark, U+FFFE and U+FFFF.
         0xEF => matches!(bytes[at + 1..], [0xBB, 0xBF, ..] | [0xBF, 0xBE | 0xBF, ..]),
         _ => false,
     }

@@ -1,4 +1,4 @@
-//! Values that remember their text.
+//! Values with source spans.
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -10,59 +10,59 @@ use smol_str::SmolStr;
 
 use super::collection::{Mapping, Sequence};
 
-/// A value, where it was written, and whether it may be shown.
+/// A value with its source span and secrecy.
 ///
-/// Cheap to clone: sequences, mappings and strings are shared. Merging moves
-/// nodes and never rewrites their spans, so a rendered leaf still says who
-/// wrote it. Two nodes are equal when their values are; spans do not count.
+/// Cheap to clone: sequences, mappings and strings are shared. Merging moves nodes and never
+/// rewrites their spans, so a rendered leaf still refers to its source. Equality compares only the
+/// values, not the spans.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// The value.
+    /// Value of the node.
     pub value: Value,
-    /// The text it was written in; for a made node, the text that made it.
+    /// Span of the source text; for a created node, the span of the step that created it.
     ///
-    /// A plain or quoted scalar: its token, quotes included. A block scalar:
-    /// from its header, `|` or `>`, to the end of its last line, that line's
-    /// break included; with `+` the blank lines after it too. A collection:
-    /// from its first token to its last. Nothing at all, as after `a:`: the
-    /// place right there. Anchor and tag are not in it. What an alias stands
-    /// for keeps the span of the anchored text, and what `<<` brings the
-    /// spans of the mapping it came from.
+    /// - Plain or quoted scalar: its token, including quotes.
+    /// - Block scalar: from its header, `|` or `>`, to the end of its last line, including the line
+    ///   break; with `+` also the following blank lines.
+    /// - Collection: from its first token to its last.
+    /// - Missing value, as after `a:`: the position after the colon.
+    ///
+    /// Anchors and tags are not included. The node of an alias has the span of the anchored text,
+    /// and entries merged by `<<` have their original spans.
     pub span: Span,
-    /// Whether the value is secret: no output may show it, nor its length,
-    /// nor anything computed from it, nor the keys below it.
+    /// Whether the value is secret: output must not reveal it, its length, anything computed from
+    /// it, or the keys below it.
     pub secret: bool,
-    /// How the value relates to the text at its span.
+    /// Relation of the value to the text at its span.
     pub origin: Origin,
 }
 
-/// How a value relates to the text at its span.
+/// Relation of a value to the text at its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A person wrote it there: the text reads as the value.
+    /// Written: the text parses to the value.
     Written,
-    /// A pattern or an append changed what is written there.
+    /// Derived: a pattern or an append changed the written value.
     Derived,
-    /// A step made it (a created mapping, padding of a list, a null for a
-    /// missing source); the span is the text of that step.
+    /// Created by a step (a created mapping, padding of a list, a null for a missing source); the
+    /// span is the step.
     Made,
 }
 
-/// What a YAML 1.1 document can hold, as PyYAML's safe loader builds it.
+/// A value of YAML 1.1, as constructed by PyYAML's safe loader.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// `null`, `~`, or nothing.
+    /// `null`, `~`, or a missing value.
     Null,
-    /// `true`, `yes`, `on` and their opposites.
+    /// `true`, `yes`, `on`, or one of their opposites.
     Bool(bool),
-    /// An integer of 64 bits.
+    /// A 64-bit integer.
     Int(i64),
-    /// An integer beyond 64 bits, as its decimal digits with `-` in front
-    /// where negative.
+    /// A larger integer, as decimal digits with an optional `-`.
     BigInt(Arc<str>),
     /// A floating-point number.
     Float(f64),
-    /// A day.
+    /// A date.
     Date(Date),
     /// A point in time.
     Timestamp(Timestamp),
@@ -72,7 +72,7 @@ pub enum Value {
     Set(Arc<[Key]>),
     /// `!!omap` and `!!pairs`: a list of pairs.
     Pairs(Arc<[(Node, Node)]>),
-    /// Text. A short one stands in the value itself, as nearly all keys do.
+    /// A string. Short strings, such as most keys, are stored inline.
     String(SmolStr),
     /// A list.
     Sequence(Arc<Sequence>),
@@ -80,7 +80,7 @@ pub enum Value {
     Mapping(Arc<Mapping>),
 }
 
-/// A calendar day, valid by construction of the reader.
+/// A calendar date; the parser ensures that it is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date {
     /// 1 to 9999.
@@ -91,10 +91,10 @@ pub struct Date {
     pub day: u8,
 }
 
-/// A day and a time of day, with the offset it was written with.
+/// A date and time, with its UTC offset as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Timestamp {
-    /// The day.
+    /// Date of the timestamp.
     pub date: Date,
     /// 0 to 23.
     pub hour: u8,
@@ -104,42 +104,42 @@ pub struct Timestamp {
     pub second: u8,
     /// 0 to 999999.
     pub microsecond: u32,
-    /// Minutes east of UTC; none where the text names no zone.
+    /// Minutes east of UTC; `None` without a time zone.
     pub offset: Option<i16>,
 }
 
-/// The key of a mapping: any scalar, with its own span.
+/// Key of a mapping: any scalar, with its own span.
 ///
-/// Keys are equal as Python's are (`deckhand.md` 1.4): `1`, `1.0` and `true`
-/// are one key, `1` and `"1"` two. Only NaN is one key here and not a new one
-/// each time, or no place below it could be found again.
+/// Keys are compared as in Python (`deckhand.md` 1.4): `1`, `1.0` and `true` are equal, `1` and
+/// `"1"` are not. Unlike in Python, NaN equals itself, because otherwise locations below it could
+/// not be found again.
 #[derive(Clone, Debug)]
 pub struct Key {
     /// A scalar; never a sequence, mapping, set or pairs.
     pub value: Value,
-    /// Where the key was written.
+    /// Span of the key as written.
     pub span: Span,
 }
 
 impl Node {
-    /// A node as the reader makes it: shown, and written by a person.
+    /// Creates a node as parsed: written and not secret.
     pub fn new(value: Value, span: Span) -> Self {
         Self { value, span, secret: false, origin: Origin::Written }
     }
 
-    /// A node that the step written at `span` made.
+    /// Creates a node made by the step at `span`.
     pub fn made(value: Value, span: Span) -> Self {
         Self { value, span, secret: false, origin: Origin::Made }
     }
 
-    /// The same value where its text is known as that of another file. The
-    /// reader limits how deep this goes.
+    /// Returns the value with all spans moved to another file with the same text. The parser limits
+    /// the depth of the recursion.
     #[must_use]
     pub fn in_file(&self, file: FileId) -> Self {
         self.with_spans(&|span| Span::new(file, span.start, span.end))
     }
 
-    /// The same value with other spans.
+    /// Returns the value with mapped spans.
     #[must_use]
     pub fn with_spans(&self, moved: &impl Fn(Span) -> Span) -> Self {
         let key = |key: &Key| Key { value: key.value.clone(), span: moved(key.span) };
@@ -164,7 +164,7 @@ impl Node {
         Self { value, span: moved(self.span), ..self.clone() }
     }
 
-    /// The text, if this is text.
+    /// The string, if this is one.
     pub fn as_str(&self) -> Option<&str> {
         match &self.value {
             Value::String(text) => Some(text),
@@ -188,22 +188,22 @@ impl Node {
         }
     }
 
-    /// The value at a text key, if this is a mapping that has it.
+    /// The value at a string key, if this is a mapping with this key.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.as_mapping()?.get(key)
     }
 
-    /// Whether this is null.
+    /// Whether the value is null.
     pub fn is_null(&self) -> bool {
         matches!(self.value, Value::Null)
     }
 
-    /// Whether this is a mapping or a list.
+    /// Whether the value is a mapping or a list.
     pub fn is_collection(&self) -> bool {
         matches!(self.value, Value::Mapping(_) | Value::Sequence(_))
     }
 
-    /// Whether this is secret, or something in it is.
+    /// Whether this node or one inside it is secret.
     pub fn holds_secret(&self) -> bool {
         self.secret
             || match &self.value {
@@ -225,7 +225,7 @@ impl Node {
             }
     }
 
-    /// The same value marked secret, all the way down.
+    /// Returns the node with all its descendants marked as secret.
     #[must_use]
     pub fn into_secret(mut self) -> Self {
         self.value = match self.value {
@@ -258,14 +258,14 @@ impl PartialEq for Node {
 }
 
 impl From<Vec<Node>> for Value {
-    /// A list of these.
+    /// Creates a list from these nodes.
     fn from(items: Vec<Node>) -> Self {
         Value::Sequence(Arc::new(items.into()))
     }
 }
 
 impl Value {
-    /// Address of the memory of a mapping or list, which all clones share; none for other values.
+    /// Address of the shared memory of a mapping or list; `None` for other values.
     pub fn address(&self) -> Option<usize> {
         match self {
             Value::Mapping(mapping) => Some(Arc::as_ptr(mapping).addr()),
@@ -284,7 +284,7 @@ impl Value {
         }
     }
 
-    /// Whether it holds no other values, as the keys of mappings do.
+    /// Whether the value is a scalar, as keys of mappings are.
     pub fn is_scalar(&self) -> bool {
         match self {
             Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => false,
@@ -300,7 +300,7 @@ impl Value {
         }
     }
 
-    /// What a person calls this kind of value.
+    /// Name of the type, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -318,7 +318,7 @@ impl Value {
         }
     }
 
-    /// Whether Python calls it false: null, false, zero, or empty.
+    /// Whether the value is false in Python: null, false, zero, or empty.
     pub fn is_falsy(&self) -> bool {
         match self {
             Value::Null => true,
@@ -335,8 +335,8 @@ impl Value {
         }
     }
 
-    /// Equality as Python's `==` has it: numbers and booleans compare by
-    /// value across types, mappings and sets without regard to order.
+    /// Equality like Python's `==`: numbers and booleans compare by value across types, mappings
+    /// and sets ignore order.
     pub fn equals_in_python(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Sequence(left), Value::Sequence(right)) => {
@@ -383,8 +383,7 @@ impl Value {
     }
 }
 
-/// A number in the form in which equal numbers are equal: integral floats are
-/// integers.
+/// A normalized number, for comparisons: integral floats become integers.
 #[derive(PartialEq)]
 enum Number {
     Int(i64),
@@ -399,24 +398,24 @@ impl Number {
         reason = "only what fits is cast, and the limits are powers of two"
     )]
     fn of(float: f64) -> Self {
-        // i64::MAX as a float is 2^63, one too many; the minimum is exact.
+        // `i64::MAX` as a float is 2^63, one too large; the minimum is exact.
         let fits = float >= i64::MIN as f64 && float < i64::MAX as f64;
         match float.fract() == 0.0 {
             true if fits => Number::Int(float as i64),
-            // Without a precision too small for it, all digits are written.
+            // Precision zero writes all integral digits.
             true => Number::Big(format!("{float:.0}").into()),
-            // NaN and the infinities have no integral part either.
+            // NaN and the infinities have no integral part.
             false => Number::Float(float),
         }
     }
 }
 
 impl Timestamp {
-    /// What Python compares: the moment where a zone is named, the fields as
-    /// they stand where none is. Microseconds since 0000-03-01.
+    /// Value that Python compares, in microseconds since 0000-03-01: the moment if there is a time
+    /// zone, otherwise the fields as written.
     fn instant(&self) -> (bool, i64) {
         let Date { year, month, day } = self.date;
-        // Years begin in March, so that the odd day comes last.
+        // Years begin in March, so that the leap day is last.
         let months = (i64::from(month) + 9) % 12;
         let years = i64::from(year) - i64::from(month <= 2);
         let days = years * 365 + years / 4 - years / 100
@@ -431,12 +430,12 @@ impl Timestamp {
 }
 
 impl Key {
-    /// A text key, written at `span`.
+    /// Creates a string key at `span`.
     pub fn string(text: impl Into<SmolStr>, span: Span) -> Self {
         Self { value: Value::String(text.into()), span }
     }
 
-    /// The text, if the key is text.
+    /// The string, if the key is one.
     pub fn as_str(&self) -> Option<&str> {
         match &self.value {
             Value::String(text) => Some(text),
@@ -463,7 +462,7 @@ impl Hash for Key {
             Value::String(text) => text.hash(state),
             Value::Null => 0u8.hash(state),
             Value::Bool(_) | Value::Int(_) | Value::BigInt(_) | Value::Float(_) => {
-                match self.value.number().expect("these are numbers") {
+                match self.value.number().expect("both are numbers") {
                     Number::Int(int) => int.hash(state),
                     Number::Big(digits) => digits.hash(state),
                     Number::Float(float) if float.is_nan() => f64::NAN.to_bits().hash(state),
@@ -474,7 +473,7 @@ impl Hash for Key {
             Value::Timestamp(timestamp) => timestamp.instant().hash(state),
             Value::Binary(bytes) => bytes.hash(state),
             Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => {
-                unreachable!("the reader refuses collections as keys")
+                unreachable!("the parser rejects collections as keys")
             }
         }
     }

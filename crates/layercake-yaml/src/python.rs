@@ -1,7 +1,7 @@
-//! The third opinion: that of PyYAML's own scanner, written in Python.
+//! Restrictions of PyYAML's own scanner, written in Python.
 //!
-//! `yaml.safe_load` does not ask libyaml, and its scanner (`scanner.py`) takes less
-//! white space and ends texts earlier. It takes a little more too: see [`passes`].
+//! `yaml.safe_load` does not use libyaml, and its scanner (`scanner.py`) accepts less white space
+//! and ends plain scalars earlier. It also accepts some text that libyaml rejects: see [`passes`].
 
 use std::ops::Range;
 
@@ -10,9 +10,8 @@ use layercake_source::{FileId, Span, offset};
 use super::read::{self, ReadDocuments, WrittenKind, WrittenToken};
 use super::{PythonRefusal, YamlProblem, YamlProblemKind};
 
-/// Whether a refusal of libyaml's, in its words, is none of this scanner: colons
-/// before an indicator, directives and versions it does not know, and a tab that
-/// begins a block scalar are read.
+/// Whether this scanner accepts text that libyaml rejects with the message `reason`: colons before
+/// an indicator, unknown directives and versions, and a tab at the beginning of a block scalar.
 pub(super) fn passes(refusal: &str) -> bool {
     [
         "found unexpected ':'",
@@ -24,8 +23,8 @@ pub(super) fn passes(refusal: &str) -> bool {
     .any(|words| refusal.starts_with(words))
 }
 
-/// Takes all documents out of `read` where the scanner refuses `text`, which
-/// begins at byte `base` of the file, with a problem.
+/// Removes all documents from `read` and adds a problem if the scanner rejects `text`, which begins
+/// at byte `base` of the file.
 pub(super) fn review(file: FileId, base: u32, text: &str, read: &mut ReadDocuments) {
     let problems = &mut read.parsed.problems;
     let is_refused = problems.iter().any(|problem| problem.kind.is_fatal());
@@ -40,7 +39,7 @@ pub(super) fn review(file: FileId, base: u32, text: &str, read: &mut ReadDocumen
     read.parsed.documents.clear();
 }
 
-/// Where and why the scanner refuses a text that libyaml takes, if it does.
+/// Position and reason if the scanner rejects a text that libyaml accepts.
 fn refusal(text: &str) -> Option<(usize, PythonRefusal)> {
     let mut written = read::written(text);
     written.sort_by_key(|it| it.range.start);
@@ -60,17 +59,17 @@ fn refusal(text: &str) -> Option<(usize, PythonRefusal)> {
     tab(text, reached..text.len())
 }
 
-/// A tab ends a text without quotes (`scan_plain`) and is passed over nowhere
+/// A tab ends a plain scalar (`scan_plain`) and is not skipped between tokens
 /// (`scan_to_next_token`).
 fn tab(text: &str, range: Range<usize>) -> Option<(usize, PythonRefusal)> {
     let at = text[range.clone()].find('\t')?;
     Some((range.start + at, PythonRefusal::Tab))
 }
 
-/// In a flow collection a question mark ends a text without quotes too, and
-/// nothing that may follow one begins with it.
+/// In a flow collection, a question mark also ends a plain scalar, and no token that may follow one
+/// begins with it.
 fn end_in_flow(text: &str, range: Range<usize>) -> Option<(usize, PythonRefusal)> {
-    // One before a key is an indicator, as it is to libyaml.
+    // Before a key, it is an indicator, as in libyaml.
     let written = &text[range.clone()];
     let marked = usize::from(written.starts_with('?'));
     let at = range.start + written[marked..].find('?').map_or(range.len(), |at| marked + at);

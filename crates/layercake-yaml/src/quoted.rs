@@ -1,13 +1,13 @@
-//! Quoted scalars as YAML 1.1 folds their lines.
+//! Quoted scalars with the line folding of YAML 1.1.
 //!
-//! U+2028 and U+2029 end a line to libyaml and PyYAML, and are text to YAML 1.2: white space
-//! beside them is not part of the value.
+//! libyaml and PyYAML treat U+2028 and U+2029 as line breaks, YAML 1.2 as text: adjacent white
+//! space is not part of the value.
 
 use granit_parser::{Event, Parser};
 
 const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
 
-/// The value of `written`, a scalar with its quotes.
+/// Value of `written`, a scalar with its quotes.
 pub(super) fn value(written: &str) -> Option<String> {
     let quote = written.chars().next()?;
     let inner = written.strip_prefix(quote)?.strip_suffix(quote)?;
@@ -21,8 +21,8 @@ pub(super) fn value(written: &str) -> Option<String> {
     })
 }
 
-/// The text between quotes with its lines folded; its escapes stay, and with `has_escapes` what
-/// replaces line breaks is escaped too.
+/// Folds the lines of the text between quotes. Escapes are kept, and with `has_escapes` the
+/// inserted line breaks are escaped too.
 fn folded(text: &str, has_escapes: bool) -> String {
     let mut folded = String::with_capacity(text.len());
     let mut rest = text;
@@ -48,8 +48,8 @@ fn folded(text: &str, has_escapes: bool) -> String {
     folded
 }
 
-/// What a run of white space becomes: itself without a line break. A first break that is
-/// escaped is nothing; a line feed is a space unless others follow; a separator stays.
+/// Appends a folded run of white space: unchanged without a line break. An escaped first break is
+/// removed; a line feed becomes a space unless others follow; a separator is kept.
 fn push_run(run: &str, is_escaped: bool, has_escapes: bool, folded: &mut String) {
     let run = run.replace("\r\n", "\n").replace('\r', "\n");
     let mut breaks = run.chars().filter(|character| is_break(*character)).peekable();

@@ -1,9 +1,8 @@
-//! From the events of granit-parser to documents.
+//! Converts the events of granit-parser to documents.
 //!
-//! granit-parser reads YAML 1.2 and knows no types; what makes this PyYAML's
-//! safe loader is here: tags, merge keys, sets, duplicate keys and anchors as
-//! `composer.py` and `constructor.py` have them. Nothing outside this file
-//! knows granit-parser.
+//! granit-parser implements YAML 1.2 without types. This module adds the behavior of PyYAML's safe
+//! loader: tags, merge keys, sets, duplicate keys and anchors as in `composer.py` and
+//! `constructor.py`. It is the only module that uses granit-parser.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -23,26 +22,24 @@ use super::{
     YamlLimit, YamlProblem, YamlProblemKind,
 };
 
-/// What reading gives: [`Parsed`], and more about each of its documents.
+/// Result of parsing: [`Parsed`], and additional data for each document.
 pub(super) struct ReadDocuments {
     pub(crate) parsed: Parsed,
-    /// As many as there are documents, in the same order.
+    /// Extents of the documents, in the same order.
     pub(crate) extents: Vec<DocumentExtent>,
-    /// What has to be written in another way to be read as libyaml reads it.
+    /// Replacements needed to parse the text like libyaml.
     pub(crate) respellings: Vec<Respelling>,
 }
 
-/// What a document is to the second opinion.
+/// Data of a document for the validation by libyaml.
 pub(super) struct DocumentExtent {
-    /// The text that belongs to it alone, from the end of the one before,
-    /// directives included.
+    /// Text of the document, from the end of the previous one, including directives.
     pub(crate) range: Range<usize>,
-    /// Whether it holds something that YAML 1.1 and 1.2 do not agree on.
+    /// Whether it contains constructs with different meanings in YAML 1.1 and 1.2.
     pub(crate) is_odd: bool,
 }
 
-/// Reads `text`, which begins at byte `base` of the file and has no byte
-/// order mark.
+/// Parses `text`, which begins at byte `base` of the file and has no byte order mark.
 pub(super) fn read(file: FileId, base: u32, text: &str, loader: Loader) -> ReadDocuments {
     let mut reader = YamlReader::new(file, base, text, loader);
     let mut parser = Parser::new_from_str_with_options(text, options(text));
@@ -55,7 +52,7 @@ pub(super) fn read(file: FileId, base: u32, text: &str, loader: Loader) -> ReadD
             Err(error) => error,
         };
         reader.abandon(&error);
-        // Where nothing more can be read the parser ends, comments aside.
+        // The parser cannot recover; only comments may follow.
         if parser.proceed_next_document().is_err() {
             break;
         }
@@ -63,27 +60,27 @@ pub(super) fn read(file: FileId, base: u32, text: &str, loader: Loader) -> ReadD
     reader.finish()
 }
 
-/// Something that is written in a text, indicators and white space aside.
+/// A token of a text, other than indicators and white space.
 pub(super) struct WrittenToken {
     pub(crate) range: Range<usize>,
     pub(crate) kind: WrittenKind,
 }
 
-/// The kinds of [`WrittenToken`].
+/// Kinds of [`WrittenToken`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WrittenKind {
-    /// A comment, or a text in quotes or below `|` or `>`.
+    /// Comment, quoted scalar or block scalar.
     Enclosed,
-    /// A text without quotes in a block.
+    /// Plain scalar in a block context.
     Plain,
-    /// A text without quotes inside of `[]` or `{}`.
+    /// Plain scalar inside of `[]` or `{}`.
     PlainInFlow,
 }
 
-/// What is written in `text`, as far as it can be read, in no order.
+/// Tokens of `text` up to the first error, in no particular order.
 pub(super) fn written(text: &str) -> Vec<WrittenToken> {
     let mut written = Vec::new();
-    // Whether each collection around is in a flow collection, or is one.
+    // For each open collection, whether it is, or is inside of, a flow collection.
     let mut flows: Vec<bool> = Vec::new();
     for event in Parser::new_from_str_with_options(text, options(text)) {
         let Ok((event, marks)) = event else { break };
@@ -117,15 +114,15 @@ fn options(text: &str) -> Options {
     options.flow_nesting_limit = YamlLimit::DEPTH;
     options.block_nesting_limit = YamlLimit::DEPTH;
     options.block_scalar_eof_without_line_feed = true;
-    // A byte order mark is text, and one that begins a line is nothing to libyaml:
-    // that has to be a fault, or it would be the beginning of a key.
+    // A byte order mark is content, but libyaml skips it at the beginning of a line: this must be
+    // an error, otherwise it would become part of a key.
     options.bom_inside_document_as_content =
         !text.match_indices('\u{feff}').any(|(at, _)| text[..at].ends_with(['\n', '\r']));
     options
 }
 
-/// What ends a line to YAML 1.1, beside what does to YAML 1.2 and U+0085, which has
-/// become one of these.
+/// Line breaks in YAML 1.1 that are not line breaks in YAML 1.2, without U+0085, which has been
+/// replaced.
 const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
 
 struct YamlReader<'text> {
@@ -133,42 +130,42 @@ struct YamlReader<'text> {
     base: u32,
     text: &'text str,
     loader: Loader,
-    /// The names that aliases may have, as soon as they matter.
+    /// Names of possible aliases, computed on first use.
     aliases: OnceCell<HashSet<&'text str>>,
-    /// Where the last event but a comment ended.
+    /// End of the last event other than a comment.
     cursor: usize,
-    /// Where the last document ended.
+    /// End of the last document; `usize::MAX` after a syntax error.
     boundary: usize,
-    /// Whether there was a document.
+    /// Whether a document has started.
     started: bool,
-    /// Whether there are characters that end a line to libyaml alone.
+    /// Whether the text contains [`SEPARATORS`].
     has_separators: bool,
     draft: Option<DocumentDraft>,
-    /// How many entries `<<` has brought into mappings.
+    /// Number of entries added by `<<`.
     merged: u64,
-    /// What finished collections have left behind.
-    rooms: Rooms,
+    /// Buffers of finished collections.
+    spare: SpareBuffers,
     read: ReadDocuments,
 }
 
-/// Memory that collections grew in and have moved out of, for the next ones.
+/// Empty buffers to reuse for the next collections.
 #[derive(Default)]
-struct Rooms {
+struct SpareBuffers {
     lists: Vec<Vec<Node>>,
     mappings: Vec<Vec<(Key, Node)>>,
 }
 
-/// A document that is being read.
+/// A document being parsed.
 struct DocumentDraft {
     start: usize,
-    /// One past its last token so far.
+    /// End of its last token so far.
     end: usize,
     root: Option<Node>,
     frames: Vec<Frame>,
     anchors: HashMap<usize, Anchored, foldhash::fast::RandomState>,
     names: HashMap<String, Span, foldhash::fast::RandomState>,
     shared: Vec<SharedCollection>,
-    /// How many nodes there are, aliases written out.
+    /// Number of nodes, with aliases expanded.
     nodes: u64,
     state: DraftState,
     is_odd: bool,
@@ -177,19 +174,19 @@ struct DocumentDraft {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DraftState {
     Sound,
-    /// Something in it cannot be; the rest is read for its problems.
+    /// Invalid; the rest is parsed to find further problems.
     Broken,
-    /// Beyond a limit; the rest is passed over.
+    /// Beyond a limit; the rest is skipped.
     Skipped,
 }
 
-/// A collection that is being read.
+/// A collection being parsed.
 struct Frame {
     start: usize,
     anchor: usize,
-    /// Nodes of the document before this one.
+    /// Number of nodes of the document before this one.
     nodes_before: u64,
-    /// Collections inside collections, this one included.
+    /// Height of the collection, at least one.
     height: usize,
     is_flow: bool,
     contents: Contents,
@@ -199,11 +196,11 @@ enum Contents {
     Sequence(Vec<Node>),
     Mapping(MappingDraft),
     Set(MappingDraft),
-    /// The list that `!!omap` and `!!pairs` stand before.
+    /// A list tagged `!!omap` or `!!pairs`.
     Pairs(Vec<(Node, Node)>),
-    /// A mapping in that list: one key, one value.
+    /// A mapping in such a list: one key, one value.
     Pair(Vec<Node>),
-    /// A mapping under the tag of a scalar, which is the value of its key `=`.
+    /// A mapping with a scalar tag: its value is the value of the key `=`.
     Scalar(DefaultValue),
 }
 
@@ -213,34 +210,33 @@ impl DefaultValue {
     }
 }
 
-/// What is read of a mapping for the sake of its key `=`.
+/// State of a mapping parsed for the value of its key `=`.
 struct DefaultValue {
     tag: ScalarTag,
     entries: MappingDraft,
-    /// Whether the value of `=` comes next.
+    /// Whether the next node is the value of `=`.
     is_next: bool,
-    /// That value, once it was read.
-    read: Option<OfDefault>,
+    /// Value of `=`, once parsed.
+    read: Option<DefaultContent>,
 }
 
-/// The value of a key `=`.
-enum OfDefault {
-    /// A text.
+/// Value of a key `=`.
+enum DefaultContent {
+    /// Text of a scalar.
     Text(String),
-    /// A mapping or list, which is no value of a scalar.
+    /// A mapping or list, which is invalid here.
     Collection,
 }
 
-/// A mapping's entries so far.
+/// Entries of a mapping so far.
 #[derive(Default)]
 struct MappingDraft {
     own: Mapping,
-    /// The key whose value comes next.
+    /// Key of the next value.
     key: Option<PendingKey>,
-    /// What `<<` brings, in the order in which it counts, the last most.
+    /// Mappings merged by `<<`, by ascending precedence.
     merged: Vec<Arc<Mapping>>,
-    /// Of keys written more than once: the last span, and the first. Boxed,
-    /// because hardly any mapping has them.
+    /// Repeated keys: from the last span to the first. Boxed, because few mappings have any.
     repeated: Option<Box<RepeatedKeys>>,
 }
 
@@ -249,29 +245,29 @@ type RepeatedKeys = HashMap<Span, Span, foldhash::fast::RandomState>;
 enum PendingKey {
     Key(Key),
     Merge,
-    /// No key can be made of it; the problem is told.
+    /// Invalid key, already reported.
     Bad,
 }
 
-/// What an anchor stands for.
+/// Target of an anchor.
 struct Anchored {
     node: Node,
     nodes: u64,
     height: usize,
 }
 
-/// What a tag says about its node.
+/// Meaning of a tag.
 enum TagMeaning<'tag> {
-    /// No tag, or none that says anything.
+    /// No tag, or one without effect.
     Untagged,
-    /// `!`: libyaml resolves the text as if it had no quotes.
+    /// `!`: libyaml resolves the text like a plain scalar.
     Plain,
     Scalar(ScalarTag),
     Sequence,
     Mapping,
     Set,
     Pairs,
-    /// `!!merge` and `!!value`, which are what `<<` and `=` resolve to.
+    /// `!!merge` and `!!value`, the tags of `<<` and `=`.
     Merge,
     Default,
     Unknown(&'tag Tag),
@@ -284,7 +280,7 @@ impl<'text> YamlReader<'text> {
             extents: Vec::new(),
             respellings: Vec::new(),
         };
-        // Fast path: ASCII has none of them.
+        // Fast path: ASCII text has no separators.
         let has_separators =
             !text.is_ascii() && SEPARATORS.iter().any(|separator| text.contains(*separator));
         let (cursor, boundary, started) = (0, 0, false);
@@ -300,14 +296,14 @@ impl<'text> YamlReader<'text> {
             has_separators,
             draft: None,
             merged: 0,
-            rooms: Rooms::default(),
+            spare: SpareBuffers::default(),
             read,
         }
     }
 
     fn finish(mut self) -> ReadDocuments {
         self.read.parsed.problems.sort_by_key(|problem| problem.span);
-        // What follows the last document belongs to it, unless it is broken.
+        // Text after the last document belongs to it, unless it is broken.
         if self.boundary != usize::MAX
             && let Some(last) = self.read.extents.last_mut()
             && last.range.end == self.boundary
@@ -325,10 +321,10 @@ impl<'text> YamlReader<'text> {
                 self.check_separators(range.clone());
                 let span = self.span(range);
                 self.read.parsed.comments.push(Comment { span });
-                // A comment may be told before the block scalar above it.
+                // A comment event may precede that of the block scalar above it.
                 return;
             }
-            // Without `---` the place is that of the first token, yet to come.
+            // Without `---`, the document starts at its first token, which is not known yet.
             Event::DocumentStart(false, _) => {
                 return self.start_document(range.start..range.start, false);
             }
@@ -341,23 +337,23 @@ impl<'text> YamlReader<'text> {
             }
             Event::SequenceStart(_, anchor, tag) => {
                 self.tag(&marks);
-                let contents = Contents::Sequence(self.rooms.lists.pop().unwrap_or_default());
+                let contents = Contents::Sequence(self.spare.lists.pop().unwrap_or_default());
                 self.start_collection(contents, anchor, tag.as_deref(), &range);
             }
             Event::MappingStart(_, anchor, tag) => {
                 self.tag(&marks);
-                let room = self.rooms.mappings.pop().unwrap_or_default();
-                let contents = Contents::Mapping(MappingDraft::in_room(room));
+                let buffer = self.spare.mappings.pop().unwrap_or_default();
+                let contents = Contents::Mapping(MappingDraft::in_buffer(buffer));
                 self.start_collection(contents, anchor, tag.as_deref(), &range);
             }
             Event::SequenceEnd | Event::MappingEnd => self.end_collection(range.clone()),
             Event::Alias(id) => self.alias(id, range.clone()),
             Event::UnresolvedAlias(name) => {
-                let span = self.touch(range.clone());
+                let span = self.extend_document(range.clone());
                 self.problem(span, YamlProblemKind::UndefinedAlias(name.as_ref().into()));
                 self.push(Node::new(Value::Null, span), 0);
             }
-            // The enum may grow; what it has today is above.
+            // The enum is non-exhaustive; all current variants are handled.
             _ => {}
         }
         self.cursor = self.cursor.max(range.end);
@@ -367,8 +363,8 @@ impl<'text> YamlReader<'text> {
         Span::new(self.file, self.base + offset(range.start), self.base + offset(range.end))
     }
 
-    /// The span of a token of the document, which now reaches at least there.
-    fn touch(&mut self, range: Range<usize>) -> Span {
+    /// Extends the document to the end of a token, and returns its span.
+    fn extend_document(&mut self, range: Range<usize>) -> Span {
         if let Some(draft) = &mut self.draft {
             draft.end = draft.end.max(range.end);
         }
@@ -381,7 +377,7 @@ impl<'text> YamlReader<'text> {
         }
     }
 
-    /// Notes a problem that costs the document.
+    /// Adds a fatal problem.
     fn problem(&mut self, span: Span, kind: YamlProblemKind) {
         if let Some(draft) = &mut self.draft {
             if draft.state == DraftState::Skipped {
@@ -397,7 +393,7 @@ impl<'text> YamlReader<'text> {
         self.read.parsed.problems.push(YamlProblem { span, kind });
     }
 
-    /// A syntax error: what was read of the document is of no use.
+    /// Adds a syntax error and discards the document.
     fn abandon(&mut self, error: &ScanError) {
         let at = error.marker().byte_offset().unwrap_or(self.cursor).min(self.text.len());
         let in_flow = self.is_in_flow();
@@ -416,14 +412,14 @@ impl<'text> YamlReader<'text> {
     }
 
     fn start_document(&mut self, range: Range<usize>, is_explicit: bool) {
-        // After a syntax error nobody knows where the broken document ended.
+        // After a syntax error, the end of the broken document is unknown.
         if self.boundary == usize::MAX {
             self.boundary = range.start;
             let unread = self.cursor.min(range.start)..range.start;
-            self.cursor = end_of_nothing(self.text, unread).unwrap_or(self.cursor);
+            self.cursor = end_of_document_marker(self.text, unread).unwrap_or(self.cursor);
         }
         let gap = self.boundary.min(range.start)..range.start;
-        let end = end_of_nothing(self.text, gap);
+        let end = end_of_document_marker(self.text, gap);
         let is_odd = !self.started && end.is_some();
         if self.started
             && let Some(end) = end
@@ -442,8 +438,8 @@ impl<'text> YamlReader<'text> {
             state: DraftState::Sound,
             is_odd,
         });
-        // Only the first document may stand without `---`, even after `...`.
-        // A byte order mark counts as content there.
+        // Only the first document may omit `---`, even after `...`. A byte order mark counts as
+        // content there.
         let has_mark = self.text[self.boundary.min(range.start)..].starts_with('\u{FEFF}');
         if self.started && (!is_explicit || has_mark) {
             let why = "did not find expected <document start>".to_owned();
@@ -457,7 +453,7 @@ impl<'text> YamlReader<'text> {
 
     fn end_document(&mut self, range: Range<usize>) {
         let start = self.boundary.min(range.end);
-        // White space goes with what it follows: a tab may end a line.
+        // White space belongs to the preceding document, because a tab may end a line.
         let rest = &self.text[range.end..];
         self.boundary = self.text.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
         let Some(draft) = self.draft.take() else { return };
@@ -473,8 +469,8 @@ impl<'text> YamlReader<'text> {
         self.read.extents.push(DocumentExtent { range, is_odd: draft.is_odd });
     }
 
-    /// Line separators are text to YAML 1.2; to libyaml they end a line, and with
-    /// it a comment, or a scalar without quotes.
+    /// Rejects line separators, which YAML 1.2 treats as text. In libyaml, they end a line, and
+    /// with it a comment or a plain scalar.
     fn check_separators(&mut self, range: Range<usize>) {
         if !self.has_separators {
             return;
@@ -484,15 +480,14 @@ impl<'text> YamlReader<'text> {
         if let Some((at, separator)) = found.find(|(_, letter)| SEPARATORS.contains(letter)) {
             let at = range.start + at;
             let code = u32::from(separator);
-            let why =
-                format!("U+{code:04X} ends a line, and is to stand in quotes as \\u{code:04X}");
+            let why = format!("U+{code:04X} ends a line; write it in quotes as \\u{code:04X}");
             let span = self.span(at..at + separator.len_utf8());
             self.problem(span, YamlProblemKind::RefusedByLibyaml(why));
         }
     }
 
-    /// Names are more to YAML 1.2, and end where more may follow. Where libyaml
-    /// does not refuse such a one it reads part of it as something else.
+    /// Rejects names that are valid only in YAML 1.2. libyaml either rejects them too, or parses
+    /// only part of them as a name.
     fn check_name(&mut self, name: &str, range: Range<usize>) {
         let accepts = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         let next = self.text[range.end..].chars().next();
@@ -504,12 +499,12 @@ impl<'text> YamlReader<'text> {
         }
     }
 
-    /// Passes over a node's tag, which stands before the node.
+    /// Advances over the tag of a node, which precedes it.
     fn tag(&mut self, marks: &granit_parser::Span) {
         let Some(range) = marks.tag_span().and_then(|span| span.byte_range()) else { return };
         let accepts = |byte: u8| byte.is_ascii_alphanumeric() || b"!_-./:<>".contains(&byte);
-        let stands_alone = !self.text[range.end..].starts_with(|next: char| !next.is_whitespace());
-        self.mark_odd(!stands_alone || !self.text[range.clone()].bytes().all(accepts));
+        let is_separated = !self.text[range.end..].starts_with(|next: char| !next.is_whitespace());
+        self.mark_odd(!is_separated || !self.text[range.clone()].bytes().all(accepts));
         self.cursor = self.cursor.max(range.end);
     }
 
@@ -541,7 +536,7 @@ impl<'text> YamlReader<'text> {
         tag: Option<&Tag>,
         range: Range<usize>,
     ) {
-        // An absent plain scalar comes as `~`, with nothing in its range.
+        // A missing plain scalar is reported as `~` with an empty range.
         let absent = style == ScalarStyle::Plain && range.is_empty();
         let text = if absent { Cow::Borrowed("") } else { text };
         let range = match style {
@@ -549,7 +544,7 @@ impl<'text> YamlReader<'text> {
                 self.check_block_at_margin(&text, &range);
                 self.block_scalar_range(range)
             }
-            _ if absent => self.absent_place(range.start),
+            _ if absent => self.missing_node_range(range.start),
             _ => range,
         };
         let is_quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
@@ -563,9 +558,9 @@ impl<'text> YamlReader<'text> {
         } else {
             self.check_separators(range.clone());
         }
-        let mut span = self.touch(range);
+        let mut span = self.extend_document(range);
         let meaning = match meaning(tag) {
-            // Where libyaml finds nothing it cannot take quotes away.
+            // libyaml cannot resolve a missing scalar.
             TagMeaning::Plain if absent => TagMeaning::Scalar(ScalarTag::String),
             meaning => meaning,
         };
@@ -577,7 +572,7 @@ impl<'text> YamlReader<'text> {
             span.start += 1;
             text = Cow::Owned(text[1..].to_owned());
         } else if is_plain && text.starts_with(['?', ':']) && self.is_in_flow() {
-            let why = "`?` and `:` are indicators in a flow collection, whatever follows";
+            let why = "`?` and `:` are always indicators in a flow collection";
             self.problem(span, YamlProblemKind::RefusedByLibyaml(why.to_owned()));
         }
         if self.is_key_next() && self.merge_or_default_key(&meaning, is_plain, &text, span, anchor)
@@ -585,7 +580,7 @@ impl<'text> YamlReader<'text> {
             return;
         }
         if let Some(value) = self.default_value() {
-            value.read = Some(OfDefault::Text(text.into_owned()));
+            value.read = Some(DefaultContent::Text(text.into_owned()));
             return;
         }
         let value = self.scalar_value(&meaning, is_plain, &text, span);
@@ -597,13 +592,14 @@ impl<'text> YamlReader<'text> {
         }
         self.count(1, span);
         if is_marked && !self.is_key_next() {
-            return self.push_key_alone(node);
+            return self.push_key_without_value(node);
         }
         self.push(node, 0);
     }
 
-    /// A question mark without a blank after it, before a key in a flow collection: an indicator
-    /// to libyaml and PyYAML, and text to YAML 1.2. Other texts after it are refused.
+    /// Whether the text is a key after a question mark without a blank, in a flow collection:
+    /// libyaml and PyYAML treat the question mark as an indicator, YAML 1.2 as text. Other texts
+    /// after it are rejected.
     fn is_marked_key(&self, text: &str) -> bool {
         let Some(key) = text.strip_prefix('?') else { return false };
         let begins_text = match key.chars().next() {
@@ -620,8 +616,8 @@ impl<'text> YamlReader<'text> {
         begins_text && may_be_key && self.is_in_flow()
     }
 
-    /// Puts a mapping into a list, of a key and nothing.
-    fn push_key_alone(&mut self, key: Node) {
+    /// Adds a mapping with a key and a null value to a list.
+    fn push_key_without_value(&mut self, key: Node) {
         let span = key.span;
         let nothing = Node::new(Value::Null, Span::point(span.file, span.end));
         match MappingDraft::of_pair((&key, &nothing)) {
@@ -633,7 +629,8 @@ impl<'text> YamlReader<'text> {
         }
     }
 
-    /// The key `=` whose value comes next, in a mapping under the tag of a scalar.
+    /// State of the surrounding mapping with a scalar tag, if the next node is the value of its key
+    /// `=`.
     fn default_value(&mut self) -> Option<&mut DefaultValue> {
         match &mut self.draft.as_mut()?.frames.last_mut()?.contents {
             Contents::Scalar(value) if value.is_next => {
@@ -645,7 +642,7 @@ impl<'text> YamlReader<'text> {
         }
     }
 
-    /// Escapes of surrogates, of which YAML 1.2 makes one character.
+    /// Checks for surrogate escapes, which YAML 1.2 combines into one character.
     fn check_surrogates(&mut self, range: Range<usize>, style: ScalarStyle) {
         if style != ScalarStyle::DoubleQuoted {
             return;
@@ -666,8 +663,8 @@ impl<'text> YamlReader<'text> {
         }
     }
 
-    /// A whole document may be a block scalar without indent to YAML 1.2; to
-    /// libyaml that is an empty one, and something else after it.
+    /// Rejects an unindented block scalar as a whole document: libyaml parses an empty scalar,
+    /// followed by other content.
     fn check_block_at_margin(&mut self, text: &str, range: &Range<usize>) {
         let is_root = self.draft.as_ref().is_some_and(|draft| draft.frames.is_empty());
         let is_at_margin = self.text[..range.start].ends_with(['\n', '\r']);
@@ -680,12 +677,12 @@ impl<'text> YamlReader<'text> {
 
     fn is_in_flow(&self) -> bool {
         let frames = self.draft.as_ref().map_or(&[][..], |draft| &draft.frames);
-        // A single pair has no brackets of its own, and stands in a list that has.
+        // A single pair has no brackets of its own, but the surrounding list has.
         frames.iter().rev().take(2).any(|frame| frame.is_flow)
     }
 
-    /// A key that is not there, and a block scalar that is a whole document:
-    /// libyaml looks at the indent of both in its own way.
+    /// Marks missing keys, and block scalars as whole documents: libyaml handles their indentation
+    /// differently.
     fn mark_odd_scalar(&mut self, absent: bool, style: ScalarStyle) {
         let Some(draft) = &mut self.draft else { return };
         draft.is_odd |= match draft.frames.last().map(|frame| &frame.contents) {
@@ -699,7 +696,7 @@ impl<'text> YamlReader<'text> {
         };
     }
 
-    /// The value of a scalar; null where there is none, and the problem told.
+    /// Value of a scalar; null if it is invalid, after reporting the problem.
     fn scalar_value(
         &mut self,
         meaning: &TagMeaning,
@@ -714,7 +711,7 @@ impl<'text> YamlReader<'text> {
             TagMeaning::Merge => Ok(Plain::Merge),
             TagMeaning::Default => Ok(Plain::Default),
             TagMeaning::Sequence | TagMeaning::Mapping | TagMeaning::Set | TagMeaning::Pairs => {
-                Err(ScalarFault::Invalid("a scalar under the tag of a collection"))
+                Err(ScalarFault::Invalid("collection tag on a scalar"))
             }
             TagMeaning::Unknown(tag) => {
                 self.problem(span, YamlProblemKind::UnknownTag(tag.original().into()));
@@ -735,7 +732,7 @@ impl<'text> YamlReader<'text> {
         Value::Null
     }
 
-    /// `<<` and `=` as keys of a mapping, as `flatten_mapping` treats them.
+    /// Handles `<<` and `=` as keys of a mapping, like `flatten_mapping`.
     fn merge_or_default_key(
         &mut self,
         meaning: &TagMeaning,
@@ -784,29 +781,29 @@ impl<'text> YamlReader<'text> {
         self.entries().is_some_and(|entries| entries.key.is_none())
     }
 
-    /// The place of what is not there: behind the tag, and behind the colon,
-    /// where granit-parser says before it.
-    fn absent_place(&mut self, at: usize) -> Range<usize> {
+    /// Position of a missing node: after the tag, and after the colon, where granit-parser reports
+    /// the position before it.
+    fn missing_node_range(&mut self, at: usize) -> Range<usize> {
         let mut at = at.max(self.cursor);
         let rest = self.text[at..].trim_start();
         if !self.is_key_next() && rest.starts_with(':') {
             at = self.text.len() - rest.len() + 1;
         }
-        // A line break is one place, of however many bytes.
+        // A line break counts as one position, regardless of its bytes.
         if at > 0 && self.text.as_bytes()[at - 1..].starts_with(b"\r\n") {
             at -= 1;
         }
         at..at
     }
 
-    /// The range of a block scalar from its header to the end of its last
-    /// line; granit-parser gives what is below the header.
+    /// Range of a block scalar from its header to the end of its last line; granit-parser reports
+    /// the range below the header.
     fn block_scalar_range(&self, content: Range<usize>) -> Range<usize> {
         let start = self.block_header(content.start);
         let header = self.text[start..].lines().next().unwrap_or("");
         let keeps = header.bytes().take(3).any(|byte| byte == b'+');
         let mut text = &self.text[..content.end];
-        // What follows on the last line is the indent of the next token.
+        // The rest of the last line is the indentation of the next token.
         if content.end < self.text.len() {
             text = text.trim_end_matches([' ', '\t']);
         }
@@ -824,7 +821,7 @@ impl<'text> YamlReader<'text> {
         start..end + line_break
     }
 
-    /// Where `|` or `>` stands, between the last event and the content.
+    /// Offset of `|` or `>`, between the last event and the content.
     fn block_header(&self, content: usize) -> usize {
         let bytes = self.text.as_bytes();
         let mut at = self.cursor.min(content);
@@ -851,7 +848,7 @@ impl<'text> YamlReader<'text> {
         tag: Option<&Tag>,
         range: &Range<usize>,
     ) {
-        let span = self.touch(range.clone());
+        let span = self.extend_document(range.clone());
         let contents = self.tagged_contents(contents, meaning(tag), span);
         let Some(draft) = &mut self.draft else { return };
         let nodes_before = draft.nodes;
@@ -864,7 +861,7 @@ impl<'text> YamlReader<'text> {
         }
     }
 
-    /// What the collection holds by its tag, and by its place.
+    /// Initial contents of a collection, according to its tag and context.
     fn tagged_contents(&mut self, plain: Contents, meaning: TagMeaning, span: Span) -> Contents {
         let in_pairs = self.draft.as_ref().and_then(|draft| draft.frames.last());
         let in_pairs = in_pairs.is_some_and(|frame| matches!(frame.contents, Contents::Pairs(_)));
@@ -885,7 +882,7 @@ impl<'text> YamlReader<'text> {
             (Contents::Mapping(_), TagMeaning::Set) => {
                 return Contents::Set(MappingDraft::default());
             }
-            // As `SafeConstructor.construct_scalar`; of a timestamp it is not asked.
+            // Like `SafeConstructor.construct_scalar`, which is not called for timestamps.
             (Contents::Mapping(_), TagMeaning::Scalar(tag)) if tag != ScalarTag::Timestamp => {
                 return Contents::Scalar(DefaultValue::new(tag));
             }
@@ -895,13 +892,13 @@ impl<'text> YamlReader<'text> {
                 return plain;
             }
             (_, TagMeaning::Merge | TagMeaning::Default | TagMeaning::Scalar(_)) => {
-                "a collection under the tag of a scalar"
+                "scalar tag on a collection"
             }
             (_, TagMeaning::Sequence | TagMeaning::Pairs) => {
-                "the tag of a list before something else"
+                "list tag on a node that is not a list"
             }
             (_, TagMeaning::Mapping | TagMeaning::Set) => {
-                "the tag of a mapping before something else"
+                "mapping tag on a node that is not a mapping"
             }
         };
         self.problem(span, YamlProblemKind::InvalidScalar(why.to_owned()));
@@ -910,9 +907,9 @@ impl<'text> YamlReader<'text> {
 
     fn end_collection(&mut self, range: Range<usize>) {
         let Some(frame) = self.draft.as_mut().and_then(|draft| draft.frames.pop()) else { return };
-        // A block collection ends where the next token stands: its own last
-        // token ended earlier. The end of a flow collection is a token.
-        self.touch(if range.is_empty() { 0..0 } else { range });
+        // The end event of a block collection is at the next token, after the end of its own last
+        // token. The end of a flow collection is a token.
+        self.extend_document(if range.is_empty() { 0..0 } else { range });
         let text = self.text;
         let Some(draft) = &mut self.draft else { return };
         if frame.is_flow && !draft.frames.last().is_some_and(|outer| outer.is_flow) {
@@ -924,22 +921,22 @@ impl<'text> YamlReader<'text> {
         let value = match frame.contents {
             Contents::Sequence(mut items) => {
                 let list = settled(&mut items);
-                self.rooms.lists.push(items);
+                self.spare.lists.push(items);
                 Value::from(list)
             }
             Contents::Mapping(entries) => {
-                let (mapping, room) = entries.finish().settle();
-                self.rooms.mappings.push(room);
+                let (mapping, buffer) = entries.finish().settle();
+                self.spare.mappings.push(buffer);
                 Value::Mapping(Arc::new(mapping))
             }
             Contents::Set(entries) => Value::Set(entries.finish().keys().cloned().collect()),
             Contents::Scalar(value) => {
-                let Some(OfDefault::Text(text)) = value.read else {
-                    let why = "a collection under the tag of a scalar";
+                let Some(DefaultContent::Text(text)) = value.read else {
+                    let why = "scalar tag on a collection";
                     return self.problem(span, YamlProblemKind::InvalidScalar(why.to_owned()));
                 };
                 if self.default_value().is_some_and(|outer| {
-                    outer.read = Some(OfDefault::Text(text.clone()));
+                    outer.read = Some(DefaultContent::Text(text.clone()));
                     true
                 }) {
                     return;
@@ -949,7 +946,7 @@ impl<'text> YamlReader<'text> {
             Contents::Pairs(pairs) => Value::Pairs(pairs.into()),
             Contents::Pair(entry) => {
                 let Ok([key, value]) = <[Node; 2]>::try_from(entry) else {
-                    let why = "a pair that is not a mapping of one entry";
+                    let why = "pair that is not a mapping with one entry";
                     return self.problem(span, YamlProblemKind::InvalidScalar(why.to_owned()));
                 };
                 if frame.anchor != 0 {
@@ -959,11 +956,11 @@ impl<'text> YamlReader<'text> {
             }
         };
         if let Some(value) = self.default_value() {
-            value.read = Some(OfDefault::Collection);
+            value.read = Some(DefaultContent::Collection);
             return;
         }
         let node = Node::new(value, span);
-        // All of it is still at hand.
+        // Computed now, while the sizes of all children are cached.
         Size::of(&node);
         if frame.anchor != 0
             && let Some(draft) = &mut self.draft
@@ -974,7 +971,7 @@ impl<'text> YamlReader<'text> {
         self.push(node, frame.height);
     }
 
-    /// What an alias of a pair stands for: the mapping that the pair is written as.
+    /// Stores the target of an alias of a pair: the mapping as written.
     fn anchor_pair(
         &mut self,
         anchor: usize,
@@ -993,7 +990,7 @@ impl<'text> YamlReader<'text> {
         }
     }
 
-    /// As `construct_yaml_pairs`: a list of mappings of one entry each.
+    /// Adds a pair, like `construct_yaml_pairs`: a list of mappings with one entry each.
     fn push_entry(&mut self, key: Node, value: Node, entry_height: usize) {
         let frame = self.draft.as_mut().and_then(|draft| draft.frames.last_mut());
         if let Some(Frame { contents: Contents::Pairs(pairs), height, .. }) = frame {
@@ -1005,7 +1002,7 @@ impl<'text> YamlReader<'text> {
     fn alias(&mut self, id: usize, range: Range<usize>) {
         let name = &self.text[range.start + 1..range.end];
         self.check_name(name, range.clone());
-        let span = self.touch(range);
+        let span = self.extend_document(range);
         let Some(draft) = &mut self.draft else { return };
         let Some(anchored) = draft.anchors.get(&id) else {
             self.problem(span, YamlProblemKind::RecursiveAlias);
@@ -1024,7 +1021,7 @@ impl<'text> YamlReader<'text> {
         self.push(node, height);
     }
 
-    /// Counts nodes against the limit.
+    /// Counts nodes and checks the limit.
     fn count(&mut self, nodes: u64, span: Span) {
         let Some(draft) = &mut self.draft else { return };
         draft.nodes = draft.nodes.saturating_add(nodes);
@@ -1033,7 +1030,7 @@ impl<'text> YamlReader<'text> {
         }
     }
 
-    /// Puts a finished node where it belongs.
+    /// Adds a finished node to its parent.
     fn push(&mut self, node: Node, height: usize) {
         let Some(draft) = &mut self.draft else { return };
         if draft.state == DraftState::Skipped {
@@ -1068,7 +1065,7 @@ impl<'text> YamlReader<'text> {
         };
         match problem {
             None => {}
-            // The one problem that costs nothing: the last value counts.
+            // The only non-fatal problem: the last value is used.
             Some(problem @ YamlProblem { kind: YamlProblemKind::DuplicateKey { .. }, .. }) => {
                 self.read.parsed.problems.push(problem);
             }
@@ -1077,7 +1074,7 @@ impl<'text> YamlReader<'text> {
     }
 }
 
-/// The first escape of a surrogate in a text in double quotes.
+/// First escape of a surrogate in a double-quoted scalar.
 fn surrogate_escape(written: &str) -> Option<Range<usize>> {
     let mut at = 0;
     while let Some(found) = written[at..].find('\\') {
@@ -1092,19 +1089,19 @@ fn surrogate_escape(written: &str) -> Option<Range<usize>> {
         if code.is_some_and(|code| (0xD800..0xE000).contains(&code)) {
             return Some(start..end);
         }
-        // What is escaped may be a backslash, or longer than a byte.
+        // The escaped character may be a backslash, or longer than a byte.
         at = start + 1 + written[start + 1..].chars().next().map_or(0, char::len_utf8);
     }
     None
 }
 
-/// How many entries `<<` brings where this stands behind it.
+/// Number of entries that `<<` merges from this value.
 fn entries_in(node: &Node) -> u64 {
     let of_one = |node: &Node| node.as_mapping().map_or(0, Mapping::len) as u64;
     of_one(node) + node.as_sequence().unwrap_or_default().iter().map(of_one).sum::<u64>()
 }
 
-/// A node in the list of `!!pairs` that is no mapping of its own: an alias.
+/// Adds an alias in a list of `!!pairs`.
 fn push_pair(pairs: &mut Vec<(Node, Node)>, node: Node) -> Option<YamlProblem> {
     let mut entries = node.as_mapping().into_iter().flat_map(Mapping::iter);
     match (entries.next(), entries.next()) {
@@ -1113,7 +1110,7 @@ fn push_pair(pairs: &mut Vec<(Node, Node)>, node: Node) -> Option<YamlProblem> {
             None
         }
         _ => {
-            let why = "a pair that is not a mapping of one entry";
+            let why = "pair that is not a mapping with one entry";
             Some(YamlProblem {
                 span: node.span,
                 kind: YamlProblemKind::InvalidScalar(why.to_owned()),
@@ -1123,18 +1120,18 @@ fn push_pair(pairs: &mut Vec<(Node, Node)>, node: Node) -> Option<YamlProblem> {
 }
 
 impl MappingDraft {
-    fn in_room(room: Vec<(Key, Node)>) -> Self {
-        Self { own: Mapping::in_room(room), ..Self::default() }
+    fn in_buffer(buffer: Vec<(Key, Node)>) -> Self {
+        Self { own: Mapping::in_buffer(buffer), ..Self::default() }
     }
 
-    /// The mapping that a pair is written as.
+    /// Creates the mapping for a pair.
     fn of_pair((key, value): (&Node, &Node)) -> Result<Mapping, YamlProblem> {
         let mut entries = Self::default();
         let problem = entries.push(key.clone()).or_else(|| entries.push(value.clone()));
         problem.map_or(Ok(entries.own), Err)
     }
 
-    /// Takes the next key or value.
+    /// Adds the next key or value.
     fn push(&mut self, node: Node) -> Option<YamlProblem> {
         let span = node.span;
         match self.key.take() {
@@ -1154,8 +1151,8 @@ impl MappingDraft {
         }
     }
 
-    /// The last value counts, in the first one's place; whoever wrote the
-    /// value wrote its key.
+    /// Inserts an entry. For a repeated key, the last value is used at the position of the first
+    /// key, with the span of the last key.
     fn insert(&mut self, key: Key, node: Node) -> Option<YamlProblem> {
         let span = key.span;
         let (replaced, _) = self.own.put(key, node)?;
@@ -1165,8 +1162,8 @@ impl MappingDraft {
         Some(YamlProblem { span, kind: YamlProblemKind::DuplicateKey { first } })
     }
 
-    /// As `flatten_mapping`: a mapping, or a list of mappings whose earlier
-    /// ones count more.
+    /// Merges like `flatten_mapping`: a mapping, or a list of mappings with earlier ones taking
+    /// precedence.
     fn merge(&mut self, node: &Node) -> Option<YamlProblem> {
         let invalid = |span| Some(YamlProblem { span, kind: YamlProblemKind::InvalidMerge });
         match &node.value {
@@ -1179,7 +1176,7 @@ impl MappingDraft {
                 }
                 None
             }
-            // A list to the composer, whatever its tag makes of it.
+            // The composer treats it as a list, regardless of its tag.
             Value::Pairs(pairs) => {
                 for (key, value) in pairs.iter().rev() {
                     match Self::of_pair((key, value)) {
@@ -1199,7 +1196,7 @@ impl MappingDraft {
         }
     }
 
-    /// What is merged comes first, what stands here counts more.
+    /// Merged entries come first, own entries take precedence.
     fn finish(mut self) -> Mapping {
         if self.merged.is_empty() {
             return self.own;
@@ -1217,8 +1214,7 @@ impl MappingDraft {
     }
 }
 
-/// The mapping that a value after `<<` is to the composer, to which a set is
-/// a mapping too.
+/// Mapping merged by a value of `<<`; the composer treats a set as a mapping.
 fn merge_source(value: &Value) -> Option<Arc<Mapping>> {
     match value {
         Value::Mapping(mapping) => Some(Arc::clone(mapping)),
@@ -1230,17 +1226,17 @@ fn merge_source(value: &Value) -> Option<Arc<Mapping>> {
     }
 }
 
-/// Where the last `...` is over between two documents, if there is one: after a
-/// document libyaml passes over it, before the first it does not.
-fn end_of_nothing(text: &str, gap: Range<usize>) -> Option<usize> {
+/// End of the last `...` between two documents, if any. libyaml skips it after a document, but not
+/// before the first one.
+fn end_of_document_marker(text: &str, gap: Range<usize>) -> Option<usize> {
     const END: &str = "...";
     let starts_line = |at: &usize| *at == 0 || text[..*at].ends_with(['\n', '\r']);
     let ends = text[gap.clone()].rmatch_indices(END).map(|(at, _)| gap.start + at);
     ends.into_iter().find(starts_line).map(|at| at + END.len())
 }
 
-/// Whether a flow collection holds a key over two lines, or a colon or a
-/// question mark that is text to one and an indicator to the other.
+/// Whether a flow collection has a multi-line key, or a colon or question mark that is text in one
+/// parser and an indicator in the other.
 fn is_odd_flow(text: &str) -> bool {
     text.contains(['\n', '\r'])
         || text.as_bytes().windows(3).any(|around| {

@@ -1,11 +1,10 @@
-//! What a scalar means: the resolver and the scalar constructors of PyYAML 6.
+//! Scalar values: the resolver and the scalar constructors of PyYAML 6.
 //!
-//! [`plain`] says what an unquoted scalar is (`deckhand.md` 1.2, the patterns
-//! of `resolver.py`), [`tagged`] builds what a tag asks for (`deckhand.md`
-//! 1.3, `constructor.py`). No regular expressions: this is the hot path, and
-//! nearly every scalar is text by its first byte.
+//! [`plain`] resolves unquoted scalars (`deckhand.md` 1.2, the patterns of `resolver.py`),
+//! [`tagged`] constructs tagged ones (`deckhand.md` 1.3, `constructor.py`). Regular expressions are
+//! avoided, because this is the hot path and the first byte identifies most strings.
 //!
-//! What is wrong with a scalar is told without its text, which may be secret.
+//! Error messages do not contain the scalar, which may be secret.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,18 +13,17 @@ use num_bigint::{BigInt, BigUint, Sign};
 
 use super::{Date, Timestamp, Value, YamlLimit};
 
-/// What a plain scalar is.
+/// Resolved plain scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Plain {
-    /// A value.
     Value(Value),
-    /// `<<`: as a key it merges, anywhere else it is an error.
+    /// `<<`: merges as a key, otherwise an error.
     Merge,
-    /// `=`: as a key it is text, anywhere else it is an error.
+    /// `=`: text as a key, otherwise an error.
     Default,
 }
 
-/// The tags of YAML 1.1 that the safe loader builds scalars for.
+/// Scalar tags of YAML 1.1 that the safe loader supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScalarTag {
     Null,
@@ -37,16 +35,16 @@ pub(super) enum ScalarTag {
     String,
 }
 
-/// Why a scalar has no value.
+/// Reason why a scalar has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ScalarFault {
-    /// PyYAML's constructor raises; the text says why.
+    /// PyYAML's constructor raises an exception; with the reason.
     Invalid(&'static str),
     /// An integer of more than [`YamlLimit::DIGITS`] digits.
     TooManyDigits,
 }
 
-/// The value of an unquoted scalar, as PyYAML's implicit resolvers find it.
+/// Resolves an unquoted scalar like PyYAML's implicit resolvers.
 pub(super) fn plain(text: &str) -> Result<Plain, ScalarFault> {
     let Some(first) = text.bytes().next() else {
         return Ok(Plain::Value(Value::Null));
@@ -62,7 +60,7 @@ pub(super) fn plain(text: &str) -> Result<Plain, ScalarFault> {
     Ok(Plain::Value(value.unwrap_or_else(|| Value::String(text.into()))))
 }
 
-/// The value of a scalar with an explicit tag, quoted or not.
+/// Constructs a scalar with an explicit tag, quoted or not.
 pub(super) fn tagged(tag: ScalarTag, text: &str) -> Result<Value, ScalarFault> {
     match tag {
         ScalarTag::Null => Ok(Value::Null),
@@ -72,7 +70,7 @@ pub(super) fn tagged(tag: ScalarTag, text: &str) -> Result<Value, ScalarFault> {
         ScalarTag::Binary => base64(text).map(Value::Binary),
         ScalarTag::Timestamp => match DateAndTime::read(text) {
             Some(moment) => moment.value(),
-            None => Err(ScalarFault::Invalid("no timestamp")),
+            None => Err(ScalarFault::Invalid("not a valid timestamp")),
         },
         ScalarTag::String => Ok(Value::String(text.into())),
     }
@@ -105,7 +103,7 @@ fn number_or_time(text: &str) -> Result<Option<Value>, ScalarFault> {
     }
 }
 
-/// The pattern of `tag:yaml.org,2002:int`:
+/// Pattern of `tag:yaml.org,2002:int`:
 ///
 /// ```text
 /// [-+]?0b[0-1_]+ | [-+]?0[0-7_]+ | [-+]?(?:0|[1-9][0-9_]*)
@@ -125,7 +123,7 @@ fn is_integer(bytes: &[u8]) -> bool {
     }
 }
 
-/// The pattern of `tag:yaml.org,2002:float`:
+/// Pattern of `tag:yaml.org,2002:float`:
 ///
 /// ```text
 /// [-+]?(?:[0-9][0-9_]*)\.[0-9_]*(?:[eE][-+][0-9]+)? | \.[0-9][0-9_]*(?:[eE][-+][0-9]+)?
@@ -160,13 +158,13 @@ fn all(bytes: &[u8], accepts: impl Fn(u8) -> bool) -> bool {
     !bytes.is_empty() && bytes.iter().all(|byte| accepts(*byte))
 }
 
-/// What follows `[0-9_]*`.
+/// Text after `[0-9_]*`.
 fn after_digits(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'_');
     &bytes[end.unwrap_or(bytes.len())..]
 }
 
-/// What follows `(?::[0-5]?[0-9])+`, if that is there.
+/// Text after `(?::[0-5]?[0-9])+`, if it matches.
 fn after_sixties(bytes: &[u8]) -> Option<&[u8]> {
     let mut rest = bytes;
     while let [b':', after @ ..] = rest {
@@ -178,7 +176,7 @@ fn after_sixties(bytes: &[u8]) -> Option<&[u8]> {
     (rest.len() < bytes.len()).then_some(rest)
 }
 
-/// Whether this is `(?:[eE][-+][0-9]+)?`.
+/// Whether the text matches `(?:[eE][-+][0-9]+)?`.
 fn is_exponent(bytes: &[u8]) -> bool {
     match bytes {
         [] => true,
@@ -187,16 +185,16 @@ fn is_exponent(bytes: &[u8]) -> bool {
     }
 }
 
-/// As `construct_yaml_bool`: with a tag, case does not matter.
+/// Equivalent of `construct_yaml_bool`, which ignores case.
 fn boolean(text: &str) -> Result<Value, ScalarFault> {
     match text.to_lowercase().as_str() {
         "yes" | "true" | "on" => Ok(Value::Bool(true)),
         "no" | "false" | "off" => Ok(Value::Bool(false)),
-        _ => Err(ScalarFault::Invalid("no boolean")),
+        _ => Err(ScalarFault::Invalid("not a valid boolean")),
     }
 }
 
-/// As `construct_yaml_int`.
+/// Equivalent of `construct_yaml_int`.
 fn integer(text: &str) -> Result<Value, ScalarFault> {
     let text = without_underscores(text);
     let (negative, digits) = signed(&text);
@@ -211,7 +209,7 @@ fn integer(text: &str) -> Result<Value, ScalarFault> {
     magnitude.value(negative)
 }
 
-/// An integer on its way to a value.
+/// Intermediate result of an integer.
 enum Int {
     Small(i64),
     Big(BigInt),
@@ -220,7 +218,7 @@ enum Int {
 impl Int {
     fn value(self, negative: bool) -> Result<Value, ScalarFault> {
         let big = match self {
-            // The one small integer that has no small opposite is the minimum.
+            // Only the minimum has no 64-bit negation.
             Int::Small(int) => match if negative { int.checked_neg() } else { Some(int) } {
                 Some(int) => return Ok(Value::Int(int)),
                 None => -BigInt::from(int),
@@ -239,10 +237,10 @@ impl Int {
     }
 }
 
-/// `int(text, radix)` of Python: white space around it, a sign and the
-/// radix's own prefix are allowed.
+/// Equivalent of Python's `int(text, radix)`: allows surrounding white space, a sign and the prefix
+/// of the radix.
 fn python_int(text: &str, radix: u32) -> Result<Int, ScalarFault> {
-    const INVALID: ScalarFault = ScalarFault::Invalid("no integer");
+    const INVALID: ScalarFault = ScalarFault::Invalid("not a valid integer");
     let (negative, digits) = signed(text.trim());
     let prefix = match radix {
         2 => ["0b", "0B"],
@@ -260,26 +258,26 @@ fn python_int(text: &str, radix: u32) -> Result<Int, ScalarFault> {
     };
     Ok(match (negative, int) {
         (false, int) => int,
-        // Never the minimum: digits alone are not negative.
+        // Never the minimum, because digits have no sign.
         (true, Int::Small(int)) => Int::Small(-int),
         (true, Int::Big(big)) => Int::Big(-big),
     })
 }
 
-/// Digits that do not fit 64 bits. The limit holds before the work is done,
-/// which grows with the square of the length.
+/// Parses digits that do not fit into 64 bits. The limit is checked first, because parsing takes
+/// quadratic time.
 fn big(digits: &str, radix: u32) -> Result<BigInt, ScalarFault> {
-    // A decimal digit is worth 3.32 bits: four bits a digit of any radix here
-    // stay below five times the limit.
+    // A decimal digit is worth 3.32 bits, so at most four bits per digit of any radix stay below
+    // five times the limit.
     if digits.len() > YamlLimit::DIGITS * 4 {
         return Err(ScalarFault::TooManyDigits);
     }
     BigUint::parse_bytes(digits.as_bytes(), radix)
         .map(BigInt::from)
-        .ok_or(ScalarFault::Invalid("no integer"))
+        .ok_or(ScalarFault::Invalid("not a valid integer"))
 }
 
-/// `12:30:45`, in base sixty.
+/// Sexagesimal integer, such as `12:30:45`.
 fn sexagesimal(text: &str) -> Result<Int, ScalarFault> {
     let mut small = Some(0_i64);
     let mut total = BigInt::ZERO;
@@ -306,7 +304,7 @@ fn sexagesimal(text: &str) -> Result<Int, ScalarFault> {
     Ok(small.map_or(Int::Big(total), Int::Small))
 }
 
-/// As `construct_yaml_float`.
+/// Equivalent of `construct_yaml_float`.
 fn float(text: &str) -> Result<Value, ScalarFault> {
     let text = without_underscores(text).to_lowercase();
     let (negative, digits) = signed(&text);
@@ -319,13 +317,14 @@ fn float(text: &str) -> Result<Value, ScalarFault> {
     Ok(Value::Float(if negative { -magnitude } else { magnitude }))
 }
 
-/// `1:30.5`, summed from the right as PyYAML does, so that it rounds alike.
+/// Sexagesimal float, such as `1:30.5`, summed from the right like PyYAML, so that it rounds
+/// equally.
 fn float_sexagesimal(text: &str) -> Result<f64, ScalarFault> {
     let mut base = 1.0_f64;
     let mut sum = 0.0_f64;
     for part in text.rsplit(':') {
         if base.is_infinite() {
-            return Err(ScalarFault::Invalid("a float beyond all bounds"));
+            return Err(ScalarFault::Invalid("float out of range"));
         }
         sum += python_float(part)? * base;
         base *= 60.0;
@@ -334,7 +333,7 @@ fn float_sexagesimal(text: &str) -> Result<f64, ScalarFault> {
 }
 
 fn python_float(text: &str) -> Result<f64, ScalarFault> {
-    text.trim().parse().map_err(|_| ScalarFault::Invalid("no float"))
+    text.trim().parse().map_err(|_| ScalarFault::Invalid("not a valid float"))
 }
 
 fn without_underscores(text: &str) -> Cow<'_, str> {
@@ -349,11 +348,11 @@ fn signed(text: &str) -> (bool, &str) {
     }
 }
 
-/// As `base64.decodebytes`, which skips what is not of its alphabet and stops
-/// at the padding.
+/// Equivalent of `base64.decodebytes`, which skips characters outside of the alphabet and stops at
+/// the padding.
 fn base64(text: &str) -> Result<Arc<[u8]>, ScalarFault> {
     if !text.is_ascii() {
-        return Err(ScalarFault::Invalid("base64 with characters beyond ASCII"));
+        return Err(ScalarFault::Invalid("base64 with non-ASCII characters"));
     }
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut pending, mut place, mut pads) = (0_u8, 0, 0);
@@ -391,11 +390,11 @@ fn base64(text: &str) -> Result<Arc<[u8]>, ScalarFault> {
     if place == 0 {
         Ok(bytes.into())
     } else {
-        Err(ScalarFault::Invalid("base64 with wrong padding"))
+        Err(ScalarFault::Invalid("base64 with invalid padding"))
     }
 }
 
-/// The fields of a timestamp as written, before anyone asked the calendar.
+/// Fields of a timestamp as written, not validated.
 #[derive(Default)]
 struct DateAndTime {
     year: u16,
@@ -414,7 +413,7 @@ struct Time {
 }
 
 impl DateAndTime {
-    /// `SafeConstructor.timestamp_regexp`:
+    /// Equivalent of `SafeConstructor.timestamp_regexp`:
     ///
     /// ```text
     /// YYYY-M?M-D?D (?:(?:[Tt]|[ \t]+) h?h:mm:ss (?:\.[0-9]*)?
@@ -435,7 +434,7 @@ impl DateAndTime {
         fields.0.is_empty().then_some(Self { year, month, day, time: Some(time) })
     }
 
-    /// The implicit resolver takes a lone date only with all its digits.
+    /// The implicit resolver requires all digits of a date without time.
     fn resolves_unquoted(&self, text: &str) -> bool {
         self.time.is_some() || text.len() == "2001-01-01".len()
     }
@@ -443,23 +442,23 @@ impl DateAndTime {
     fn value(self) -> Result<Value, ScalarFault> {
         let Self { year, month, day, time } = self;
         if year == 0 || !(1..=days_in(year, month)).contains(&day) {
-            return Err(ScalarFault::Invalid("a day that no calendar has"));
+            return Err(ScalarFault::Invalid("not a valid date"));
         }
         let date = Date { year, month, day };
         let Some(Time { hour, minute, second, microsecond, offset }) = time else {
             return Ok(Value::Date(date));
         };
         if hour > 23 || minute > 59 || second > 59 {
-            return Err(ScalarFault::Invalid("a time that no clock shows"));
+            return Err(ScalarFault::Invalid("not a valid time"));
         }
         if offset.is_some_and(|minutes| minutes.abs() >= 24 * 60) {
-            return Err(ScalarFault::Invalid("an offset of a day or more from UTC"));
+            return Err(ScalarFault::Invalid("UTC offset of a day or more"));
         }
         Ok(Value::Timestamp(Timestamp { date, hour, minute, second, microsecond, offset }))
     }
 }
 
-/// The days of a month; none in a month that there is not.
+/// Number of days in a month; `None` for an invalid month.
 fn days_in(year: u16, month: u8) -> u8 {
     let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     match month {
@@ -471,7 +470,7 @@ fn days_in(year: u16, month: u8) -> u8 {
     }
 }
 
-/// The rest of a timestamp's text.
+/// Unparsed rest of a timestamp.
 struct Fields<'text>(&'text [u8]);
 
 impl Fields<'_> {
@@ -494,7 +493,7 @@ impl Fields<'_> {
             }
             _ => None,
         };
-        // Blanks belong to an offset; without one they stay, and are an error.
+        // Blanks are allowed only before an offset.
         if offset.is_some() {
             self.0 = ahead.0;
         }
@@ -507,7 +506,7 @@ impl Fields<'_> {
         Some(i16::from(hours) * 60 + i16::from(minutes))
     }
 
-    /// Six digits count, missing ones are zero, further ones are dropped.
+    /// Six digits are significant: missing ones are zero, further ones are ignored.
     fn fraction(&mut self) -> u32 {
         let mut microsecond = 0;
         let mut weight = 100_000;

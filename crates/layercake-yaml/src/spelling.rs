@@ -1,7 +1,7 @@
-//! Spellings that libyaml reads and granit-parser does not, or not alike.
+//! Respellings of text that granit-parser rejects or parses differently from libyaml.
 //!
-//! Where the reader meets one, it asks for the same text in another spelling of the same
-//! length, and the text is read again: all places stay where they were written.
+//! The parser requests a replacement of the same length, and parses the text again: all offsets are
+//! preserved.
 
 use std::collections::HashSet;
 
@@ -9,21 +9,22 @@ use granit_parser::{ErrorKind, ScanError};
 
 use super::Loader;
 
-/// A stretch of text to be written in another way.
+/// A replacement in a text.
 #[derive(Debug)]
 pub(super) struct Respelling {
     at: usize,
-    /// As long as what it replaces.
+    /// Replacement of the same length as the original.
     text: String,
 }
 
-/// How often a text of so many bytes is read in another spelling before it is left as a fault.
+/// Maximum number of respelled attempts for a text of a given length, before the problem is
+/// reported.
 pub(super) fn max_passes(bytes: usize) -> usize {
     const BYTES: usize = 4 << 20;
     (BYTES / bytes.max(1)).clamp(2, 32)
 }
 
-/// `text` with `respellings` in it.
+/// Applies `respellings` to `text`.
 pub(super) fn respelled(text: &str, respellings: &[Respelling]) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for Respelling { at, text } in respellings {
@@ -32,14 +33,14 @@ pub(super) fn respelled(text: &str, respellings: &[Respelling]) -> String {
     String::from_utf8(bytes).expect("whole characters are replaced")
 }
 
-/// The names that aliases in a text may have.
+/// Names of possible aliases in a text.
 pub(super) fn alias_names(text: &str) -> HashSet<&str> {
     let is_other = |letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '_';
     let names = text.split('*').skip(1);
     names.map(|rest| rest.split(is_other).next().unwrap_or_default()).collect()
 }
 
-/// Another spelling of the place at which granit-parser fails, which is byte `at`.
+/// Respelling for an error of granit-parser at byte `at`.
 pub(super) fn of_error(
     error: &ScanError,
     text: &str,
@@ -51,8 +52,8 @@ pub(super) fn of_error(
     let line = text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
     let is_blank = |text: &str| text.bytes().all(|byte| matches!(byte, b' ' | b'\t'));
     match error.kind() {
-        // libyaml passes over a byte order mark that begins a line, and counts a column for it:
-        // what follows on the line is indented by one, which matters in block collections.
+        // libyaml skips a byte order mark at the beginning of a line, but counts a column for it:
+        // the rest of the line is indented by one, which is significant in block collections.
         ErrorKind::BomInsideDocument if at == line && loader == Loader::Libyaml => {
             let after = rest.strip_prefix('\u{feff}')?;
             let after = after.split(['\n', '\r']).next().unwrap_or_default();
@@ -63,11 +64,11 @@ pub(super) fn of_error(
                 (false, false) => None,
             }
         }
-        // To libyaml a line that is indented less ends a block scalar, and may be a comment.
+        // In libyaml, a line with less indentation ends a block scalar, and may be a comment.
         ErrorKind::InvalidBlockScalarIndent if rest.starts_with('#') && at > line => {
             Some(Respelling { at: line, text: "#".into() })
         }
-        // In a flow collection libyaml takes a tab as it takes a space.
+        // In a flow collection, libyaml treats a tab like a space.
         _ if in_flow || text[..line].trim_end().ends_with(['[', '{', ',']) => {
             let indent = text[line..at].trim_end_matches([' ', '\t']).len();
             let start = if indent == 0 { line } else { at };
@@ -82,8 +83,8 @@ pub(super) fn of_error(
     }
 }
 
-/// `rest`, up to the first line below that is not indented by tabs, with spaces for these: JSON
-/// is often indented by tabs all through, and would take a reading for each line.
+/// Replaces tabs by spaces in `rest`, up to the first line not indented by tabs: JSON is often
+/// indented by tabs throughout, and would need an attempt for each line.
 fn indented_by_spaces(rest: &str) -> String {
     let mut spaced = String::new();
     let mut rest = rest;
@@ -100,8 +101,9 @@ fn indented_by_spaces(rest: &str) -> String {
     spaced
 }
 
-/// Another spelling of an anchor `written` at byte `at`, in which granit-parser sees a longer name
-/// than libyaml: to libyaml a colon ends it. No alias may need it, since the anchor is gone then.
+/// Respelling for an anchor `written` at byte `at`, if granit-parser parses a longer name than
+/// libyaml, in which a colon ends the name. No alias may refer to it, because the respelling
+/// removes the anchor.
 pub(super) fn of_anchor<'t>(
     written: &'t str,
     at: usize,
@@ -113,7 +115,7 @@ pub(super) fn of_anchor<'t>(
         return None;
     }
     let blanks = " ".repeat(name.len());
-    // What is before the colon is an empty key, unless the colon begins a text.
+    // The part before the colon is an empty key, unless the colon begins a plain scalar.
     let first = if rest.is_empty() { '~' } else { ' ' };
     Some(Respelling { at, text: format!("{first}{blanks}") })
 }

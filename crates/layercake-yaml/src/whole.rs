@@ -1,5 +1,4 @@
-//! Documents that are not held as they were read: who asks for all of one, as few
-//! do, has it read of its text again.
+//! Documents that are parsed again on demand, because few are needed completely.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,17 +6,17 @@ use layercake_source::{FileId, Span};
 
 use super::{Mapping, Node, Value, YamlDocument, parse};
 
-/// The text of a file, of which its documents can be read again.
+/// Text of a file whose documents can be parsed again.
 #[derive(Debug)]
 pub struct WholeText {
     file: FileId,
     content: Arc<str>,
-    /// All that [`parse`] makes of it, as soon as somebody asks for one of them.
+    /// Result of [`parse`], computed on first use.
     documents: OnceLock<Vec<YamlDocument>>,
 }
 
 impl WholeText {
-    /// The text that [`parse`] has read for `file`.
+    /// Wraps the text that [`parse`] has parsed for `file`.
     pub fn new(file: FileId, content: Arc<str>) -> Self {
         Self { file, content, documents: OnceLock::new() }
     }
@@ -27,28 +26,28 @@ impl WholeText {
         let behind = documents.partition_point(|document| document.span.start < span.start);
         let mut documents = documents[behind..].iter();
         let found = documents.find(|document| document.span == span);
-        found.expect("a text reads as it did")
+        found.expect("parsing is deterministic")
     }
 }
 
-/// The root of a document: held, or left to its text. Cheap to clone.
+/// Root of a document, in memory or in a text. Cheap to clone.
 #[derive(Clone, Debug)]
 pub enum Whole {
-    /// In memory.
+    /// Root node in memory.
     Held(Node),
-    /// In a text.
+    /// Document to parse again from its text.
     InText {
-        /// The text.
+        /// Text of the file.
         text: Arc<WholeText>,
-        /// The span that the document has in it.
+        /// Span of the document in the text.
         span: Span,
-        /// The entry of the root whose value is secret, if one is.
+        /// Root entry with a secret value, if any.
         secret: Option<&'static str>,
     },
 }
 
 impl Whole {
-    /// Whether both are the same document of the same text, or share what they hold.
+    /// Whether both are the same document of the same text, or share their contents.
     pub fn is(&self, other: &Whole) -> bool {
         match (self, other) {
             (Whole::Held(one), Whole::Held(other)) => match (&one.value, &other.value) {
@@ -66,7 +65,7 @@ impl Whole {
         }
     }
 
-    /// The root, read again if need be.
+    /// Root node, parsed again if necessary.
     pub fn root(&self) -> Node {
         match self {
             Whole::Held(root) => root.clone(),
@@ -81,7 +80,7 @@ impl Whole {
     }
 }
 
-/// A mapping whose value at `entry` is marked secret.
+/// Marks the value at `entry` of a mapping as secret.
 fn with_secret(mut root: Node, entry: &str) -> Node {
     if let Value::Mapping(mapping) = &mut root.value
         && let Some(value) = Mapping::to_change(mapping).get_mut(entry)

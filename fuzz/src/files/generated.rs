@@ -1,6 +1,6 @@
-//! Repositories made of bytes: three layers, three sites of two types, documents
-//! that find each other by few names and labels, with everything that Deckhand
-//! knows, most of it sound. Some files are bytes as they come.
+//! Repositories generated from bytes: three layers, three sites of two types, and mostly valid
+//! documents that refer to each other by a few names and labels and use all features of Deckhand.
+//! Some files consist of raw bytes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use arbitrary::Arbitrary;
 
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// A repository and edits of it.
+/// A repository and its edits.
 #[derive(Debug, Arbitrary)]
 pub(super) struct Edited {
     base: Repository,
@@ -37,7 +37,7 @@ enum Edit {
 }
 
 impl Edited {
-    /// The files of both sides.
+    /// Files of both sides.
     pub(super) fn files(self) -> (Files, Files) {
         let mut head = self.base.clone();
         self.edits.into_iter().take(8).for_each(|edit| edit.apply(&mut head));
@@ -96,7 +96,7 @@ impl Repository {
     }
 }
 
-/// Names, each a variant that stands for a text.
+/// Defines an enum of words, each variant with its text.
 macro_rules! words {
     ($name:ident: $($variant:ident = $text:expr,)*) => {
         #[derive(Clone, Copy, Debug, Arbitrary)]
@@ -171,7 +171,7 @@ impl Policy {
     }
 }
 
-/// Where a document stands.
+/// Location of a document.
 #[derive(Clone, Copy, Debug, Arbitrary)]
 enum Place {
     Global,
@@ -229,7 +229,7 @@ struct Document {
     data: Data,
 }
 
-/// What is out of the ordinary with a document.
+/// Irregularity of a document.
 #[derive(Clone, Copy, Debug, Arbitrary)]
 enum Oddity {
     None,

@@ -1,4 +1,4 @@
-//! The files that cloud-init is given: read once, like all others.
+//! Files given to cloud-init, each read once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,16 +24,16 @@ use crate::system::edits::Located;
 pub(in crate::check) struct PartFile {
     pub(in crate::check) path: RepoPath,
     pub(in crate::check) file: FileId,
-    /// What it gives, files that it includes among it.
+    /// Its user-data, with the files that it includes.
     pub(in crate::check) read: Arc<UserData>,
-    /// What stands for it where it gives nothing.
+    /// Placeholder part if the file gives nothing.
     nothing: CloudPart,
     /// Whether all of it is secret.
     pub(in crate::check) is_secret: bool,
 }
 
 impl PartFile {
-    /// Every file that its parts stand in, decoded ones among them.
+    /// All files that contain its parts, including decoded ones.
     pub(in crate::check) fn files(&self) -> impl Iterator<Item = FileId> {
         let parts = self.read.parts.iter().map(|part| part.span.file);
         let faults = self.read.faults.iter().chain(&self.read.aborted).map(|it| it.at.file);
@@ -43,7 +43,7 @@ impl PartFile {
 }
 
 impl Files<'_> {
-    /// The files of `tree` that are parts of declared sets, by path; `entries` are all of it.
+    /// Files of `tree` that are parts of declared sets, by path; `entries` are all its files.
     pub(in crate::check) fn parts(
         &mut self,
         plan: &Plan<'_>,
@@ -64,7 +64,7 @@ impl Files<'_> {
             let (read, is_secret) =
                 self.part_file(plan, tree, &globs, (&path, file), &mut known)?;
             let end = offset(self.sources.get(file).text().len());
-            let mut nothing = CloudPart::nothing(&path, Span::new(file, 0, end));
+            let mut nothing = CloudPart::empty(&path, Span::new(file, 0, end));
             if is_secret {
                 nothing.hide();
             }
@@ -73,8 +73,7 @@ impl Files<'_> {
         Ok(parts)
     }
 
-    /// What a file gives, and whether all of that is secret: of one that is, or
-    /// includes one.
+    /// User-data of a file, and whether all of it is secret because the file or an included one is.
     fn part_file(
         &mut self,
         plan: &Plan<'_>,
@@ -126,7 +125,7 @@ impl Files<'_> {
         });
         let failed = || UserData { problems: vec![failure(file)], ..UserData::default() };
         let mut read = read.unwrap_or_else(failed);
-        // Where it failed while it included a file, they are where it put them.
+        // After a failure during an include, the sources are still in `self`.
         if sources.upcoming() > self.sources.upcoming() {
             self.sources = sources;
         }
@@ -138,7 +137,7 @@ impl Files<'_> {
             read.parts.iter_mut().for_each(CloudPart::hide);
         }
         let read = Arc::new(read);
-        // What a file includes may be another on the other side.
+        // An included file may differ on the other side.
         if !includes {
             self.user_data.insert(file, read.clone());
         }
@@ -166,12 +165,12 @@ impl Files<'_> {
     }
 }
 
-/// The files of one side that are read as parts, so that each is read once and
-/// one that includes itself is known again.
+/// Files of one side that are read as parts. Each is read once, and a file that includes itself is
+/// recognized.
 type ByPath = BTreeMap<RepoPath, FileId>;
 
-/// The path that a line of `#include` in the file at `from` names: one from its
-/// folder, or from the root of the tree; none where it leads out of the tree.
+/// Path that an `#include` line in the file at `from` names, relative to its folder or to the root
+/// of the tree; `None` if it leads out of the tree.
 fn joined(from: &RepoPath, line: &str) -> Option<RepoPath> {
     let mut parts: Vec<&str> = match line.strip_prefix('/') {
         Some(_) => Vec::new(),
@@ -191,7 +190,7 @@ fn joined(from: &RepoPath, line: &str) -> Option<RepoPath> {
 }
 
 impl GivenHeader {
-    /// The header, in a text of its own.
+    /// The header, in a source of its own.
     fn read(&self, sources: &mut SourceMap) -> Header {
         let text = format!("{}: {}", self.name, self.value);
         let file = sources.add(Source::new(self.given_as.clone(), Ok(text.into_bytes())));
@@ -205,12 +204,12 @@ impl GivenHeader {
 }
 
 impl PartFile {
-    /// What is the same on both sides where the file is.
+    /// Key that is equal on both sides if the file is.
     pub(in crate::check) fn identity(&self) -> (&RepoPath, *const UserData) {
         (&self.path, Arc::as_ptr(&self.read))
     }
 
-    /// Its parts that are used: none where cloud-init gives the file up.
+    /// Parts that are used; none if cloud-init rejects the file.
     fn parts(&self) -> &[CloudPart] {
         if self.read.aborted.is_some() { &[] } else { &self.read.parts }
     }
@@ -220,7 +219,7 @@ impl PartFile {
         GivenFile { at: Span::point(self.file, 0), parts, read: Some(&*self.read) }
     }
 
-    /// Its parts, as what somebody may have edited.
+    /// Parts with their places, for finding edits.
     pub(in crate::check) fn located(&self) -> impl Iterator<Item = Located<'_>> {
         let nothing = self.parts().is_empty().then_some(&self.nothing);
         self.parts().iter().chain(nothing).enumerate().map(|(index, part)| Located {

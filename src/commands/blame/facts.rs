@@ -1,5 +1,5 @@
-//! Facts about a site that are followed back: whether there is a finding, and whether a text reaches
-//! a value.
+//! Facts about a site that are traced through its history: whether there is a finding, and whether
+//! a text reaches a value.
 
 use std::collections::BTreeMap;
 
@@ -23,10 +23,10 @@ use crate::report::provenance::TextTrace;
 use crate::source::{DocKey, RepoPath, Span};
 use crate::yaml::path::Location;
 
-/// A fact that is followed back.
+/// A fact that is traced.
 #[derive(Clone, Debug)]
 pub(super) struct FollowedFact<S, F> {
-    /// Which one of those that the walk was begun with.
+    /// Index among the initial facts of the walk.
     pub(super) index: usize,
     pub(super) subject: S,
     pub(super) fact: F,
@@ -35,38 +35,38 @@ pub(super) struct FollowedFact<S, F> {
 /// A commit that changed a fact.
 pub(super) struct FoundFact<F> {
     pub(super) commit: CommitIndex,
-    /// Commits before it that cannot be rendered.
+    /// Skipped commits before it that cannot be rendered.
     pub(super) passed_over: Vec<CommitIndex>,
     pub(super) end: BlameEnd,
     pub(super) index: usize,
-    /// None if nothing is known of what was before.
+    /// `None` if the earlier fact is unknown.
     pub(super) before: Option<F>,
     pub(super) after: F,
-    /// The edits at the texts on which the fact rests.
+    /// Edits at the texts that the fact depends on.
     pub(super) causes: Vec<BlameCause>,
 }
 
-/// A fact at one commit, and the texts on which it rests.
+/// A fact at one commit, and the texts that it depends on.
 #[derive(Clone, Debug)]
 pub(super) struct FactAt<F> {
     pub(super) fact: F,
     pub(super) texts: Vec<Span>,
 }
 
-/// How facts are followed.
+/// Settings for tracing facts.
 pub(super) struct FollowingFacts<'f, S, F> {
-    /// The fact at a commit; none if the commit is not at hand.
+    /// Returns the fact at a commit; `None` if the commit is not in memory.
     pub(super) fact: &'f FactOf<'f, S, F>,
-    /// Whether what was before a change is followed further.
-    pub(super) goes_on: bool,
+    /// Whether the fact before a change is traced further.
+    pub(super) continues: bool,
 }
 
 pub(super) type FactOf<'f, S, F> =
     dyn Fn(&CommitsAtHand<'_, '_>, CommitIndex, &S) -> Option<Known<FactAt<F>>> + 'f;
 
 impl<S: Clone, F: Clone + PartialEq> FollowingFacts<'_, S, F> {
-    /// Hands on the facts that were followed to a commit; none if commits are needed that are not
-    /// at hand.
+    /// Passes the facts at a commit on to its parents; `None` if commits are needed that are not in
+    /// memory.
     pub(super) fn step(
         &self,
         at: &CommitsAtHand<'_, '_>,
@@ -80,7 +80,7 @@ impl<S: Clone, F: Clone + PartialEq> FollowingFacts<'_, S, F> {
             let before = at.before(commit, &known, &mut done.unusable)?;
             let same = before.known.iter().find(|(_, earlier)| earlier.fact == *fact);
             if let Some((earlier, _)) = same {
-                done.handed_on.push((*earlier, followed.clone()));
+                done.passed_on.push((*earlier, followed.clone()));
                 continue;
             }
             let here = match (self.fact)(at, commit, subject)? {
@@ -93,12 +93,12 @@ impl<S: Clone, F: Clone + PartialEq> FollowingFacts<'_, S, F> {
                 Some(_) => BlameEnd::Changed,
                 None => at.history.commit(commit).end(),
             };
-            let causes = base
-                .as_ref()
-                .map(|(base, earlier)| edits_meeting(at, (*base, &earlier.texts), (commit, &here)));
-            if let (Some((base, earlier)), true) = (&base, self.goes_on) {
+            let causes = base.as_ref().map(|(base, earlier)| {
+                edits_overlapping(at, (*base, &earlier.texts), (commit, &here))
+            });
+            if let (Some((base, earlier)), true) = (&base, self.continues) {
                 let fact = earlier.fact.clone();
-                done.handed_on.push((*base, FollowedFact { fact, ..followed.clone() }));
+                done.passed_on.push((*base, FollowedFact { fact, ..followed.clone() }));
             }
             done.changes.push(FoundFact {
                 commit,
@@ -114,8 +114,8 @@ impl<S: Clone, F: Clone + PartialEq> FollowingFacts<'_, S, F> {
     }
 }
 
-/// The edits between two commits that meet one of the texts of either.
-fn edits_meeting(
+/// Edits between two commits that overlap one of the texts of either.
+fn edits_overlapping(
     at: &CommitsAtHand<'_, '_>,
     (base, before): (CommitIndex, &[Span]),
     (head, after): (CommitIndex, &[Span]),
@@ -135,13 +135,13 @@ fn edits_meeting(
     edits.map(cause).collect()
 }
 
-/// What a finding is known by although its lines move.
+/// Identity of a finding, independent of its line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct FindingSubject {
     rule: &'static str,
     subject: String,
     document: Option<DocKey>,
-    /// The file, if no document is concerned.
+    /// File, if the finding is not about a document.
     path: Option<RepoPath>,
 }
 
@@ -154,7 +154,7 @@ impl FindingSubject {
 }
 
 impl BlameRun<'_> {
-    /// The commits that brought findings.
+    /// Commits that introduced findings.
     pub(super) fn findings(
         &self,
         history: SiteHistory<'_>,
@@ -168,11 +168,11 @@ impl BlameRun<'_> {
             fact: true,
         });
         walk.follow(self.first, facts.collect());
-        let following = FollowingFacts { fact: &finding_at, goes_on: false };
+        let following = FollowingFacts { fact: &finding_at, continues: false };
         let step =
             |at: &CommitsAtHand<'_, '_>, commit, facts: &[_]| following.step(at, commit, facts);
         let (found, is_partial) =
-            self.go(&mut walk, &step, |found| found.commit, &mut |_, _| Ok(()))?;
+            self.run_walk(&mut walk, &step, |found| found.commit, &mut |_, _| Ok(()))?;
         let named = NamedCommits::of(&walk, found.iter().map(|found| found.commit));
         let mut changes: BTreeMap<usize, BlamedChange> =
             found.into_iter().map(|found| (found.index, found.blamed(&named))).collect();
@@ -185,7 +185,7 @@ impl BlameRun<'_> {
         self.end(walk, named, (BlameAnswer::Findings(findings.collect()), is_partial))
     }
 
-    /// The findings in the site where the walk begins, of the documents that are asked for.
+    /// Findings at the start of the walk, in the requested documents.
     fn findings_now(
         &self,
         site: &RenderedSite<'_>,
@@ -209,14 +209,14 @@ impl BlameRun<'_> {
         let found: BTreeMap<FindingSubject, Diagnostic> =
             found.map(|(it, path)| (FindingSubject::of(&it, path), it)).collect();
         if found.is_empty() {
-            let message = "there is no such finding";
-            let help = "`--finding` says which commit brought a finding that there is now";
+            let message = "no such finding";
+            let help = "`--finding` needs a rule with findings in the current state";
             return Err(Error::new(ErrorKind::Usage, message).with_help(help));
         }
         Ok(found)
     }
 
-    /// Since which commits the texts on a line reach a value, or do not.
+    /// Commits since which the texts on a line reach a value, or do not.
     pub(super) fn texts(
         &self,
         history: SiteHistory<'_>,
@@ -231,11 +231,11 @@ impl BlameRun<'_> {
             fact: reach_of(trace),
         });
         walk.follow(self.first, facts.collect());
-        let following = FollowingFacts { fact: &reach_at, goes_on: true };
+        let following = FollowingFacts { fact: &reach_at, continues: true };
         let step =
             |at: &CommitsAtHand<'_, '_>, commit, facts: &[_]| following.step(at, commit, facts);
         let (found, is_partial) =
-            self.go(&mut walk, &step, |found| found.commit, &mut |_, _| Ok(()))?;
+            self.run_walk(&mut walk, &step, |found| found.commit, &mut |_, _| Ok(()))?;
         let named = NamedCommits::of(&walk, found.iter().map(|found| found.commit));
         let mut steps: BTreeMap<usize, Vec<ReachStep>> = BTreeMap::new();
         for found in found {
@@ -258,18 +258,18 @@ impl BlameRun<'_> {
         self.end(walk, named, (BlameAnswer::Texts(texts.collect()), is_partial))
     }
 
-    /// The texts on a line in the site where the walk begins.
+    /// Texts on a line at the start of the walk.
     fn texts_now(
         &self,
         site: &RenderedSite<'_>,
         place: &str,
     ) -> Result<Vec<(TextSubject, TextTrace)>, Error> {
         let (Some(_), Some(path)) = (&self.request.name, &self.request.path) else {
-            let message = "missing arguments NAME, PATH: `--why-not` asks about one value";
+            let message = "missing arguments NAME, PATH: `--why-not` needs one value";
             return Err(Error::new(ErrorKind::Usage, message));
         };
         let number = file_and_line(place)?.1.ok_or_else(|| {
-            let message = format!("`{place}` names no line");
+            let message = format!("missing line number in `{place}`");
             Error::new(ErrorKind::Usage, message).with_help("write it as FILE:LINE")
         })?;
         let line = line_of(site, &self.files, number, place)?;
@@ -280,7 +280,7 @@ impl BlameRun<'_> {
         let own = line.document(site);
         let places = own.map(|doc| line.places(site, doc)).unwrap_or_default();
         if places.is_empty() {
-            let message = format!("no value of a document is at `{place}`");
+            let message = format!("no value of a document at `{place}`");
             return Err(Error::new(ErrorKind::Usage, message));
         }
         let replay = Replay::new(site.graph, site.rendered);
@@ -312,7 +312,7 @@ impl<F> FoundFact<F> {
     }
 }
 
-/// Whether there is a finding in a commit.
+/// Whether a finding exists in a commit.
 fn finding_at(
     at: &CommitsAtHand<'_, '_>,
     commit: CommitIndex,
@@ -337,7 +337,7 @@ fn finding_at(
 #[derive(Clone, Debug)]
 struct TextSubject {
     document: DocKey,
-    /// Its place in the document's own data.
+    /// Place in the document's own data.
     text: Location,
     output: DocKey,
     place: Location,

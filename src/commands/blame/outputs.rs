@@ -1,4 +1,4 @@
-//! The outputs or the value that are asked for, and what is said of their commits.
+//! Outputs or the value that are requested, and the answer about their commits.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -24,18 +24,18 @@ use crate::yaml::Node;
 use crate::yaml::emit::to_flow;
 use crate::yaml::path::{Location, Path, children};
 
-/// An output that is asked for, with the places of its values.
-struct AskedOutput {
+/// A requested output, with the places of its values.
+struct RequestedOutput {
     document: DocKey,
     at: Span,
     data: Node,
-    /// That of the output as a whole first, unless a value is asked for.
+    /// The output's root comes first, unless a value is requested.
     places: Vec<Location>,
     is_cut: bool,
 }
 
 impl BlameRun<'_> {
-    /// The commits of the values of outputs, or all that one value was.
+    /// Commits of the values of outputs, or the history of one value.
     pub(super) fn values(
         &self,
         history: SiteHistory<'_>,
@@ -43,21 +43,21 @@ impl BlameRun<'_> {
         found_steps: &mut FoundSteps<'_>,
     ) -> Result<(Checked<()>, Blame), Error> {
         let mut walk = Walk::new(history, states);
-        let asked = self.begin(&mut walk, |site, _| asked(site, self.request))?;
+        let asked = self.begin(&mut walk, |site, _| requested(site, self.request))?;
         walk.follow(self.first, followed(&asked));
         let after_change = match self.request.path {
-            Some(_) => AfterChange::GoOn,
+            Some(_) => AfterChange::Continue,
             None => AfterChange::Stop,
         };
         let following = FollowingValues { keys: &self.settings.keys, after_change };
-        let (found, is_partial) = self.go(
+        let (found, is_partial) = self.run_walk(
             &mut walk,
             &|at, commit, outputs| following.step(at, commit, outputs),
             |change| change.commit,
             &mut |walk, found| {
                 self.add_commits_of_further(walk, found)?;
                 if self.request.path.is_some() {
-                    self.hand_out(walk, found, &asked[0], found_steps);
+                    self.report_steps(walk, found, &asked[0], found_steps);
                 }
                 Ok(())
             },
@@ -78,12 +78,12 @@ impl BlameRun<'_> {
 type OutputsWalk<'w, 'p> = Walk<'w, 'p, FollowedOutput>;
 
 impl BlameRun<'_> {
-    /// Hands out steps of the history of a value.
-    fn hand_out(
+    /// Passes on steps of the history of a value.
+    fn report_steps(
         &self,
         walk: &OutputsWalk<'_, '_>,
         found: &[FoundChange],
-        output: &AskedOutput,
+        output: &RequestedOutput,
         found_steps: &mut FoundSteps<'_>,
     ) {
         let named = NamedCommits::of(walk, found.iter().map(|change| change.commit));
@@ -98,8 +98,8 @@ impl BlameRun<'_> {
         found_steps(&part, &View::new(sources, &secrets, &opaque));
     }
 
-    /// Adds the commits of further repositories that changed values, where a site is made of other
-    /// commits of these from a commit on.
+    /// Adds the commits of further repositories that changed values, for sites whose pins changed
+    /// in a commit.
     fn add_commits_of_further(
         &self,
         walk: &mut OutputsWalk<'_, '_>,
@@ -149,7 +149,9 @@ impl BlameRun<'_> {
         let step =
             |at: &CommitsAtHand<'_, '_>, commit, outputs: &[_]| following.step(at, commit, outputs);
         let (found, _) =
-            self.go(&mut walk, &step, |change: &FoundChange| change.commit, &mut |_, _| Ok(()))?;
+            self.run_walk(&mut walk, &step, |change: &FoundChange| change.commit, &mut |_, _| {
+                Ok(())
+            })?;
         for further in found.iter().filter(|further| further.end == BlameEnd::Changed) {
             let Some(commit) = &walk.history.commit(further.commit).commit else { continue };
             let indexes = || further.values.iter().map(|value| value.index);
@@ -164,7 +166,7 @@ impl BlameRun<'_> {
     }
 }
 
-/// The documents that a request names.
+/// Documents that a request names.
 pub(super) fn documents(
     site: &RenderedSite<'_>,
     request: &BlameRequest,
@@ -180,8 +182,11 @@ pub(super) fn documents(
     Ok(vec![provenance::document(site, &question)?])
 }
 
-fn asked(site: &RenderedSite<'_>, request: &BlameRequest) -> Result<Vec<AskedOutput>, Error> {
-    /// Maximum number of values of an output that are followed.
+fn requested(
+    site: &RenderedSite<'_>,
+    request: &BlameRequest,
+) -> Result<Vec<RequestedOutput>, Error> {
+    /// Maximum number of values of an output that are traced.
     const MAX_VALUES: usize = 20_000;
     let mut asked = Vec::new();
     for doc in documents(site, request)? {
@@ -196,12 +201,12 @@ fn asked(site: &RenderedSite<'_>, request: &BlameRequest) -> Result<Vec<AskedOut
             }
         }
         let (document, at, data) = (recipe.key.clone(), recipe.span, data.clone());
-        asked.push(AskedOutput { document, at, data, places, is_cut });
+        asked.push(RequestedOutput { document, at, data, places, is_cut });
     }
     Ok(asked)
 }
 
-/// Adds the places of all that is written as one value: scalars, empty mappings and lists, secrets.
+/// Adds the places of everything written as one value: scalars, empty mappings and lists, secrets.
 fn add_values(node: &Node, here: &mut Location, most: usize, places: &mut Vec<Location>) {
     let is_whole = node.secret || children(node).next().is_none();
     if is_whole && places.len() <= most {
@@ -217,10 +222,10 @@ fn add_values(node: &Node, here: &mut Location, most: usize, places: &mut Vec<Lo
     }
 }
 
-/// The values to be followed, numbered from the first of the first output on.
-fn followed(asked: &[AskedOutput]) -> Vec<FollowedOutput> {
+/// Values to trace, numbered from the first value of the first output.
+fn followed(asked: &[RequestedOutput]) -> Vec<FollowedOutput> {
     let mut next = 0;
-    let mut of_output = |output: &AskedOutput| {
+    let mut of_output = |output: &RequestedOutput| {
         let values = output.places.iter().map(|place| {
             next += 1;
             FollowedValue { index: next - 1, place: place.clone() }
@@ -230,20 +235,19 @@ fn followed(asked: &[AskedOutput]) -> Vec<FollowedOutput> {
     asked.iter().map(&mut of_output).collect()
 }
 
-/// That there is a value, or was one.
+/// Fails if the value does not exist and never did.
 fn ensure_there(history: &ValueHistory, path: &str) -> Result<(), Error> {
     let was_there = history.steps.iter().any(|step| step.before.is_some() || step.after.is_some());
     if history.value.is_some() || was_there {
         return Ok(());
     }
     let (schema, name) = (&history.document.schema, &history.document.name);
-    let message =
-        format!("there is nothing at `{}` of {schema} {name}, and never was", history.place);
+    let message = format!("no value at `{}` of {schema} {name}, now or earlier", history.place);
     let near = Path::parse(path).ok().and_then(|path| path.near_miss(&history.data));
     Err(provenance::did_you_mean(Error::new(ErrorKind::Usage, message), near.as_deref()))
 }
 
-fn value(found: &[FoundChange], output: &AskedOutput, named: &NamedCommits) -> ValueHistory {
+fn value(found: &[FoundChange], output: &RequestedOutput, named: &NamedCommits) -> ValueHistory {
     let steps = found.iter().flat_map(|change| {
         change.values.iter().map(|value| ValueStep {
             change: blamed(change, value.causes.clone(), value.further.clone(), named),
@@ -251,7 +255,7 @@ fn value(found: &[FoundChange], output: &AskedOutput, named: &NamedCommits) -> V
             after: value.after.clone(),
         })
     });
-    let place = output.places.first().expect("a value was asked for").clone();
+    let place = output.places.first().expect("a value was requested").clone();
     ValueHistory {
         document: output.document.clone(),
         data: output.data.clone(),
@@ -264,7 +268,7 @@ fn value(found: &[FoundChange], output: &AskedOutput, named: &NamedCommits) -> V
 
 fn outputs(
     found: Vec<FoundChange>,
-    asked: Vec<AskedOutput>,
+    asked: Vec<RequestedOutput>,
     named: &NamedCommits,
 ) -> Vec<BlamedOutput> {
     let (of_values, changes) = changes_of_values(found, named);
@@ -293,8 +297,8 @@ fn outputs(
     outputs
 }
 
-/// For each value, by its number, what is said of its commit: values that the same edits of a commit
-/// changed have one.
+/// Index of the change of each value, by the value's number. Values that the same edits of a commit
+/// changed share a change.
 fn changes_of_values(
     found: Vec<FoundChange>,
     named: &NamedCommits,
@@ -316,7 +320,7 @@ fn changes_of_values(
     (of_values, changes)
 }
 
-/// The changes of one output, of those of all.
+/// Changes of one output, taken from those of all.
 struct OwnChanges<'c> {
     all: &'c [BlamedChange],
     own: Vec<usize>,
@@ -353,19 +357,19 @@ fn blamed(
     }
 }
 
-/// Of the history of a value the commits that made it this text, or another than this.
+/// Keeps the commits in the history of a value that set it to this text or away from it.
 ///
 /// # Errors
-/// If it never was, and if the value is secret: that would tell what it is.
+/// If it never had this text, or if the value is secret, because the answer would reveal it.
 pub(super) fn when(blame: Blame, text: &str) -> Result<Blame, Error> {
-    /// Maximum number of values that are named.
+    /// Maximum number of values that are listed.
     const MAX_VALUES: usize = 5;
     let BlameAnswer::Value(history) = blame.answer else {
-        let message = "missing argument PATH: `--when` asks for the history of one value";
+        let message = "missing argument PATH: `--when` needs one value";
         return Err(Error::new(ErrorKind::Usage, message));
     };
     if history.steps.iter().any(ValueStep::is_secret) {
-        let message = "the value is, or was, secret: `--when` would say what it is";
+        let message = "the value is or was secret, and `--when` would reveal it";
         return Err(Error::new(ErrorKind::Usage, message));
     }
     let is_it = |node: &Option<Node>| {
@@ -377,7 +381,7 @@ pub(super) fn when(blame: Blame, text: &str) -> Result<Blame, Error> {
     let steps: Vec<ValueStep> =
         steps.filter(|step| is_it(&step.before) != is_it(&step.after)).collect();
     if steps.is_empty() {
-        let message = format!("the value never was `{text}`");
+        let message = format!("the value was never `{text}`");
         let values = values.iter().take(MAX_VALUES).cloned().collect::<Vec<_>>().join(", ");
         let help = format!("it was {values}");
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));

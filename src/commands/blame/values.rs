@@ -1,5 +1,5 @@
-//! Values of outputs that are followed back: each is handed to a parent in which it is the same, and
-//! belongs to the commit for which there is none.
+//! Values of outputs that are traced through history: each is passed on to a parent in which it is
+//! equal. If there is none, the commit is the one that changed it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::mem;
@@ -13,16 +13,16 @@ use crate::yaml::Node;
 use crate::yaml::diff::{Counterparts, Difference, ListKeys, identical, same};
 use crate::yaml::path::Location;
 
-/// A value that is followed back.
+/// A value that is traced.
 #[derive(Clone, Debug)]
 pub(super) struct FollowedValue {
-    /// Which one of those that the walk was begun with.
+    /// Index among the initial values of the walk.
     pub(super) index: usize,
-    /// Where it is in the commit that it was followed to.
+    /// Place in the commit that it was traced to.
     pub(super) place: Location,
 }
 
-/// Values of one output, as it is called in the commit that they were followed to.
+/// Values of one output, under its name in the commit that they were traced to.
 #[derive(Clone, Debug)]
 pub(super) struct FollowedOutput {
     pub(super) key: DocKey,
@@ -32,15 +32,15 @@ pub(super) struct FollowedOutput {
 /// A commit that changed values of an output.
 pub(super) struct FoundChange {
     pub(super) commit: CommitIndex,
-    /// The commit before it; none if there is none.
+    /// The previous commit, if any.
     pub(super) base: Option<CommitIndex>,
-    /// Commits before it that cannot be rendered.
+    /// Skipped commits before it that cannot be rendered.
     pub(super) passed_over: Vec<CommitIndex>,
     pub(super) end: BlameEnd,
     pub(super) key: DocKey,
-    /// The name of the output before it, if that is another.
+    /// Name of the output before the commit, if it was renamed.
     pub(super) renamed_from: Option<DocKey>,
-    /// Whether the file of the output's document is another.
+    /// Whether the file of the output's document changed.
     pub(super) touched: bool,
     pub(super) values: Vec<FoundValue>,
 }
@@ -51,29 +51,28 @@ pub(super) struct FoundValue {
     pub(super) before: Option<Node>,
     pub(super) after: Option<Node>,
     pub(super) causes: Vec<BlameCause>,
-    /// Where it is.
+    /// Place in the output.
     pub(super) place: Location,
-    /// The commits of further repositories that changed it.
+    /// Commits of further repositories that changed it.
     pub(super) further: Vec<FurtherCommit>,
 }
 
 impl FoundValue {
-    /// The value as it is followed further.
+    /// The value, to be traced further.
     pub(super) fn followed(&self) -> FollowedValue {
         FollowedValue { index: self.index, place: self.place.clone() }
     }
 }
 
-/// What is done with a value whose commit is found.
+/// Action for a value whose commit is found.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AfterChange {
-    /// Nothing more.
     Stop,
-    /// What was there before is followed further.
-    GoOn,
+    /// Trace the previous value further.
+    Continue,
 }
 
-/// How values are followed.
+/// Settings for tracing values.
 pub(super) struct FollowingValues<'k> {
     pub(super) keys: &'k ListKeys,
     pub(super) after_change: AfterChange,
@@ -88,21 +87,21 @@ struct ChangedOutput<'s> {
 }
 
 impl ChangedOutput<'_> {
-    /// The files of its document, in the commit and before it.
+    /// Files of its document, in the commit and before it.
     fn files(&self) -> [Option<FileId>; 2] {
         let before = self.before.known.first().and_then(|(_, before)| before.file());
         [self.here.file(), before]
     }
 }
 
-/// The edits that changed outputs, each with the place where it did.
+/// Edits that changed outputs, each with the place of its change.
 type CausesByOutput = HashMap<DocKey, Vec<(Location, BlameCause)>>;
 
 type ValuesDone = Done<FollowedOutput, FoundChange>;
 
 impl FollowingValues<'_> {
-    /// Hands on the values that were followed to a commit; none if commits are needed that are not
-    /// at hand.
+    /// Passes the values at a commit on to its parents; `None` if commits are needed that are not
+    /// in memory.
     pub(super) fn step(
         &self,
         at: &CommitsAtHand<'_, '_>,
@@ -112,7 +111,7 @@ impl FollowingValues<'_> {
         let mut done = ValuesDone::default();
         let mut changed = Vec::new();
         for (key, values) in joined(outputs) {
-            let output = self.hand_on((at, commit), key, values, &mut done)?;
+            let output = self.pass_on((at, commit), key, values, &mut done)?;
             changed.extend((!output.values.is_empty()).then_some(output));
         }
         let causes = causes(at, commit, &changed);
@@ -122,9 +121,8 @@ impl FollowingValues<'_> {
         Some(done)
     }
 
-    /// Hands on those values of an output that are the same in a commit before, and leaves the
-    /// others.
-    fn hand_on<'s>(
+    /// Passes on the values of an output that are equal in a parent, and returns the others.
+    fn pass_on<'s>(
         &self,
         (at, commit): (&CommitsAtHand<'s, '_>, CommitIndex),
         key: &DocKey,
@@ -145,17 +143,17 @@ impl FollowingValues<'_> {
         };
         let before = at.before(commit, &output_before, &mut done.unusable)?;
         for (earlier, other) in &before.known {
-            let passed = self.pass(&mut values, here.data(), other, key);
+            let passed = self.take_unchanged(&mut values, here.data(), other, key);
             if !passed.is_empty() {
                 let key = other.name(key).clone();
-                done.handed_on.push((*earlier, FollowedOutput { key, values: passed }));
+                done.passed_on.push((*earlier, FollowedOutput { key, values: passed }));
             }
         }
         Some(ChangedOutput { key: key.clone(), here, values, before })
     }
 
-    /// Takes those values out of `left` that are the same in an earlier commit.
-    fn pass(
+    /// Removes the values from `left` that are equal in an earlier commit.
+    fn take_unchanged(
         &self,
         left: &mut Vec<FollowedValue>,
         head: Option<&Node>,
@@ -169,7 +167,7 @@ impl FollowingValues<'_> {
             (Some(head), Some(base)) if identical(head, base) => return mem::take(left),
             (Some(head), Some(base)) => (head, base),
             (head, base) => {
-                // What is not there is the same where there is no output.
+                // A missing value is equal to one of a missing output.
                 let data = head.or(base);
                 let is_absent = |place: &Location| data.is_none_or(|it| place.get(it).is_none());
                 return left.extract_if(.., |value| is_absent(&value.place)).collect();
@@ -193,7 +191,7 @@ impl FollowingValues<'_> {
         passed
     }
 
-    /// Adds that a commit changed values of an output.
+    /// Records that a commit changed values of an output.
     fn add_change(
         &self,
         at: &CommitsAtHand<'_, '_>,
@@ -224,7 +222,7 @@ impl FollowingValues<'_> {
             let (place, before) = there.map(|(place, node)| (place, node.clone())).unzip();
             let place = place.unwrap_or_else(|| value.place.clone());
             followed.push(FollowedValue { index: value.index, place });
-            let of_value = causes.iter().filter(|(place, _)| meet(place, &value.place));
+            let of_value = causes.iter().filter(|(place, _)| overlap(place, &value.place));
             FoundValue {
                 index: value.index,
                 before,
@@ -235,10 +233,10 @@ impl FollowingValues<'_> {
             }
         });
         let values = found.collect();
-        let goes_on = self.after_change == AfterChange::GoOn && end == BlameEnd::Changed;
-        if let Some((base, other)) = base.filter(|_| goes_on) {
+        let continues = self.after_change == AfterChange::Continue && end == BlameEnd::Changed;
+        if let Some((base, other)) = base.filter(|_| continues) {
             let key = other.name(&key).clone();
-            done.handed_on.push((*base, FollowedOutput { key, values: followed }));
+            done.passed_on.push((*base, FollowedOutput { key, values: followed }));
         }
         done.changes.push(FoundChange {
             commit,
@@ -253,7 +251,7 @@ impl FollowingValues<'_> {
     }
 }
 
-/// The values of each output: several commits may have handed on some of them.
+/// Merges the values of each output, which several commits may have passed on.
 fn joined(outputs: &[FollowedOutput]) -> Vec<(&DocKey, Vec<FollowedValue>)> {
     let mut at: HashMap<&DocKey, usize> = HashMap::new();
     let mut joined: Vec<(&DocKey, Vec<FollowedValue>)> = Vec::new();
@@ -267,7 +265,7 @@ fn joined(outputs: &[FollowedOutput]) -> Vec<(&DocKey, Vec<FollowedValue>)> {
     joined
 }
 
-/// The edits that changed what is at the places of these outputs of a commit.
+/// Edits that changed the places of these outputs of a commit.
 fn causes(
     at: &CommitsAtHand<'_, '_>,
     commit: CommitIndex,
@@ -283,7 +281,7 @@ fn causes(
     for (base, outputs) in by_base {
         let focus = |changes: Vec<Change>| {
             let asked = changes.iter().filter_map(|it| Some((it, outputs.get(&it.key)?)));
-            asked.flat_map(|(change, output)| parted(change, &output.values)).collect()
+            asked.flat_map(|(change, output)| split(change, &output.values)).collect()
         };
         let Some((base, head)) = at.index_of(base).zip(at.index_of(commit)) else { continue };
         let Some(found) = at.states.changes(base, head, focus) else { continue };
@@ -304,13 +302,13 @@ fn causes(
     causes
 }
 
-/// A change for each of its differences that meets one of these values.
-fn parted(change: &Change, values: &[FollowedValue]) -> Vec<Change> {
+/// Splits a change into one per difference that overlaps one of these values.
+fn split(change: &Change, values: &[FollowedValue]) -> Vec<Change> {
     if change.status != Status::Changed {
         return vec![change.clone()];
     }
     let is_met = |difference: &&Difference| {
-        values.iter().any(|value| meet(difference.location(), &value.place))
+        values.iter().any(|value| overlap(difference.location(), &value.place))
     };
     let met = change.data.iter().filter(is_met);
     let of = |difference: &Difference| Change {
@@ -321,7 +319,7 @@ fn parted(change: &Change, values: &[FollowedValue]) -> Vec<Change> {
     met.map(of).collect()
 }
 
-/// Whether one place is the other, or is in it.
-fn meet(one: &Location, other: &Location) -> bool {
+/// Whether one place equals or contains the other.
+fn overlap(one: &Location, other: &Location) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }

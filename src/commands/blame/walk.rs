@@ -1,5 +1,5 @@
-//! The walk back through the history of a site, for any number of items: what a step cannot hand on
-//! to a commit before belongs to the commit at hand.
+//! Walk through the history of a site, for any number of items. Items that a step cannot pass on to
+//! a parent belong to the current commit.
 
 use std::cell::{OnceCell, RefCell};
 use std::cmp::Reverse;
@@ -13,36 +13,35 @@ use crate::render::Outcome;
 use crate::source::{DocKey, FileId, Span};
 use crate::yaml::Node;
 
-/// A walk under way, of items that are followed.
+/// A walk through the history with the items that it traces.
 pub(super) struct Walk<'w, 'p, T> {
     pub(super) history: SiteHistory<'w>,
-    /// None while they are lent to another walk.
+    /// `None` while lent to another walk.
     states: Option<SiteStates<'p>>,
-    /// Items that were followed to a commit and are to be followed further, newest commit first.
+    /// Items still to be traced, by the commit they were traced to, newest commit first.
     pending: BTreeMap<(Reverse<i64>, CommitIndex), Vec<T>>,
-    /// Number of commits that are at hand at a time.
+    /// Number of commits that are in memory at a time.
     window: usize,
-    /// Commits that were met and cannot be rendered, and what is in the way.
+    /// Commits that cannot be rendered, with the place of the fault.
     pub(super) unusable: BTreeMap<CommitIndex, Option<Span>>,
 }
 
-/// What came of the items at a commit.
+/// Result for the items at a commit.
 pub(super) struct Done<T, C> {
-    /// Those that are the same in a commit before.
-    pub(super) handed_on: Vec<(CommitIndex, T)>,
-    /// What the commit changed.
+    /// Items that are equal in an earlier commit.
+    pub(super) passed_on: Vec<(CommitIndex, T)>,
+    /// Changes by the commit.
     pub(super) changes: Vec<C>,
     pub(super) unusable: BTreeMap<CommitIndex, Option<Span>>,
 }
 
-/// A step of a walk: looks at the items that were followed to a commit. None if commits are needed
-/// that are not at hand.
+/// A step of a walk for the items at a commit. `None` if commits are needed that are not in memory.
 pub(super) type Step<'f, T, C> =
     &'f dyn Fn(&CommitsAtHand<'_, '_>, CommitIndex, &[T]) -> Option<Done<T, C>>;
 
 impl<T, C> Default for Done<T, C> {
     fn default() -> Self {
-        Self { handed_on: Vec::new(), changes: Vec::new(), unusable: BTreeMap::new() }
+        Self { passed_on: Vec::new(), changes: Vec::new(), unusable: BTreeMap::new() }
     }
 }
 
@@ -52,12 +51,12 @@ impl<'w, 'p, T> Walk<'w, 'p, T> {
         Self { history, states, pending, window: 4, unusable }
     }
 
-    /// The states, for another walk meanwhile.
+    /// Lends the states to another walk.
     ///
     /// # Panics
     /// If they are lent already.
     pub(super) fn lend_states(&mut self) -> SiteStates<'p> {
-        self.states.take().expect("the states are here")
+        self.states.take().expect("the states are not lent")
     }
 
     /// Takes the states back.
@@ -70,10 +69,10 @@ impl<'w, 'p, T> Walk<'w, 'p, T> {
     /// # Panics
     /// If they are lent.
     pub(super) fn states(&self) -> &SiteStates<'p> {
-        self.states.as_ref().expect("the states are here")
+        self.states.as_ref().expect("the states are not lent")
     }
 
-    /// Looks at one commit.
+    /// Result of `look` for one commit.
     ///
     /// # Errors
     /// If its files cannot be read.
@@ -83,18 +82,18 @@ impl<'w, 'p, T> Walk<'w, 'p, T> {
         look: impl FnOnce(StateAs<'_>, &StatesAtHand<'_>) -> S,
     ) -> Result<S, Error> {
         let states = [self.history.state(commit)?];
-        let site_states = self.states.as_mut().expect("the states are here");
+        let site_states = self.states.as_mut().expect("the states are not lent");
         site_states.look(&states, self.history.further(), |at_hand| look(at_hand.state(0), at_hand))
     }
 
-    /// Follows items from a commit on.
+    /// Adds items to trace from a commit on.
     pub(super) fn follow(&mut self, commit: CommitIndex, items: Vec<T>) {
         let time = Reverse(self.history.commit(commit).time());
         self.pending.entry((time, commit)).or_default().extend(items);
     }
 
-    /// Goes as far as the commits that are at hand together allow, and hands every change to
-    /// `found`. Returns whether there is more to do.
+    /// Continues as far as the commits in memory allow, and passes every change to `found`. Returns
+    /// whether there is more to do.
     ///
     /// # Errors
     /// If files or commits cannot be read.
@@ -103,7 +102,7 @@ impl<'w, 'p, T> Walk<'w, 'p, T> {
         step: Step<'_, T, C>,
         found: &mut dyn FnMut(C),
     ) -> Result<bool, Error> {
-        /// Maximum number of commits that are at hand at a time, unless one step needs more.
+        /// Maximum number of commits that are in memory at a time, unless one step needs more.
         const MAX_WINDOW: usize = 64;
         let commits = self.next_commits()?;
         if commits.is_empty() {
@@ -116,7 +115,7 @@ impl<'w, 'p, T> Walk<'w, 'p, T> {
         let mut has_moved = false;
         let Self { history, states: site_states, pending, unusable, .. } = self;
         let (history, site_states) = (&*history, site_states.as_mut());
-        let site_states = site_states.expect("the states are here");
+        let site_states = site_states.expect("the states are not lent");
         site_states.look(&states, history.further(), |at_hand| {
             let at_hand = CommitsAtHand::new(history, at_hand, &commits);
             while let Some(entry) = pending.first_entry() {
@@ -124,7 +123,7 @@ impl<'w, 'p, T> Walk<'w, 'p, T> {
                 entry.remove();
                 has_moved = true;
                 unusable.extend(done.unusable);
-                for (commit, item) in done.handed_on {
+                for (commit, item) in done.passed_on {
                     let time = Reverse(history.commit(commit).time());
                     pending.entry((time, commit)).or_default().push(item);
                 }
@@ -136,7 +135,7 @@ impl<'w, 'p, T> Walk<'w, 'p, T> {
         Ok(!self.pending.is_empty())
     }
 
-    /// The commits to be at hand next: those to which items were followed, and those before them.
+    /// Commits to load next: those with pending items, and their parents.
     fn next_commits(&mut self) -> Result<Vec<CommitIndex>, Error> {
         let mut open: BTreeSet<(Reverse<i64>, CommitIndex)> =
             self.pending.keys().copied().collect();
@@ -156,13 +155,13 @@ impl<'w, 'p, T> Walk<'w, 'p, T> {
     }
 }
 
-/// Commits that are at hand together.
+/// Commits that are in memory together.
 pub(super) struct CommitsAtHand<'s, 'h> {
     pub(super) history: &'s SiteHistory<'s>,
     pub(super) states: &'s StatesAtHand<'h>,
-    /// Where they are among the states.
+    /// Index of the state of each commit.
     indexes: HashMap<CommitIndex, usize>,
-    /// The outputs of each state by schema and name.
+    /// Outputs of each state by schema and name.
     documents: Vec<OnceCell<OutputsByName<'s>>>,
     /// Earlier names of outputs, for pairs of states.
     renamed: RefCell<HashMap<(usize, usize), HashMap<DocKey, DocKey>>>,
@@ -170,15 +169,15 @@ pub(super) struct CommitsAtHand<'s, 'h> {
 
 type OutputsByName<'s> = HashMap<(&'s str, &'s str), Vec<DocId>>;
 
-/// What is at hand of a commit.
+/// Knowledge about a commit in memory.
 pub(super) enum Known<K> {
-    /// This.
+    /// Known.
     Is(K),
-    /// It cannot be known: what is at this place cannot be read, or used.
+    /// Unknown, because this place is unreadable or unusable.
     Not(Option<Span>),
 }
 
-/// The commits before one, as far as something is known of them.
+/// Earlier commits, as far as anything is known of them.
 pub(super) struct Before<K> {
     pub(super) known: Vec<(CommitIndex, K)>,
     pub(super) passed_over: Vec<CommitIndex>,
@@ -186,16 +185,16 @@ pub(super) struct Before<K> {
 
 /// An output in one commit.
 pub(super) enum OutputAt<'s> {
-    /// Its data, its name, and the text of its document.
+    /// Data, name, and the span of its document.
     Data(&'s Node, DocKey, Span),
-    /// There is no such output.
+    /// The output does not exist.
     Absent,
-    /// There is no such site.
+    /// The site does not exist.
     NoSite,
 }
 
 impl<'s> OutputAt<'s> {
-    /// The file of its document.
+    /// File of its document.
     pub(super) fn file(&self) -> Option<FileId> {
         match self {
             OutputAt::Data(.., span) => Some(span.file),
@@ -203,7 +202,7 @@ impl<'s> OutputAt<'s> {
         }
     }
 
-    /// Its name; that of the output as it is called later if it is not there.
+    /// Its name, or its later name if it does not exist.
     pub(super) fn name<'k>(&'k self, later: &'k DocKey) -> &'k DocKey {
         match self {
             OutputAt::Data(_, key, _) => key,
@@ -230,12 +229,12 @@ impl<'s, 'h> CommitsAtHand<'s, 'h> {
         Self { history, states, indexes, documents, renamed: RefCell::default() }
     }
 
-    /// The index of the state of a commit, if it is at hand.
+    /// Index of the state of a commit, if it is in memory.
     pub(super) fn index_of(&self, commit: CommitIndex) -> Option<usize> {
         self.indexes.get(&commit).copied()
     }
 
-    /// The site in a commit, if that is at hand; none where there is no such site.
+    /// The site in a commit that is in memory, `None` inside if it does not exist.
     pub(super) fn site(&self, commit: CommitIndex) -> Option<Known<Option<RenderedSite<'s>>>> {
         let states: &'s StatesAtHand<'h> = self.states;
         Some(match states.state(self.index_of(commit)?) {
@@ -246,13 +245,13 @@ impl<'s, 'h> CommitsAtHand<'s, 'h> {
         })
     }
 
-    /// The output of this name in a commit, if that is at hand.
+    /// The output of this name in a commit, if that is in memory.
     pub(super) fn output(&self, commit: CommitIndex, key: &DocKey) -> Option<Known<OutputAt<'s>>> {
         self.output_named(commit, key, false)
     }
 
-    /// The output of this name in a commit before a later one, if both are at hand. As outputs are
-    /// matched: the layer counts only among several.
+    /// The output of this name in an earlier commit, if both are in memory. Matches as outputs are
+    /// paired: the layer matters only if there are several.
     pub(super) fn output_before(
         &self,
         (earlier, later): (CommitIndex, CommitIndex),
@@ -291,7 +290,7 @@ impl<'s, 'h> CommitsAtHand<'s, 'h> {
         })
     }
 
-    /// The outputs of a schema and a name.
+    /// Outputs of a schema and a name.
     fn named<'k>(
         &'k self,
         commit: CommitIndex,
@@ -304,7 +303,7 @@ impl<'s, 'h> CommitsAtHand<'s, 'h> {
         found.map_or(&[], Vec::as_slice)
     }
 
-    /// The name in an earlier commit of an output of a later one, if that is another.
+    /// Name in an earlier commit of an output of a later one, if it was renamed.
     pub(super) fn renamed_from(
         &self,
         earlier: CommitIndex,
@@ -317,8 +316,8 @@ impl<'s, 'h> CommitsAtHand<'s, 'h> {
         of_pair.get(key).cloned()
     }
 
-    /// The parents of a commit, and in the place of those of which something is not known their
-    /// parents; none if one is not at hand.
+    /// Parents of a commit; a parent that cannot be rendered is replaced by its own parents. `None`
+    /// if one is not in memory.
     pub(super) fn before<K>(
         &self,
         commit: CommitIndex,

@@ -1,8 +1,8 @@
-//! The two sides as the surroundings have them: hooks first, then CI jobs,
-//! then the branch that others start from. The first that speaks decides.
+//! Detects the two sides from the environment: hooks first, then CI jobs, then the default branch.
+//! The first match is used.
 //!
-//! Only what says for certain which commits are meant is listened to. A job
-//! whose commits are not in its clone ends with the command that brings them.
+//! Only reliable information about the commits is used. If a job's commits are missing in its
+//! clone, the error contains the command to fetch them.
 
 use serde_json::Value as Json;
 
@@ -10,7 +10,7 @@ use super::{ChosenSide, ChosenSides, Environment, commit, common, staged};
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::Repository;
 
-/// All variables that are read here.
+/// Variables that are read here.
 pub(super) const VARIABLES: &[&str] = &[
     "BITBUCKET_PR_DESTINATION_BRANCH",
     "BITBUCKET_PR_DESTINATION_COMMIT",
@@ -48,10 +48,10 @@ const DETECTIONS: [Detection; 9] = [
     default_branch,
 ];
 
-/// What the surroundings ask to compare, if they do.
+/// Sides that the environment asks to compare, if any.
 ///
 /// # Errors
-/// Where they do, and it cannot be compared.
+/// If it asks for a comparison that is not possible.
 pub(super) fn sides(
     repository: &Repository,
     environment: &Environment,
@@ -64,9 +64,8 @@ pub(super) fn sides(
     Ok(None)
 }
 
-/// Where all there is is pushed, the first commit too, to a remote that has
-/// nothing yet, there is no commit to compare with: pre-commit names only the
-/// branch that is pushed, prek its commit as well.
+/// First push of all commits to an empty remote: there is no commit to compare with. pre-commit
+/// reports only the pushed branch; prek also reports its commit.
 fn pre_commit_first_push(
     repository: &Repository,
     environment: &Environment,
@@ -84,9 +83,8 @@ fn pre_commit_first_push(
     Ok(Some(ChosenSides::new("pre-commit-first-push", ChosenSide::Nothing, pushed)))
 }
 
-/// pre-commit names two commits where it checks a push, or was told
-/// `--from-ref` and `--to-ref`. The files on disk are then those of whatever
-/// branch is checked out.
+/// pre-commit gives two commits when it checks a push, or with `--from-ref` and `--to-ref`. The
+/// files on disk are then those of the checked out branch.
 fn pre_commit_refs(
     repository: &Repository,
     environment: &Environment,
@@ -99,15 +97,14 @@ fn pre_commit_refs(
         }
         (None, None) => Ok(None),
         (Some(_), None) | (None, Some(_)) => {
-            let message = "of PRE_COMMIT_FROM_REF and PRE_COMMIT_TO_REF only one is set";
+            let message = "only one of PRE_COMMIT_FROM_REF and PRE_COMMIT_TO_REF is set";
             Err(Error::new(ErrorKind::Usage, message))
         }
     }
 }
 
-/// pre-commit before a commit. In CI it is run over all files of a commit,
-/// with nothing staged; that comparison would be empty, and what the job is
-/// about says something else.
+/// pre-commit before a commit. In CI it runs over all files of a commit without staged changes,
+/// where this comparison would be empty; then the variables of the job decide.
 fn pre_commit_staged(
     repository: &Repository,
     environment: &Environment,
@@ -128,8 +125,7 @@ fn pre_commit_staged(
     Ok(Some(sides))
 }
 
-/// GitHub Actions: what the event says
-/// (docs.github.com, "Events that trigger workflows").
+/// GitHub Actions, from the event (docs.github.com, "Events that trigger workflows").
 fn github(
     repository: &Repository,
     environment: &Environment,
@@ -147,16 +143,15 @@ fn github(
             let [from, to] = [["merge_group", "base_sha"], ["merge_group", "head_sha"]]
                 .map(|path| event.text(&path));
             let from = commit(repository, from?, "base of the merge group")?;
-            let to = commit(repository, to?, "its head")?;
+            let to = commit(repository, to?, "head of the merge group")?;
             Ok(Some(ChosenSides::new("github-merge-group", from, to)))
         }
         Some(_) | None => Ok(None),
     }
 }
 
-/// GitHub merges a pull request on trial and checks that out: then its first
-/// parent against it is exactly what merging would change, however old the
-/// base is that the event speaks of.
+/// GitHub checks out a test merge of a pull request. Its diff to its first parent is exactly the
+/// effect of merging, even if the base in the event is outdated.
 fn github_pull_request(
     repository: &Repository,
     environment: &Environment,
@@ -182,8 +177,8 @@ fn github_pull_request(
     Ok(sides)
 }
 
-/// Where HEAD has nothing that its base has not, and is not the commit that is
-/// asked about either, the job has checked out the target branch.
+/// Fails if the job has checked out the target branch: HEAD has no commits on top of its base and
+/// is not the requested commit.
 fn refuse_base_alone(sides: &ChosenSides, head: &str) -> Result<(), Error> {
     let (ChosenSide::Commit { id: from, .. }, ChosenSide::Commit { id: to, .. }) =
         (&sides.from, &sides.to)
@@ -194,19 +189,18 @@ fn refuse_base_alone(sides: &ChosenSides, head: &str) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!("the pull request is not checked out: HEAD has none of {head}");
-    let help = "`actions/checkout` takes it where `ref` is not set, on the event `pull_request`";
+    let help = "use `actions/checkout` without `ref` on the event `pull_request`";
     Err(Error::new(ErrorKind::Git, message).with_help(help))
 }
 
-/// What was there before the push. A new branch has no before; that of a
-/// branch that was overwritten may be gone for good, and then a whole clone
-/// has the first parent of what was pushed at most.
+/// The state before the push. A new branch has none. That of an overwritten branch may be lost;
+/// then a full clone only has the first parent of the pushed commit.
 fn github_push(repository: &Repository, event: &Event) -> Result<Option<ChosenSides>, Error> {
     let (before, after) = (event.text(&["before"])?, event.text(&["after"])?);
     if is_null(after) {
         return Ok(None);
     }
-    let to = commit(repository, after, "what was pushed")?;
+    let to = commit(repository, after, "pushed commit")?;
     if !is_null(before) && (repository.has_object(before) || repository.is_shallow()) {
         let from = commit(repository, before, "branch before the push")?;
         return Ok(Some(ChosenSides::new("github-push", from, to)));
@@ -220,8 +214,8 @@ fn github_push(repository: &Repository, event: &Event) -> Result<Option<ChosenSi
     }
 }
 
-/// GitLab: a merge request's pipeline runs on its branch, or on a merge on
-/// trial (docs.gitlab.com, "Predefined CI/CD variables reference").
+/// GitLab: a merge request's pipeline runs on its branch, or on a test merge (docs.gitlab.com,
+/// "Predefined CI/CD variables reference").
 fn gitlab(
     repository: &Repository,
     environment: &Environment,
@@ -233,7 +227,7 @@ fn gitlab(
         return Ok(None);
     };
     let head = environment.get("CI_COMMIT_SHA").unwrap_or("HEAD");
-    // only set where there is a merge on trial
+    // Only set for a test merge.
     if let Some(source) = environment.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA")
         && let Some(target) = merged_into(repository, head, source)?
     {
@@ -242,12 +236,12 @@ fn gitlab(
         return Ok(Some(ChosenSides::new("gitlab-merge-first-parent", from, to)));
     }
     let from = commit(repository, base, "base of the merge request")?;
-    let to = commit(repository, head, "its head")?;
+    let to = commit(repository, head, "head of the merge request")?;
     Ok(Some(ChosenSides::new("gitlab-merge-request", from, to)))
 }
 
-/// Azure Pipelines: a pull request is merged on trial, in Azure Repos and on
-/// GitHub (learn.microsoft.com, "Use predefined variables").
+/// Azure Pipelines: builds a test merge of a pull request, in Azure Repos and on GitHub
+/// (learn.microsoft.com, "Use predefined variables").
 fn azure(repository: &Repository, environment: &Environment) -> Result<Option<ChosenSides>, Error> {
     let Some(target) = environment
         .get("SYSTEM_PULLREQUEST_TARGETBRANCH")
@@ -262,14 +256,13 @@ fn azure(repository: &Repository, environment: &Environment) -> Result<Option<Ch
         let to = commit(repository, "HEAD", "Azure's merge of the pull request")?;
         return Ok(Some(ChosenSides::new("azure-merge-first-parent", from, to)));
     }
-    // with the prefix in Azure Repos, without it for repositories on GitHub
+    // With the prefix in Azure Repos, without it for repositories on GitHub.
     let target = target.strip_prefix("refs/heads/").unwrap_or(target);
     since_target(repository, "azure-pull-request-merge-base", target).map(Some)
 }
 
-/// Bitbucket: before a pull request's pipeline runs, the destination is merged
-/// into the source branch, which is then where the two part
-/// (support.atlassian.com, "Variables and secrets").
+/// Bitbucket: merges the destination into the source branch before a pull request's pipeline runs,
+/// so that the destination is the merge base (support.atlassian.com, "Variables and secrets").
 fn bitbucket(
     repository: &Repository,
     environment: &Environment,
@@ -284,7 +277,7 @@ fn bitbucket(
     branch.map(|branch| since_target(repository, CODE, branch)).transpose()
 }
 
-/// Gerrit, as its trigger for Jenkins speaks of it: a change is one commit.
+/// Gerrit, with the variables of its trigger for Jenkins: a change is one commit.
 fn gerrit(
     repository: &Repository,
     environment: &Environment,
@@ -297,7 +290,7 @@ fn gerrit(
             Some(refspec) => {
                 let remote = repository.remote().unwrap_or_else(|| "origin".to_owned());
                 let (remote, refspec) = (shell_word(&remote), shell_word(refspec));
-                error.with_help(format!("`git fetch {remote} {refspec}` gets it"))
+                error.with_help(format!("run `git fetch {remote} {refspec}` to fetch it"))
             }
             None => error,
         }
@@ -311,8 +304,8 @@ fn gerrit(
     }
 }
 
-/// What has changed here since the branch that others start from. A CI job on
-/// that very branch has changed nothing since; it is not about a comparison.
+/// Changes since the default branch. A CI job on that branch itself has none, so nothing is
+/// compared.
 fn default_branch(
     repository: &Repository,
     environment: &Environment,
@@ -336,7 +329,7 @@ fn is_ci(environment: &Environment) -> bool {
     environment.get("CI").is_some_and(|value| value != "false")
 }
 
-/// Where HEAD parted from a branch of the remote, against HEAD.
+/// From the merge base of HEAD and a branch of the remote to HEAD.
 fn since_target(
     repository: &Repository,
     code: &'static str,
@@ -351,24 +344,24 @@ fn since_target(
 fn merged_into(repository: &Repository, merge: &str, head: &str) -> Result<Option<String>, Error> {
     Ok(match <[String; 2]>::try_from(repository.parents(merge)?) {
         Ok([target, source]) if source == head => Some(target),
-        // some merge the target into the source
+        // Some CI systems merge the target into the source.
         Ok([source, target]) if source == head => Some(target),
         Ok(_) | Err(_) => None,
     })
 }
 
-/// Whether an id stands for "no commit", as in the event of a new branch.
+/// Whether an id means "no commit", as in the event of a new branch.
 fn is_null(id: &str) -> bool {
     id.bytes().all(|digit| digit == b'0')
 }
 
-/// The event that started a GitHub job.
+/// Event that started a GitHub job.
 struct Event(Json);
 
 impl Event {
     fn of(environment: &Environment) -> Result<Self, Error> {
         let Some(text) = &environment.event else {
-            let message = "the event of this GitHub job is not known: GITHUB_EVENT_PATH is not set";
+            let message = "the event of this GitHub job is unknown: GITHUB_EVENT_PATH is not set";
             return Err(Error::new(ErrorKind::Usage, message).with_help(FLAGS_HELP));
         };
         let event = serde_json::from_str(text).map_err(|cause| {
@@ -387,4 +380,4 @@ impl Event {
     }
 }
 
-const FLAGS_HELP: &str = "say what to compare: `--since REV`, or `--from REV --to REV`";
+const FLAGS_HELP: &str = "pass `--since REV`, or `--from REV --to REV`";

@@ -1,12 +1,10 @@
-//! The two sides of a comparison: which two states of a repository are
-//! compared, and why these.
+//! The two sides of a comparison: the selected states of a repository, and the reason for their
+//! choice.
 //!
-//! Either flags say so, or, with `--auto`, the surroundings: a hook, a CI job,
-//! a clone with a default branch (`detect.rs`). What is missing is an error
-//! with the command that brings it. It is never taken for an empty side:
-//! compared with nothing, everything would be new. Only where there truly was
-//! nothing, before the first commit, is there [nothing](ChosenSide::Nothing) to
-//! compare with.
+//! They are given by flags or, with `--auto`, detected from the environment: a hook, a CI job, a
+//! clone with a default branch (`detect.rs`). Missing history is an error with the command to fetch
+//! it. It is never treated as an empty side, because then everything would be new. Only before the
+//! first commit is there [nothing](ChosenSide::Nothing) to compare with.
 
 mod detect;
 mod reached;
@@ -20,51 +18,51 @@ use super::repositories::Bump;
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{MemoryTree, Repository, Tree, WorkTree};
 
-/// How the two sides are asked for.
+/// Selection of the two sides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SideSelection {
-    /// Where HEAD parted from this revision, against the working tree.
+    /// Compare the working tree with the merge base of this revision and HEAD.
     pub since: Option<String>,
-    /// HEAD against the index.
+    /// Compare the index with HEAD.
     pub staged: bool,
-    /// This revision, against [`to`](SideSelection::to).
+    /// Compare this revision with [`to`](SideSelection::to).
     pub from: Option<String>,
-    /// A revision, `worktree` or `index`; the working tree where not given.
+    /// A revision, `worktree` or `index`; the working tree if `None`.
     pub to: Option<String>,
-    /// What `since` means.
+    /// Whether `since` means the merge base.
     pub merge_base: MergeBase,
-    /// As the surroundings say.
+    /// Detect the sides from the environment.
     pub auto: bool,
-    /// The working tree against itself with these pins.
+    /// Compare the working tree with itself with these pins.
     pub bumps: Vec<Bump>,
 }
 
-/// Whether a revision stands for the commit where HEAD parted from it.
+/// Whether the merge base of a revision with HEAD is used in its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MergeBase {
-    /// It does.
+    /// The merge base.
     #[default]
     Use,
-    /// It stands for itself.
+    /// The revision itself.
     Skip,
 }
 
-/// What of the environment counts for `--auto`.
+/// Environment for `--auto`.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
-    /// Variables by name, of which [`Environment::VARIABLES`] are read.
+    /// Variables by name; only [`Environment::VARIABLES`] are read.
     pub variables: BTreeMap<String, String>,
-    /// The text of the file that `GITHUB_EVENT_PATH` names, if it names one.
+    /// Content of the file that `GITHUB_EVENT_PATH` names, if it is set.
     pub event: Option<String>,
-    /// The revision from which work starts, where the configuration names one.
+    /// Configured base revision, if any.
     pub base: Option<String>,
 }
 
 impl Environment {
-    /// The names of all variables that are read.
+    /// Names of all variables that are read.
     pub const VARIABLES: &[&str] = detect::VARIABLES;
 
-    /// What a variable holds; an empty one counts as not set.
+    /// Value of a variable; an empty one counts as not set.
     fn get(&self, name: &str) -> Option<&str> {
         debug_assert!(Self::VARIABLES.contains(&name), "{name} is not read");
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
@@ -76,17 +74,16 @@ impl Environment {
 pub enum ChosenSide {
     /// A commit.
     Commit {
-        /// Its full id.
+        /// Full id.
         id: String,
-        /// What it was asked for as, such as `main` or `merge-base of main
-        /// and HEAD`.
+        /// Name for messages, such as `main` or `merge-base of main and HEAD`.
         name: String,
     },
-    /// No file at all: what was there before the first commit.
+    /// No files: the state before the first commit.
     Nothing,
-    /// What the next commit will hold.
+    /// The index.
     Index,
-    /// The files as they lie on disk.
+    /// Files on disk.
     WorkTree,
 }
 
@@ -101,16 +98,16 @@ impl fmt::Display for ChosenSide {
     }
 }
 
-/// Two states to be compared.
+/// Two states to compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenSides {
-    /// The earlier one.
+    /// Earlier side.
     pub from: ChosenSide,
-    /// The later one.
+    /// Later side.
     pub to: ChosenSide,
-    /// What is pinned there in place of what site definitions pin.
+    /// Revisions that replace pins of site definitions.
     pub(crate) bumps: Vec<Bump>,
-    /// Why these.
+    /// Reason for the choice.
     pub chosen: Chosen,
 }
 
@@ -128,21 +125,20 @@ impl ChosenSides {
     }
 }
 
-/// Why two sides were chosen.
+/// Reason for the choice of two sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// For programs; stable, such as `since` or `github-push`.
+    /// Stable code for programs, such as `since` or `github-push`.
     pub code: &'static str,
-    /// For people, such as `merge-base of main and HEAD against the working
-    /// tree`.
+    /// Text for people, such as `merge-base of main and HEAD against the working tree`.
     pub sentence: String,
 }
 
-/// Which two states are to be compared; none where nothing asks for it.
+/// Determines the two states to compare; `None` if no comparison is requested.
 ///
 /// # Errors
-/// Where flags mean nothing together, a revision names no commit, or history
-/// is missing; the help says what brings it.
+/// If flags conflict, a revision names no commit, or history is missing; the help says how to fetch
+/// it.
 pub fn choose(
     repository: &Repository,
     wanted: &SideSelection,
@@ -167,10 +163,10 @@ pub fn choose(
     Ok(sides)
 }
 
-/// The files of one side.
+/// Opens the files of one side.
 ///
 /// # Errors
-/// Where it cannot be read whole.
+/// If they cannot be read completely.
 pub(crate) fn open(
     repository: &Repository,
     side: &ChosenSide,
@@ -188,9 +184,9 @@ fn refuse_contradiction(wanted: &SideSelection) -> Result<(), Error> {
     let given =
         [wanted.since.is_some(), wanted.staged, wanted.from.is_some(), wanted.auto, is_bumped];
     let refusal = if given.into_iter().filter(|given| *given).count() > 1 {
-        "only one of `--since`, `--staged`, `--from`, `--bump` and `--auto` can say what is compared"
+        "only one of `--since`, `--staged`, `--from`, `--bump` and `--auto` can be used"
     } else if wanted.to.is_some() && wanted.from.is_none() {
-        "`--to` needs `--from`: with what is it to be compared?"
+        "`--to` needs `--from`"
     } else if wanted.merge_base == MergeBase::Skip && wanted.since.is_none() {
         "`--no-merge-base` needs `--since`"
     } else {
@@ -208,7 +204,7 @@ fn refuse_bare(repository: &Repository, sides: &ChosenSides) -> Result<(), Error
         return Ok(());
     }
     let message = format!(
-        "this is a bare repository: it has no working tree and no index, so {} is impossible",
+        "this is a bare repository: it has no working tree and no index, so {} is not possible",
         sides.chosen.sentence
     );
     let help = "compare two revisions: `--from REV --to REV`";
@@ -232,8 +228,7 @@ fn from_to(repository: &Repository, from: &str, to: Option<&str>) -> Result<Chos
     Ok(ChosenSides::new("from-to", commit(repository, from, from)?, to))
 }
 
-/// What the next commit changes. Before the first one there is nothing, as git
-/// itself has it in `git diff --staged`.
+/// Sides for the next commit. Before the first commit the base is empty, as in `git diff --staged`.
 fn staged(repository: &Repository, code: &'static str) -> Result<ChosenSides, Error> {
     let before = if repository.is_unborn() {
         ChosenSide::Nothing
@@ -243,17 +238,18 @@ fn staged(repository: &Repository, code: &'static str) -> Result<ChosenSides, Er
     Ok(ChosenSides::new(code, before, ChosenSide::Index))
 }
 
-/// The commit that `revision` names, under the name that says what it is for.
+/// The commit that `revision` names. `name` describes it in messages.
 fn commit(repository: &Repository, revision: &str, name: &str) -> Result<ChosenSide, Error> {
     Ok(ChosenSide::Commit { id: repository.resolve(revision)?, name: name.to_owned() })
 }
 
-/// Where two histories part.
+/// Merge base of two histories.
 fn common(repository: &Repository, one: &str, other: &str) -> Result<ChosenSide, Error> {
     let Some(id) = repository.merge_base(one, other)? else {
         let message = format!("`{one}` and `{other}` have no commit in common");
         let revision = shell_word(one);
-        let help = format!("`--since {revision} --no-merge-base` compares with `{one}` itself");
+        let help =
+            format!("pass `--since {revision} --no-merge-base` to compare with `{one}` itself");
         return Err(Error::new(ErrorKind::Git, message).with_help(help));
     };
     let name =

@@ -1,25 +1,23 @@
-//! The sites that staged edits can reach, and the files of both sides without those of other
-//! sites.
+//! Sites that staged edits can reach, and the files of both sides without other sites.
 
 use super::{ChosenSide, ChosenSides};
 use crate::check::{SiteNames, sites_reading};
 use crate::source::{RepoPath, Repository, StagedSides, StoredTree};
 use crate::system::deckhand::layout::Layout;
 
-/// What staged edits can reach.
+/// Sites and files that staged edits can reach.
 pub(crate) struct ReachedByEdits {
-    /// The site repository in which they are.
+    /// Root of the site repository.
     pub(crate) root: RepoPath,
-    /// The sites.
     pub(crate) sites: SiteNames,
-    /// The base and the head. Of other sites they have what is directly in the site's folder: the
+    /// Base and head. Of other sites they contain only the files directly in the site's folder: the
     /// definition.
     pub(crate) trees: [StoredTree; 2],
 }
 
 impl ReachedByEdits {
-    /// What the edits between two sides can reach in the site repository around `from`. None
-    /// where that may be all sites, or is not known without reading all files.
+    /// Sites that the edits between two sides can reach in the site repository around `from`.
+    /// `None` if that may be all sites, or is unknown without reading all files.
     pub(crate) fn find(
         repository: &Repository,
         sides: &ChosenSides,
@@ -50,8 +48,8 @@ impl ReachedByEdits {
     }
 }
 
-/// Both sides without the folders of sites other than `sites`, where `is_root` says which folders
-/// may be site repositories.
+/// Both sides without the folders of sites other than `sites`. `is_root` says which folders may be
+/// site repositories.
 fn trees(
     staged: &StagedSides,
     is_root: &dyn Fn(&RepoPath) -> bool,
@@ -59,7 +57,7 @@ fn trees(
 ) -> Option<[StoredTree; 2]> {
     staged.trees(&|folder| {
         let Some((root, site)) = Layout::site_of_folder(folder) else { return true };
-        // Both sides have the same definitions, for none is edited.
+        // Both sides have the same definitions, because none is edited.
         let has_definition = || staged.has_file(&RepoPath::new(folder).join(Layout::DEFINITION));
         !is_root(&root) || sites.contains(site) || !has_definition()
     })

@@ -1,4 +1,4 @@
-//! Blame for programs: as JSON, and in lines.
+//! Machine-readable blame: JSON and porcelain lines.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -69,9 +69,9 @@ struct CommitForm<'a> {
     date: Option<&'a str>,
     subject: Option<&'a str>,
     site: Option<&'a str>,
-    /// Whether the site cannot be rendered there.
+    /// Whether the site cannot be rendered at this commit.
     unusable: bool,
-    /// What is in the way.
+    /// Place of the error that prevents rendering.
     at: Option<PlaceForm<'a>>,
 }
 
@@ -105,7 +105,7 @@ struct ValueForm<'a> {
 struct StepForm<'a> {
     #[serde(flatten)]
     change: ChangeForm<'a>,
-    /// Whether the value is secret, before or after.
+    /// Whether the value is secret before or after the commit.
     hidden: bool,
     before: Option<NodeAsJson<'a>>,
     after: Option<NodeAsJson<'a>>,
@@ -138,10 +138,10 @@ struct CauseForm<'a> {
     route: Vec<RouteStep>,
 }
 
-/// Writes it as JSON.
+/// Writes a blame result as JSON.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_blame_json(blame: &Blame, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
     let commits = blame.commits.iter().enumerate();
     let commits = commits.map(|(index, commit)| CommitForm::new(blame, index, commit, view));
@@ -291,18 +291,18 @@ fn as_json(node: &Node) -> NodeAsJson<'_> {
     NodeAsJson { node, order: KeyOrder::Document, show_secrets: false }
 }
 
-/// A place as a JSON Pointer and as a path, as far as it may be shown.
+/// Returns a location as a JSON Pointer and as a path, without secret parts.
 fn named(place: &Location, view: &View<'_>) -> (String, String) {
     let place = view.shown_location(place);
     (pointer(&place), place.to_string())
 }
 
-/// Writes it in lines, as `git blame --porcelain` does: for each value a line with the id of the
-/// commit and a JSON Pointer, what is known of the commit where it is named first, and behind a
-/// tab the value.
+/// Writes a blame result in lines, like `git blame --porcelain`: for each value a line with the
+/// commit id and a JSON Pointer, the commit's metadata at its first occurrence, and the value after
+/// a tab.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_porcelain(blame: &Blame, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = PorcelainLines { blame, view, known: BTreeSet::new(), out };
     match &blame.answer {
@@ -345,7 +345,7 @@ pub fn write_porcelain(blame: &Blame, view: &View<'_>, out: &mut dyn Write) -> i
 struct PorcelainLines<'p> {
     blame: &'p Blame,
     view: &'p View<'p>,
-    /// Commits that were described.
+    /// Commits whose metadata has been written.
     known: BTreeSet<usize>,
     out: &'p mut dyn Write,
 }
@@ -369,7 +369,7 @@ impl PorcelainLines<'_> {
         self.change(change, value.as_deref())
     }
 
-    /// The commit, and what it is that it changed.
+    /// Writes the commit and the JSON Pointer of what it changed.
     fn commit(&mut self, commit: usize, what: &str) -> io::Result<()> {
         let described = self.blame.commits[commit].commit.as_ref();
         let id = described.map_or_else(|| "0".repeat(40), |commit| commit.id.clone());
@@ -385,7 +385,7 @@ impl PorcelainLines<'_> {
         writeln!(self.out, "summary {}", clean(&commit.subject))
     }
 
-    /// Its edits, and what is there from then on.
+    /// Writes the edits of a change and the new value.
     fn change(&mut self, change: &BlamedChange, value: Option<&str>) -> io::Result<()> {
         writeln!(self.out, "end {}", change.end.as_str())?;
         for cause in &change.causes {

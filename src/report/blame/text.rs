@@ -1,5 +1,5 @@
-//! Blame for people: the rendered document with a commit before each value, and below it what each
-//! commit did; or the history of one value.
+//! Human-readable blame: the rendered document with a commit before each value, then the effects of
+//! each commit; or the history of one value.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use super::{
 use crate::report::printable::clean;
 use crate::report::signs::Signs;
 use crate::report::since::edit_path;
-use crate::report::story::step_words;
+use crate::report::story::describe_step;
 use crate::report::terminal::painted;
 use crate::report::text::{StyledText, TextRole};
 use crate::report::{TerminalStyle, View, counted, wrap};
@@ -22,13 +22,13 @@ use crate::yaml::emit::{self, to_yaml};
 use crate::yaml::path::children;
 use crate::yaml::{Node, Value};
 
-/// Number of digits of an id.
+/// Number of digits of an abbreviated commit id.
 const SHORT_ID: usize = 10;
 
-/// Writes it for people.
+/// Writes a blame result for humans.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(
     blame: &Blame,
     view: &View<'_>,
@@ -48,10 +48,10 @@ pub fn write(
     page.notes()
 }
 
-/// Writes steps of the history of a value, under a heading if they are the first ones.
+/// Writes steps of a value's history, with a heading before the first step.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_steps(
     part: &Blame,
     is_first: bool,
@@ -71,10 +71,10 @@ pub fn write_steps(
     Ok(())
 }
 
-/// Writes what follows the steps of the history of a value.
+/// Writes the notes that follow the steps of a value's history.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_end(
     blame: &Blame,
     view: &View<'_>,
@@ -116,9 +116,9 @@ impl BlamePage<'_> {
         self.blame.site.as_ref().map(|site| format!("{} ", clean(site))).unwrap_or_default()
     }
 
-    /// The document, each value behind its commit.
+    /// Writes the document as YAML with a commit before each value.
     fn yaml(&mut self, output: &BlamedOutput) -> io::Result<()> {
-        /// Maximum number of lines of a text that are shown.
+        /// Maximum number of lines shown of a block scalar.
         const MAX_TEXT_LINES: usize = 3;
         let mut values = Vec::new();
         let numbered = numbered(&output.data, &mut values);
@@ -151,7 +151,7 @@ impl BlamePage<'_> {
         Ok(())
     }
 
-    /// The commit of a value, and whether it came from elsewhere.
+    /// Formats the commit of a value, with a mark if the change came from another file.
     fn before_value(&self, change: Option<&BlamedChange>) -> String {
         let words = match change {
             Some(change) => format!("{} {} ", self.id(change), self.mark(change)),
@@ -160,11 +160,12 @@ impl BlamePage<'_> {
         painted(&words, TextRole::Dim, self.style)
     }
 
-    /// The short id of a commit; one that is not the end of the history begins with `^`.
+    /// Returns the abbreviated id of a change's commit; it begins with `^`, as in `git blame`, if
+    /// earlier commits were not searched.
     fn id(&self, change: &BlamedChange) -> String {
         let id = self.short_id(&self.blame.commits[change.commit]);
         match change.end {
-            BlameEnd::Cut | BlameEnd::Beyond => format!("^{}", &id[..SHORT_ID - 1]),
+            BlameEnd::Cut | BlameEnd::Excluded => format!("^{}", &id[..SHORT_ID - 1]),
             BlameEnd::Changed | BlameEnd::SiteAdded | BlameEnd::First => id,
         }
     }
@@ -176,7 +177,7 @@ impl BlamePage<'_> {
         }
     }
 
-    /// Whether a change came to the output from elsewhere.
+    /// Returns the mark of a change that came from another file.
     fn mark(&self, change: &BlamedChange) -> &'static str {
         self.sign(!change.touched && change.end == BlameEnd::Changed)
     }
@@ -196,12 +197,12 @@ impl BlamePage<'_> {
         self.causes(commit, changes, causes.collect())
     }
 
-    /// Id, date, author and subject.
+    /// Writes the abbreviated id, date, author and subject of a commit.
     fn commit_line(&mut self, change: &BlamedChange) -> io::Result<()> {
         let commit = &self.blame.commits[change.commit];
         let id = painted(&self.id(change), TextRole::Warning, self.style);
         let line = match &commit.commit {
-            Some(commit) => format!("{id}  {}", commit_words(commit)),
+            Some(commit) => format!("{id}  {}", describe_commit(commit)),
             None => format!("{id}  not committed yet"),
         };
         writeln!(self.out, "{}", wrap(&line, self.style.columns(), "", "    "))
@@ -218,7 +219,7 @@ impl BlamePage<'_> {
         let mut lines: Vec<String> = Vec::new();
         let mut known = BTreeSet::new();
         for change in changes {
-            lines.extend(self.end_words(change));
+            lines.extend(self.describe_end(change));
         }
         let causes: Vec<&BlameCause> =
             causes.into_iter().filter(|cause| known.insert(cause.id)).collect();
@@ -232,11 +233,11 @@ impl BlamePage<'_> {
         }
         let further = changes.iter().flat_map(|change| &change.further);
         for FurtherCommit { repository, commit } in further {
-            let (id, words) = (short_id(&commit.id), commit_words(commit));
+            let (id, words) = (short_id(&commit.id), describe_commit(commit));
             lines.push(format!("in {}: {id}  {words}", clean(repository)));
         }
         if let Some(renamed) = changes.iter().find_map(|change| change.renamed_from.as_ref()) {
-            lines.push(format!("before: {} {}", clean(&renamed.schema), clean(&renamed.name)));
+            lines.push(format!("renamed from {} {}", clean(&renamed.schema), clean(&renamed.name)));
         }
         lines.extend(self.renamed_site(commit));
         lines.dedup();
@@ -246,19 +247,20 @@ impl BlamePage<'_> {
         Ok(())
     }
 
-    /// The name of the site in a commit, if that is another than was asked for.
+    /// Describes the name of the site in a commit, if it differs from the requested name.
     fn renamed_site(&self, commit: usize) -> Option<String> {
         let site = self.blame.commits[commit].site.as_ref()?;
-        (self.blame.site.as_ref() != Some(site)).then(|| format!("the site was `{}`", clean(site)))
+        (self.blame.site.as_ref() != Some(site))
+            .then(|| format!("the site was named `{}`", clean(site)))
     }
 
-    fn end_words(&self, change: &BlamedChange) -> Vec<String> {
+    fn describe_end(&self, change: &BlamedChange) -> Vec<String> {
         let end = match change.end {
             BlameEnd::Changed => None,
             BlameEnd::SiteAdded => Some("the site was added".to_owned()),
             BlameEnd::First => Some("in the first commit".to_owned()),
-            BlameEnd::Cut => Some("or before: this clone is shallow".to_owned()),
-            BlameEnd::Beyond => Some("or before: not looked at".to_owned()),
+            BlameEnd::Cut => Some("or earlier: this clone is shallow".to_owned()),
+            BlameEnd::Excluded => Some("or earlier: not searched".to_owned()),
         };
         let over = match &change.passed_over[..] {
             [] => None,
@@ -271,14 +273,14 @@ impl BlamePage<'_> {
         end.into_iter().chain(over).collect()
     }
 
-    /// An edit, and the way from it to the output.
+    /// Formats an edit and its route to the output.
     fn cause(&self, cause: &BlameCause) -> String {
         let place = self.view.place(cause.edit.at());
         let edited = format!("{}:{}", clean(place.path.as_str()), place.line);
         let path = edit_path(&cause.edit, self.view);
         let route = cause.route.iter().skip(1).map(|hop| {
             let document = StyledText::plain(hop.document.name_and_layer());
-            step_words(hop.via, document).words()
+            describe_step(hop.via, document).words()
         });
         let parts = once(edited).chain((!path.is_empty()).then(|| clean(&path).into_owned()));
         let parts =
@@ -286,7 +288,7 @@ impl BlamePage<'_> {
         parts.collect::<Vec<_>>().join(" ")
     }
 
-    /// A line for each output: the commit that last changed it.
+    /// Writes a line for each output with the last commit that changed it.
     fn outputs(&mut self, outputs: &[BlamedOutput]) -> io::Result<()> {
         let mut sorted: Vec<&BlamedOutput> = outputs.iter().collect();
         sorted.sort_by_key(|output| output.last);
@@ -307,7 +309,7 @@ impl BlamePage<'_> {
         Ok(())
     }
 
-    /// The history of a value.
+    /// Writes the history of a value.
     fn value(&mut self, history: &ValueHistory) -> io::Result<()> {
         self.value_heading(history)?;
         for step in &history.steps {
@@ -315,7 +317,7 @@ impl BlamePage<'_> {
             self.step(step)?;
         }
         if history.steps.is_empty() {
-            writeln!(self.out, "\nno commit that was looked at changed it")?;
+            writeln!(self.out, "\nnone of the searched commits changed it")?;
         }
         Ok(())
     }
@@ -355,7 +357,7 @@ impl BlamePage<'_> {
                     self.commit_line(change)?;
                     self.causes(change.commit, &[change], change.causes.iter().collect())?;
                 }
-                None => writeln!(self.out, "not looked for")?,
+                None => writeln!(self.out, "not searched")?,
             }
         }
         Ok(())
@@ -398,7 +400,7 @@ impl BlamePage<'_> {
         writeln!(self.out, "{}", wrap(&heading, self.style.columns(), "", "  "))
     }
 
-    /// Commits that were passed over, and how to know more.
+    /// Writes notes on skipped commits and on how to search more of the history.
     fn notes(&mut self) -> io::Result<()> {
         let mut notes: Vec<String> = Vec::new();
         if !self.blame.unusable.is_empty() {
@@ -406,7 +408,7 @@ impl BlamePage<'_> {
                 1 => ("1 commit".to_owned(), "was"),
                 count => (counted(count, "commit"), "were"),
             };
-            notes.push(format!("{count} cannot be rendered and {were} passed over:"));
+            notes.push(format!("{count} cannot be rendered and {were} skipped:"));
             for (commit, at) in &self.blame.unusable {
                 let commit = &self.blame.commits[*commit];
                 let subject = commit.commit.as_ref().map_or("", |commit| &commit.subject);
@@ -419,7 +421,7 @@ impl BlamePage<'_> {
             }
         }
         if self.blame.is_partial {
-            notes.push("partial: not all of the history was looked at".to_owned());
+            notes.push("partial: only part of the history was searched".to_owned());
         }
         notes.extend(self.blame.unshallow.clone());
         for (index, note) in notes.iter().enumerate() {
@@ -430,26 +432,26 @@ impl BlamePage<'_> {
     }
 }
 
-/// The first digits of an id.
+/// Returns the abbreviated form of a commit id.
 pub(in crate::report) fn short_id(id: &str) -> &str {
     id.get(..SHORT_ID).unwrap_or(id)
 }
 
-/// Date, author and subject of a commit.
-pub(in crate::report) fn commit_words(commit: &LoggedCommit) -> String {
+/// Formats the date, author and subject of a commit.
+pub(in crate::report) fn describe_commit(commit: &LoggedCommit) -> String {
     let parts = [&commit.date, &commit.author, &commit.subject];
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     parts.map(|part| clean(part).into_owned()).collect::<Vec<_>>().join("  ")
 }
 
-/// A document's schema, if it has one, and name.
+/// Formats a document's schema, if any, and name.
 fn named(key: &DocKey) -> String {
     let name = key.name_and_layer();
     let words = [&*key.schema, &name].into_iter().filter(|word| !word.is_empty());
     words.map(|word| clean(word).into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// A value in lines, as far as it may be shown.
+/// Formats a value as lines, with secrets hidden.
 fn value_lines(value: &Node, is_secret: bool) -> Vec<String> {
     /// Maximum number of lines of one value.
     const MAX_LINES: usize = 10;
@@ -469,10 +471,10 @@ fn value_lines(value: &Node, is_secret: bool) -> Vec<String> {
     lines
 }
 
-/// Marks the number of a value in emitted YAML; from a range of Unicode for private use.
+/// Marks the index of a value in emitted YAML; a code point of the private use area.
 const MARK: char = '\u{e000}';
 
-/// The data, with the spans of values replaced by their numbers among `values`.
+/// Returns the data with each value's span replaced by its index in `values`.
 fn numbered<'n>(node: &'n Node, values: &mut Vec<&'n Node>) -> Node {
     let is_whole = node.secret || children(node).next().is_none();
     let value = match &node.value {
@@ -493,7 +495,7 @@ fn numbered<'n>(node: &'n Node, values: &mut Vec<&'n Node>) -> Node {
     Node { value, ..node.clone() }
 }
 
-/// Number of lines below the one with the key of a value that are part of it.
+/// Returns the number of lines after the line with the key that belong to the value.
 fn lines_below(line: &str, value: &Node) -> usize {
     let is_block = line.rsplit(' ').next().is_some_and(|word| word.starts_with('|'));
     match &value.value {

@@ -1,23 +1,23 @@
-//! Changes of values, as lines of YAML.
+//! Value changes as a YAML diff.
 
 use super::escape::text;
 use super::{fitting, folded};
 use crate::report::counted;
 use crate::report::story::{DiffLine, Sign, ValueDelta};
 
-/// Maximum number of lines of a value that are not folded.
+/// Maximum number of lines of a value shown unfolded.
 const MAX_UNFOLDED: usize = 40;
 
-/// Maximum number of bytes of the lines of a value.
+/// Maximum size of the lines of a value in bytes.
 const MAX_BYTES: usize = 64 << 10;
 
-/// Maximum number of characters of a line.
+/// Maximum length of a line in characters.
 const MAX_LINE: usize = 1_000;
 
-/// Maximum number of characters of a path and two scalars that share a line.
+/// Maximum length in characters of a path and two scalars on one line.
 const MAX_ON_ONE_LINE: usize = 100;
 
-/// A difference under its path; `beside` is HTML that follows the path.
+/// Renders a value change under its path; `beside` is HTML that follows the path.
 pub(super) fn html(delta: &ValueDelta, path: Option<&str>, beside: &str) -> String {
     let path = path.unwrap_or_default();
     let heading = match path {
@@ -39,7 +39,7 @@ pub(super) fn html(delta: &ValueDelta, path: Option<&str>, beside: &str) -> Stri
 }
 
 fn lines(lines: &[DiffLine]) -> String {
-    // One more line takes no more room than what unfolds it.
+    // A single remaining line takes as much space as the button that unfolds it.
     let unfolded = if lines.len() <= MAX_UNFOLDED + 1 { lines.len() } else { MAX_UNFOLDED };
     let (mut first, left_out) = fitting(lines, MAX_BYTES, line);
     let rest = first.split_off(first.len().min(unfolded)).concat();
@@ -56,8 +56,8 @@ fn lines(lines: &[DiffLine]) -> String {
 }
 
 fn line(line: &DiffLine) -> String {
-    let words = text(cut(&line.text)).to_string();
-    let dots = if cut(&line.text).len() < line.text.len() { "…" } else { "" };
+    let words = text(truncated(&line.text)).to_string();
+    let dots = if truncated(&line.text).len() < line.text.len() { "…" } else { "" };
     match line.sign {
         Sign::Removed => format!("<del>- {words}{dots}\n</del>"),
         Sign::Added => format!("<ins>+ {words}{dots}\n</ins>"),
@@ -66,36 +66,36 @@ fn line(line: &DiffLine) -> String {
     }
 }
 
-/// Two scalars one below the other, marked where they differ if most of one is in both.
+/// Renders two scalars, one per line; the difference is highlighted if they are similar.
 fn scalars(base: &str, head: &str) -> String {
-    let start = common(base.chars(), head.chars());
+    let start = common_prefix(base.chars(), head.chars());
     let (base_rest, head_rest) = (&base[start..], &head[start..]);
-    let end = common(base_rest.chars().rev(), head_rest.chars().rev());
+    let end = common_prefix(base_rest.chars().rev(), head_rest.chars().rev());
     let is_alike = 2 * (start + end) > base.len().min(head.len());
     let marked = |rest: &str| {
         let (middle, after) = rest.split_at(rest.len() - end);
-        let (before, middle) = (around(&base[..start]), text(cut(middle)));
+        let (before, middle) = (ellipsized_start(&base[..start]), text(truncated(middle)));
         let middle = if is_alike { format!("<b>{middle}</b>") } else { middle.to_string() };
-        format!("{before}{middle}{}", text(cut(after)))
+        format!("{before}{middle}{}", text(truncated(after)))
     };
     format!("<del>- {}\n</del><ins>+ {}\n</ins>", marked(base_rest), marked(head_rest))
 }
 
-/// Number of bytes that both begin with.
-fn common(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> usize {
+/// Returns the length in bytes of the common prefix.
+fn common_prefix(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> usize {
     let alike = one.zip(other).take_while(|(one, other)| one == other);
     alike.map(|(character, _)| character.len_utf8()).sum()
 }
 
-/// The end of a text that is long.
-fn around(before: &str) -> String {
+/// Renders the end of a long string.
+fn ellipsized_start(before: &str) -> String {
     match before.char_indices().rev().nth(MAX_LINE) {
         Some((at, _)) => format!("…{}", text(&before[at..])),
         None => text(before).to_string(),
     }
 }
 
-/// The beginning of a text that is long.
-fn cut(words: &str) -> &str {
+/// Returns the beginning of a long string.
+fn truncated(words: &str) -> &str {
     words.char_indices().nth(MAX_LINE).map_or(words, |(at, _)| &words[..at])
 }

@@ -1,4 +1,4 @@
-//! Edits, and what came of them: outputs that changed alike, the longest route, and shields.
+//! Edits and their effects: groups of outputs with the same change, the longest route, and shields.
 
 use std::collections::BTreeSet;
 
@@ -12,20 +12,20 @@ use crate::report::story::{
 };
 use crate::report::text::StyledText;
 
-/// Maximum number of bytes of all edits.
+/// Maximum size of all edits in bytes.
 const MAX_BYTES: usize = 2 << 20;
 
-/// Maximum number of bytes of a list of one entry.
+/// Maximum size of a list of one entry in bytes.
 const MAX_LIST_BYTES: usize = 256 << 10;
 
-/// Maximum number of bytes of a list of one group.
+/// Maximum size of a list of one group in bytes.
 const MAX_GROUP_BYTES: usize = 96 << 10;
 
-/// Maximum number of entries of a list that are not folded.
+/// Maximum number of list items shown unfolded.
 const MAX_UNFOLDED: usize = 5;
 
 impl<'r> HtmlPage<'_, 'r> {
-    /// Everything that changed, and what changed it.
+    /// Renders the section of edits.
     pub(super) fn edits(&self) -> PageSection {
         let story = self.story;
         let (entries, left_out) = fitting(&story.entries, MAX_BYTES, |entry| self.entry(entry));
@@ -38,7 +38,7 @@ impl<'r> HtmlPage<'_, 'r> {
         PageSection { id: "edits", title: "Edits", count: story.report.edits.len(), content }
     }
 
-    /// The commits between two revisions of a further repository.
+    /// Renders the commits between two revisions of a further repository.
     fn commits(&self, commits: &Commits) -> String {
         let listed = commits.listed.iter().map(|it| format!("<li>{}</li>\n", self.text(it)));
         let listed: String = listed.collect();
@@ -76,7 +76,7 @@ impl<'r> HtmlPage<'_, 'r> {
         place.map(|place| self.text(&place)).unwrap_or_default()
     }
 
-    /// The edits: each place, and the value once.
+    /// Renders the edits of an entry: each place, and each value change once.
     fn changes(&self, entry: &EditEntry<'r>) -> String {
         let change = |change: &EditedValue<'r>| {
             let max = (MAX_UNFOLDED, MAX_GROUP_BYTES);
@@ -120,7 +120,7 @@ impl<'r> HtmlPage<'_, 'r> {
         )
     }
 
-    /// An output that came or went.
+    /// Renders an added or removed output.
     fn output(&self, group: &OutputGroup) -> String {
         let (name, schema) = (text(&group.name), text(&group.schema));
         let id = self.id(&group.id.to_string());
@@ -128,7 +128,7 @@ impl<'r> HtmlPage<'_, 'r> {
         format!("<p{id}>{link} <small>{schema}</small></p>\n")
     }
 
-    /// Outputs that differ at the same places in other values.
+    /// Renders outputs that differ at the same places but in other values.
     fn variants(&self, groups: &[&'r OutputGroup]) -> String {
         let variants = list(groups, "variant", MAX_GROUP_BYTES, |group| {
             let sites = self.text(&self.story.site_names.phrase_of(group.sites));
@@ -145,7 +145,7 @@ impl<'r> HtmlPage<'_, 'r> {
         format!("<div class=\"diff\">\n{changes}</div>\n")
     }
 
-    /// The change at a place of an output, and where it is written.
+    /// Renders a change of an output and its source location.
     fn changed(&self, change: &OutputChange) -> String {
         let delta = ValueDelta::of_change(change);
         let place =
@@ -198,7 +198,7 @@ impl<'r> HtmlPage<'_, 'r> {
     }
 }
 
-/// The number of files of edits.
+/// Returns the number of files that contain edits, as text.
 fn places(edits: &[&ReportedEdit]) -> String {
     let files = edits.iter().filter_map(|edit| Some(&*edit.at.last()?.file));
     let files: BTreeSet<&str> = files.collect();

@@ -1,11 +1,11 @@
-//! Texts as HTML has them, between tags and in quoted attributes.
+//! HTML escaping for text nodes and quoted attributes.
 
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use crate::report::printable::{escape, is_harmful};
 
-/// Escapes a text for a page. Nothing in it is markup any more, and characters that could hide,
-/// reorder or forge the text beside them are escapes a person can read; a tab stays one.
+/// Escapes a string for HTML, including characters that could hide, reorder or forge the text
+/// around them; tabs are kept.
 pub(super) fn text(text: &str) -> EscapedText<'_> {
     EscapedText(text)
 }
@@ -32,7 +32,7 @@ impl Display for EscapedText<'_> {
     }
 }
 
-/// Words with code in backticks.
+/// Renders text with inline code in backticks.
 pub(super) fn words(words: &str) -> String {
     let (mut html, mut rest) = (String::new(), words);
     while let Some((before, after)) = rest.split_once('`')

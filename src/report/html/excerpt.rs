@@ -1,4 +1,4 @@
-//! Lines of files with what a label marks in them.
+//! Source excerpts with highlighted labels.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::escape::{text, words};
 use crate::report::model::{LabelledPlace, SourceLine};
 use crate::report::text::TextLink;
 
-/// Number of lines shown around the line of a label.
+/// Amount of context shown around a label.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ContextLines {
     None,
@@ -15,7 +15,7 @@ pub(super) enum ContextLines {
 }
 
 impl HtmlPage<'_, '_> {
-    /// Where a label is, its line as far as the report has it, and what it says.
+    /// Renders a label: its place, its source lines with secrets hidden, and its message.
     pub(super) fn excerpt(&self, label: &LabelledPlace, surroundings: ContextLines) -> String {
         let report = self.story.report;
         let [(at, _), _] = label.ends();
@@ -30,7 +30,7 @@ impl HtmlPage<'_, '_> {
         };
         let caption = match &*label.label {
             "" => String::new(),
-            caption => format!("<p class=\"said\">{}</p>\n", words(caption)),
+            caption => format!("<p class=\"label-text\">{}</p>\n", words(caption)),
         };
         format!(
             "<figure><figcaption>{}</figcaption>\n{lines}{caption}</figure>\n",
@@ -51,19 +51,19 @@ impl HtmlPage<'_, '_> {
     }
 }
 
-/// A line, and in it what the label on it is about.
+/// Renders a source line with the label's range highlighted.
 fn line(line: &SourceLine, label: Option<&LabelledPlace>) -> String {
     let marked = label.map_or(0..0, |label| marked(line, label));
-    let letters = line.text.chars().enumerate();
-    let letters = letters.map(|(at, it)| (it, is_hidden(line, at), marked.contains(&at)));
-    let mut letters: Vec<(char, bool, bool)> = letters.collect();
-    // What is missing at the end of a line is marked there.
-    letters.extend((marked.end > letters.len()).then_some((' ', false, true)));
-    let stretches = letters.chunk_by(|one, next| (one.1, one.2) == (next.1, next.2));
-    let stretches = stretches.map(|stretch| {
-        let words: String = stretch.iter().map(|(letter, ..)| letter).collect();
+    let characters = line.text.chars().enumerate();
+    let characters = characters.map(|(at, it)| (it, is_hidden(line, at), marked.contains(&at)));
+    let mut characters: Vec<(char, bool, bool)> = characters.collect();
+    // A label after the end of a line is marked there.
+    characters.extend((marked.end > characters.len()).then_some((' ', false, true)));
+    let segments = characters.chunk_by(|one, next| (one.1, one.2) == (next.1, next.2));
+    let segments = segments.map(|segment| {
+        let words: String = segment.iter().map(|(character, ..)| character).collect();
         let words = text(&words);
-        match (stretch[0].1, stretch[0].2) {
+        match (segment[0].1, segment[0].2) {
             (false, false) => words.to_string(),
             (false, true) => format!("<mark>{words}</mark>"),
             (true, false) => format!("<span class=\"hidden\">{words}</span>"),
@@ -73,14 +73,14 @@ fn line(line: &SourceLine, label: Option<&LabelledPlace>) -> String {
     let [before, after] =
         [line.column > 1, line.cut].map(|is_cut| if is_cut { "<i>…</i>" } else { "" });
     let number = format!("<span class=\"number\">{}</span>", line.line);
-    format!("{number} {before}{}{after}\n", stretches.collect::<String>())
+    format!("{number} {before}{}{after}\n", segments.collect::<String>())
 }
 
 fn is_hidden(line: &SourceLine, at: usize) -> bool {
     line.hidden.iter().any(|[start, end]| (*start..*end).contains(&at))
 }
 
-/// The characters that a label marks on the line on which it begins; at least one.
+/// Returns the character range that a label marks on its first line; at least one character.
 fn marked(line: &SourceLine, label: &LabelledPlace) -> Range<usize> {
     let [start, end] = label.ends();
     let from = position(line, start.1);
@@ -89,8 +89,7 @@ fn marked(line: &SourceLine, label: &LabelledPlace) -> Range<usize> {
     from..hidden.map_or(to, |[_, end]| *end).max(from + 1)
 }
 
-/// Where a column begins in the text that is kept of a line: columns of hidden texts count for
-/// nothing.
+/// Returns the index of a column in the kept part of a line; hidden secrets occupy no columns.
 fn position(line: &SourceLine, column: usize) -> usize {
     let length = line.text.chars().count();
     match column.saturating_sub(line.column) {

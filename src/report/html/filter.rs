@@ -1,5 +1,4 @@
-//! The choices of a reader, and the attributes of parts of the page that `page.js` compares with
-//! them.
+//! Filter controls, and the data attributes that `page.js` matches against them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,12 +7,12 @@ use super::escape::text;
 use crate::report::model::{EditRef, ReportedEdit};
 use crate::report::story::{FindingEntry, GroupEntry, Story, runs};
 
-/// Properties of edits, by which a reader filters them.
+/// Properties of edits for filtering.
 pub(super) struct EditTraits<'r> {
     of_edit: BTreeMap<EditRef, Traits<'r>>,
 }
 
-/// Properties of a part of the page.
+/// Filter attributes of an element.
 #[derive(Default)]
 struct Traits<'r> {
     sites: BTreeSet<usize>,
@@ -76,7 +75,8 @@ pub(super) fn of_finding(entry: &FindingEntry<'_>, story: &Story<'_>) -> String 
 }
 
 impl Traits<'_> {
-    /// Sites by their numbers, as a page can name each of them thousands of times.
+    /// Returns the attributes as HTML; sites are listed as index ranges, since a page can refer to
+    /// each of them thousands of times.
     fn attributes(&self) -> String {
         let sites = runs(self.sites.iter().copied());
         let sites: Vec<String> =
@@ -92,7 +92,7 @@ impl Traits<'_> {
 }
 
 impl HtmlPage<'_, '_> {
-    /// The controls of the script, which are hidden until it runs and adds further choices.
+    /// Renders the filter controls, which stay hidden until the script adds the remaining options.
     pub(super) fn tools(&self) -> String {
         let sites = self.story.report.sites.iter().enumerate();
         let sites = sites.filter_map(|(at, site)| Some((at, site.name.as_deref()?)));

@@ -1,4 +1,4 @@
-//! Findings: what is wrong, on which lines, why, what to do, and which edits are behind it.
+//! Findings: messages, source lines, notes, remedies, and the edits that caused them.
 
 use indexmap::IndexMap;
 
@@ -9,19 +9,19 @@ use crate::report::model::{Finding, LabelledPlace, State};
 use crate::report::story::FindingEntry;
 use crate::report::text::StyledText;
 
-/// Maximum number of bytes of all findings of a section.
+/// Maximum size of all findings of a section in bytes.
 const MAX_BYTES: usize = 2 << 20;
 
-/// Maximum number of bytes of the places of one finding.
+/// Maximum size of the places of one finding in bytes.
 const MAX_PLACE_BYTES: usize = 32 << 10;
 
-/// Maximum number of places of one finding that are not folded.
+/// Maximum number of places of one finding shown unfolded.
 const MAX_PLACES: usize = 4;
 
-/// Maximum number of documents of one finding that are named.
+/// Maximum number of documents listed for one finding.
 const MAX_DOCUMENTS: usize = 8;
 
-/// Maximum number of findings that are unfolded at first.
+/// Maximum number of findings of a section that are initially unfolded.
 const MAX_UNFOLDED: usize = 20;
 
 impl<'r> HtmlPage<'_, 'r> {
@@ -36,7 +36,7 @@ impl<'r> HtmlPage<'_, 'r> {
         PageSection { id: "errors", title, count: total(errors), content }
     }
 
-    /// Findings that are no new errors, by file.
+    /// Renders all findings other than new errors, by file.
     pub(super) fn others(&self) -> PageSection {
         let mut files: IndexMap<&str, Vec<&FindingEntry<'r>>> = IndexMap::new();
         for entry in &self.story.others {
@@ -78,7 +78,7 @@ impl<'r> HtmlPage<'_, 'r> {
         }
     }
 
-    /// Facts printed beside the lines.
+    /// Renders notes, help, documents, sites and causes as a definition list.
     fn facts(&self, entry: &FindingEntry<'r>) -> String {
         let finding = entry.finding;
         let mut facts: Vec<(&str, String)> =
@@ -99,7 +99,7 @@ impl<'r> HtmlPage<'_, 'r> {
         ];
         let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
         facts.extend(texts.map(|(word, text)| (word, self.text(text))));
-        facts.extend(self.manner.rule(&finding.rule).map(|rule| {
+        facts.extend(self.options.rule(&finding.rule).map(|rule| {
             ("rule", format!("<a href=\"#rule-{0}\">{0}</a>: {1}", rule.name, words(rule.summary)))
         }));
         let facts = facts.iter().map(|(word, html)| format!("<dt>{word}</dt><dd>{html}</dd>\n"));
@@ -107,17 +107,17 @@ impl<'r> HtmlPage<'_, 'r> {
     }
 }
 
-/// Number of findings, those too that entries stand for.
+/// Returns the number of findings, including those that an entry represents.
 fn total(entries: &[FindingEntry<'_>]) -> usize {
     Finding::total(entries.iter().map(|entry| entry.finding))
 }
 
-/// Of many findings the reader chooses which to unfold.
+/// Returns the `open` attribute; a long list of findings is initially folded.
 fn open(count: usize) -> &'static str {
     if count > MAX_UNFOLDED { "" } else { " open" }
 }
 
-/// Reason why a finding does not count.
+/// Renders the badge of an ignored or unchanged finding.
 fn state(finding: &Finding) -> &'static str {
     match (&finding.suppressed, finding.state) {
         (Some(_), _) => "<span class=\"badge\">ignored</span> ",

@@ -1,4 +1,4 @@
-//! The head of a page: its policy, its title and its style sheet; and the script at its end.
+//! HTML head (content security policy, title, style sheet) and the script at the end of the page.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,11 +6,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::escape::text;
 
-/// The head of a page with this title.
+/// Renders the head of a page.
 pub(super) fn html(title: &str) -> String {
     let (style, title) = (style(), text(title));
-    // Nothing is fetched, and nothing runs that does not have these hashes: if a text ever got
-    // past its escaping, it could still do nothing.
+    // Nothing is fetched, and only a script and style with these hashes are used, so that a failure
+    // of escaping has no effect.
     let policy = format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'",
         hash(&script()),
@@ -27,21 +27,21 @@ pub(super) fn html(title: &str) -> String {
 }
 
 fn style() -> String {
-    with_plain_line_ends(include_str!("page.css"))
+    normalize_line_endings(include_str!("page.css"))
 }
 
-/// The script, which is the same in every page.
+/// Returns the script, which is the same on every page.
 pub(super) fn script() -> String {
-    with_plain_line_ends(include_str!("page.js"))
+    normalize_line_endings(include_str!("page.js"))
 }
 
-/// A browser hashes the text that its parser read, which has no other line ends; git may have
-/// checked the file out with others.
-fn with_plain_line_ends(text: &str) -> String {
+/// Normalizes line endings like an HTML parser, since a browser hashes the parsed text and git may
+/// have checked out the file with CRLF.
+fn normalize_line_endings(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// The source expression of CSP that allows exactly this text.
+/// Returns the CSP source expression that allows exactly this script or style.
 fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }

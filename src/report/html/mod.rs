@@ -1,26 +1,25 @@
-//! A report as a page to look around in: one HTML file, complete in itself.
+//! Interactive report: one self-contained HTML file.
 //!
-//! All of it is in the HTML, folded with `<details>`, so that it can be read without JavaScript
-//! and printed. `page.js` searches, filters, and opens the part that a link leads to. Nothing is
-//! fetched, and the page's own policy (CSP) allows its one script and its one style sheet, by
-//! their hashes, and no more.
+//! The whole report is in the HTML, folded with `<details>`, so that it can be read without
+//! JavaScript and printed. `page.js` searches, filters, and opens the target of a link. Nothing is
+//! fetched; the content security policy allows only the page's own script and style sheet, by hash.
 //!
-//! Every text is treated as hostile, since a saved report can come from anywhere: texts reach
-//! the page through [`escape`] alone, addresses through [`HtmlPage::address`], and no text of a
-//! report is in the script. Every list is limited by bytes, so that no report makes a page that
-//! a browser cannot open.
+//! Every string is treated as hostile, since a saved report can come from anywhere: strings reach
+//! the page only through [`escape`], addresses only through [`HtmlPage::address`], and no string of
+//! a report is in the script. Every list has a maximum size in bytes, so that no report creates a
+//! page that a browser cannot open.
 //!
 //! | file | content |
 //! |---|---|
-//! | `head` | the policy, the style sheet, the script |
-//! | `overview` | verdict, figures, both sides, the table of sites |
-//! | `filter` | the choices of a reader, and the attributes that they look at |
-//! | `edits` | edits and what came of them |
-//! | `diff` | what became of values |
-//! | `findings` | findings with the lines that they are about |
-//! | `excerpt` | lines of files with their labels |
-//! | `pages` | the pages of rules |
-//! | `escape` | texts as HTML has them |
+//! | `head` | content security policy, style sheet, script |
+//! | `overview` | verdict, figures, both sides, site table |
+//! | `filter` | filter controls and their data attributes |
+//! | `edits` | edits and their effects |
+//! | `diff` | value changes |
+//! | `findings` | findings with their source lines |
+//! | `excerpt` | source lines with their labels |
+//! | `pages` | rule pages |
+//! | `escape` | HTML escaping |
 
 mod diff;
 mod edits;
@@ -45,31 +44,31 @@ use super::{FormatOptions, counted};
 /// Writes a report.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub(super) fn write(
     report: &Report,
-    manner: &FormatOptions<'_>,
+    options: &FormatOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let story = Story::new(report, manner.listing);
+    let story = Story::new(report, options.listing);
     let page = HtmlPage {
         filter: EditTraits::new(&story),
         ids: RefCell::default(),
         edits: None,
         story: &story,
-        manner,
+        options,
     };
     out.write_all(page.html().as_bytes())
 }
 
-/// All that the parts of a page look at.
+/// Context for rendering the parts of a page.
 struct HtmlPage<'a, 'r> {
     story: &'a Story<'r>,
-    manner: &'a FormatOptions<'a>,
+    options: &'a FormatOptions<'a>,
     filter: EditTraits<'r>,
-    /// The names of the parts of the page so far.
+    /// Element ids used so far.
     ids: RefCell<HashSet<String>>,
-    /// The names of edits and groups that the page has; none while these are written.
+    /// Ids of the edits and groups on the page; `None` while these are rendered.
     edits: Option<HashSet<String>>,
 }
 
@@ -102,8 +101,8 @@ impl HtmlPage<'_, '_> {
         linked.collect()
     }
 
-    /// Where a link leads: nowhere but to a part of the page or to the web, whatever a report
-    /// says.
+    /// Returns the target of a link: an existing element of the page, or an `http(s)` address.
+    /// Other targets are dropped, since a report is untrusted.
     fn address(&self, link: &TextLink) -> Option<String> {
         if let TextLink::Anchor(name) = link {
             let is_there = self.edits.as_ref().is_none_or(|names| names.contains(name));
@@ -113,14 +112,14 @@ impl HtmlPage<'_, '_> {
         address.filter(|it| it.starts_with("https://") || it.starts_with("http://"))
     }
 
-    /// The attribute that names a part; empty where another part has the name.
+    /// Returns the `id` attribute of an element; empty if the id is already used.
     fn id(&self, name: &str) -> String {
         let is_new = self.ids.borrow_mut().insert(name.to_owned());
         if is_new { format!(" id=\"{}\"", escape::text(name)) } else { String::new() }
     }
 }
 
-/// The names of edits and groups in HTML, in which quotes of texts are escaped.
+/// Returns the ids in HTML; quotes in text are escaped and cannot match.
 fn names_in(html: &str) -> HashSet<String> {
     let names = html.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next());
     names.map(str::to_owned).collect()
@@ -140,7 +139,7 @@ fn piece(piece: &TextPiece) -> String {
     }
 }
 
-/// The class of what has a role.
+/// Returns the CSS class of a role.
 fn class(role: TextRole) -> &'static str {
     match role {
         TextRole::Good => "good",
@@ -152,7 +151,7 @@ fn class(role: TextRole) -> &'static str {
     }
 }
 
-/// A part of the page with a title; without content it is left out.
+/// A section of the page; omitted if it has no content.
 struct PageSection {
     id: &'static str,
     title: &'static str,
@@ -175,7 +174,7 @@ impl PageSection {
     }
 }
 
-/// Something that a reader can unfold; nothing where it has no content.
+/// Renders a `<details>` element; nothing for empty content.
 fn folded(class: &str, summary: &str, content: &str) -> String {
     if content.is_empty() {
         return String::new();
@@ -183,7 +182,8 @@ fn folded(class: &str, summary: &str, content: &str) -> String {
     format!("<details class=\"{class}\"><summary>{summary}</summary>\n{content}</details>\n")
 }
 
-/// The first of `items` that fit into `max_bytes`, and how many do not.
+/// Renders the first items that fit into `max_bytes`; returns the HTML and the number of omitted
+/// items.
 fn fitting<T>(
     items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
     max_bytes: usize,
@@ -201,7 +201,7 @@ fn fitting<T>(
     (all, 0)
 }
 
-/// A list that goes on with the number of `what` does not fit into `max_bytes`.
+/// Renders the items that fit into `max_bytes`, followed by the number of omitted ones.
 fn list<T>(
     items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
     what: &str,
@@ -212,7 +212,7 @@ fn list<T>(
     items.concat() + &more(left_out, what)
 }
 
-/// A list of which all but the first entries are folded where there are more than `max`.
+/// Renders a list; the items after the first `max` are folded.
 fn unfolded<'l, T>(
     items: &'l [T],
     what: &str,
@@ -226,7 +226,7 @@ fn unfolded<'l, T>(
     first.concat() + &folded("rest", &rest_count, &rest)
 }
 
-/// A note that a list goes on; nothing where it does not.
+/// Renders a note on omitted items; nothing if there are none.
 fn more(count: usize, what: &str) -> String {
     if count == 0 {
         return String::new();

@@ -1,4 +1,4 @@
-//! The verdict, the run in figures, what was compared, and the table of sites.
+//! The verdict, figures of the run, the compared sides, and the site table.
 
 use super::escape::text;
 use super::{HtmlPage, PageSection, class, fitting, folded, more};
@@ -8,17 +8,17 @@ use crate::report::model::ReportedSide;
 use crate::report::story::{Cell, SiteColumn, SiteTable, SiteTableRow, repository};
 use crate::report::text::StyledText;
 
-/// Maximum number of bytes of the rows of the table of sites.
+/// Maximum size of the rows of the site table in bytes.
 const MAX_BYTES: usize = 256 << 10;
 
 impl HtmlPage<'_, '_> {
-    /// The verdict as plain text.
+    /// Returns the verdict as plain text.
     pub(super) fn title(&self) -> String {
         let badge = self.story.headline.badge.map(|(badge, _)| format!("{badge} "));
         badge.unwrap_or_default() + &self.reason().words().replace('`', "")
     }
 
-    /// Reason why the run passed or failed; where that needs none, the first figures.
+    /// Returns the reason of the verdict or, if there is none, the first figures.
     fn reason(&self) -> StyledText {
         let headline = &self.story.headline;
         let first = headline.figures.first().filter(|_| headline.reason.is_empty());
@@ -46,7 +46,7 @@ impl HtmlPage<'_, '_> {
         )
     }
 
-    /// The sides that were read: the header of the story, with the time of each commit.
+    /// Renders the sides: the header of the story with commit times.
     fn sides(&self) -> String {
         let report = self.story.report;
         let comparison = report.comparison.as_ref();
@@ -107,7 +107,7 @@ impl HtmlPage<'_, '_> {
         format!("<tr><th scope=\"row\">{sites}</th>{cells}</tr>\n")
     }
 
-    /// A site by its name, which links to itself.
+    /// Renders a site name as a link to itself.
     fn site(&self, name: &str) -> String {
         let anchor = format!("site-{}", encoded(name));
         let id = self.id(&anchor);
@@ -119,7 +119,7 @@ impl HtmlPage<'_, '_> {
         let (name, version) = (text(&report.tool.name), text(&report.tool.version));
         let values = match report.truncated.values {
             0 => String::new(),
-            count => format!(" {} too long to be shown.", counted(count, "value")),
+            count => format!(" {} too long to show.", counted(count, "value")),
         };
         format!(
             "<footer><p>{name} {version}. Secrets are hidden: neither their values nor their \
@@ -140,12 +140,12 @@ fn cell(column: &SiteColumn, cell: &Cell) -> String {
     }
 }
 
-/// The attribute of cells of a column that has words.
+/// Returns the class attribute that aligns a column of words.
 fn alignment(column: &SiteColumn) -> &'static str {
     if column.is_figures { "" } else { " class=\"words\"" }
 }
 
-/// The time of the commit of a side, behind its name.
+/// Renders the commit time of a side.
 fn date(side: &ReportedSide) -> String {
     let date = side.date.as_deref().map(|date| {
         let words = date.replacen('T', " ", 1);

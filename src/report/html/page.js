@@ -1,5 +1,5 @@
-// Ways around in the page. All of it can be read without this script, which hides and unfolds
-// what there is, makes no markup of any text, and keeps nothing.
+// Search, filters and navigation. The page is complete without this script, which only hides and
+// unfolds elements; it creates no markup from strings and stores nothing.
 (() => {
   'use strict';
 
@@ -8,12 +8,12 @@
   const search = document.getElementById('search');
   const shown = document.getElementById('shown');
   const fold = document.getElementById('fold');
-  const choices = [...tools.querySelectorAll('select')];
+  const filters = [...tools.querySelectorAll('select')];
   const entries = [...main.querySelectorAll('.entry')];
   const findings = [...main.querySelectorAll('.finding')];
   const texts = new WeakMap();
 
-  // --- searching and filtering
+  // --- search and filters
 
   function textOf(part) {
     if (!texts.has(part)) {
@@ -22,7 +22,7 @@
     return texts.get(part);
   }
 
-  // Whether a list such as `0-3 7-7` has a number.
+  // Whether a list of ranges such as `0-3 7-7` contains a number.
   function has(list, number) {
     return list !== '' && list.split(' ').some((range) => {
       const [start, end] = range.split('-').map(Number);
@@ -30,14 +30,14 @@
     });
   }
 
-  function isChosen(part) {
-    return choices.every(({ id, value }) => {
-      const of = part.dataset[id];
-      return value === '' || (id === 'site' ? has(of, Number(value)) : of.split('|').includes(value));
+  function matchesFilters(part) {
+    return filters.every(({ id, value }) => {
+      const data = part.dataset[id];
+      return value === '' || (id === 'site' ? has(data, Number(value)) : data.split('|').includes(value));
     });
   }
 
-  function hasWords(part, words) {
+  function matchesSearch(part, words) {
     return words.every((word) => textOf(part).includes(word));
   }
 
@@ -49,12 +49,12 @@
     }
   }
 
-  // Of an entry that is shown, the groups that match; all that are chosen where the words are in
-  // no group alone.
+  // Shows the groups of a visible entry that match the filters and the search; if no single group
+  // matches the search, all that match the filters.
   function filterGroups(entry, words) {
     const groups = [...entry.querySelectorAll('.group')];
-    const chosen = groups.filter(isChosen);
-    const found = chosen.filter((group) => hasWords(group, words));
+    const chosen = groups.filter(matchesFilters);
+    const found = chosen.filter((group) => matchesSearch(group, words));
     const kept = new Set(found.length > 0 ? found : chosen);
     for (const group of groups) {
       group.hidden = !kept.has(group);
@@ -66,8 +66,8 @@
 
   function filter() {
     const words = search.value.toLowerCase().split(/\s+/).filter((word) => word !== '');
-    const isFiltered = words.length > 0 || choices.some(({ value }) => value !== '');
-    const isKept = (part) => isChosen(part) && hasWords(part, words);
+    const isFiltered = words.length > 0 || filters.some(({ value }) => value !== '');
+    const isKept = (part) => matchesFilters(part) && matchesSearch(part, words);
     const counts = [[entries, 'entries'], [findings, 'findings']].map(([parts, name]) => {
       const kept = parts.filter((part) => {
         part.hidden = !isKept(part);
@@ -84,36 +84,36 @@
     shown.textContent = isFiltered ? counts.filter((it) => it !== '').join(', ') : '';
   }
 
-  // The choices that there are not two of are left out.
-  function addChoices() {
-    for (const choice of choices) {
-      if (choice.id !== 'site') {
-        const lists = [...entries, ...findings].map((part) => part.dataset[choice.id].split('|'));
+  // Adds the filter options, and hides filters with fewer than two values.
+  function addFilterOptions() {
+    for (const control of filters) {
+      if (control.id !== 'site') {
+        const lists = [...entries, ...findings].map((part) => part.dataset[control.id].split('|'));
         const values = [...new Set(lists.flat())].filter((it) => it !== '').sort();
-        choice.append(...values.map((value) => new Option(value, value)));
+        control.append(...values.map((value) => new Option(value, value)));
       }
-      choice.hidden = choice.options.length < 3;
+      control.hidden = control.options.length < 3;
     }
   }
 
   function showAll() {
     search.value = '';
-    for (const choice of choices) {
-      choice.value = '';
+    for (const control of filters) {
+      control.value = '';
     }
     filter();
   }
 
-  let waiting;
+  let searchTimer;
   search.addEventListener('input', () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(filter, 120);
+    clearTimeout(searchTimer);
+    searchTimer = setTimeout(filter, 120);
   });
-  for (const choice of choices) {
-    choice.addEventListener('change', filter);
+  for (const control of filters) {
+    control.addEventListener('change', filter);
   }
 
-  // --- unfolding
+  // --- folding
 
   function unfoldAll(isOpen) {
     for (const details of main.querySelectorAll('details')) {
@@ -124,8 +124,8 @@
   fold.addEventListener('click', () => unfoldAll(fold.getAttribute('aria-pressed') === 'false'));
   addEventListener('beforeprint', () => unfoldAll(true));
 
-  // Shows the part that the address leads to, whatever it is folded into.
-  function follow() {
+  // Shows the target of the URL fragment and unfolds its ancestors.
+  function showTarget() {
     const target = document.getElementById(location.hash.slice(1));
     if (target === null || !main.contains(target)) {
       return;
@@ -141,12 +141,12 @@
     target.scrollIntoView({ block: 'start' });
     target.focus({ preventScroll: true });
   }
-  addEventListener('hashchange', follow);
-  // A link to where the address leads already does not change it.
+  addEventListener('hashchange', showTarget);
+  // A link to the current fragment triggers no `hashchange` event.
   main.addEventListener('click', (event) => {
     const link = event.target.closest('a[href^="#"]');
     if (link !== null && link.hash === location.hash) {
-      follow();
+      showTarget();
     }
   });
 
@@ -162,7 +162,7 @@
   });
 
   tools.hidden = false;
-  addChoices();
+  addFilterOptions();
   filter();
-  follow();
+  showTarget();
 })();

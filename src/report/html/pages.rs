@@ -1,7 +1,7 @@
-//! Documentation of rules: the page of each rule that has a finding.
+//! Rule documentation: the page of each rule that has a finding.
 //!
-//! The pages are ours, and use little of Markdown: headings, paragraphs, lists, code. What is
-//! none of these is shown as it is.
+//! Rule pages are part of this program and use a subset of Markdown: headings, paragraphs, lists,
+//! code. Other syntax is shown literally.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::{HtmlPage, PageSection, folded};
 use crate::report::formats::page as page_of;
 
 impl HtmlPage<'_, '_> {
-    /// The pages of all rules with findings that are listed.
+    /// Renders the pages of all rules with listed findings.
     pub(super) fn rules(&self) -> PageSection {
         let findings = self.story.errors.iter().chain(&self.story.others);
         let names: BTreeSet<&str> = findings.map(|it| &*it.finding.rule).collect();
@@ -19,9 +19,9 @@ impl HtmlPage<'_, '_> {
     }
 
     fn rule(&self, name: &str) -> String {
-        let Some(rule) = self.manner.rule(name) else {
+        let Some(rule) = self.options.rule(name) else {
             let name = text(name);
-            return format!("<p><b>{name}</b>: this version of layercake has no such rule</p>\n");
+            return format!("<p><b>{name}</b>: unknown rule in this version of layercake</p>\n");
         };
         let summary = format!("<code>{}</code> {}", rule.name, words(rule.summary));
         let page = html(&page_of(rule));
@@ -30,7 +30,7 @@ impl HtmlPage<'_, '_> {
     }
 }
 
-/// A page as HTML, but for its title.
+/// Renders a page without its title.
 fn html(page: &str) -> String {
     let mut html = String::new();
     let mut paragraph: Vec<&str> = Vec::new();
@@ -52,13 +52,13 @@ fn html(page: &str) -> String {
     html + &block(&paragraph)
 }
 
-/// Lines between two that are empty.
+/// Renders a block of non-blank lines.
 fn block(lines: &[&str]) -> String {
     match lines.first() {
         None => String::new(),
         Some(first) if first.starts_with('|') => code(lines),
         Some(first) if first.starts_with("- ") => {
-            // An item goes on in lines that do not begin another one.
+            // An item continues until the next line that starts with `- `.
             let items = lines.join("\n");
             let items = items.trim_start_matches("- ").split("\n- ");
             let items = items.map(|item| format!("<li>{}</li>", words(&item.replace('\n', " "))));
@@ -69,7 +69,8 @@ fn block(lines: &[&str]) -> String {
 }
 
 fn code(lines: &[&str]) -> String {
-    // Not a bare line, since a browser drops a break at the very beginning.
+    // Each line is wrapped in a `<span>`, since a browser drops a line break at the start of
+    // `<pre>`.
     let lines = lines.iter().map(|line| format!("<span>{}\n</span>", text(line)));
     format!("<pre class=\"code\">{}</pre>\n", lines.collect::<String>())
 }

@@ -1,10 +1,10 @@
-//! The log as JSON, and as a table in Markdown.
+//! The log as JSON and as a Markdown table.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::text::reach_words;
+use super::text::describe_reach;
 use super::{CommitEffect, CommitReach, LogEnd, OutputEffect};
 use crate::report::blame::short_id;
 use crate::report::markdown::{in_cell, prose};
@@ -25,7 +25,8 @@ struct CommitForm<'a> {
     author: &'a str,
     date: &'a str,
     subject: &'a str,
-    /// Whether it was not compared, for this clone lacks what came before.
+    /// Whether the commit could not be compared, since its parent is missing from this shallow
+    /// clone.
     cut: bool,
     reach: CommitReach,
     sites: Vec<SiteForm<'a>>,
@@ -55,10 +56,10 @@ struct UnusableForm<'a> {
     line: Option<u32>,
 }
 
-/// Writes it as JSON.
+/// Writes the log as JSON.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_log_json(
     commits: &[CommitEffect],
     end: LogEnd,
@@ -108,10 +109,10 @@ impl<'a> OutputForm<'a> {
     }
 }
 
-/// Writes it as a table in Markdown.
+/// Writes the log as a Markdown table.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_log_markdown(
     commits: &[CommitEffect],
     end: LogEnd,
@@ -122,7 +123,7 @@ pub fn write_log_markdown(
     for effect in commits {
         let commit = &effect.commit;
         let reach =
-            if effect.is_effective() { reach_words(effect.reach()) } else { "none".to_owned() };
+            if effect.is_effective() { describe_reach(effect.reach()) } else { "none".to_owned() };
         let (id, subject) = (short_id(&commit.id), in_cell(&prose(&commit.subject)));
         writeln!(out, "| `{id}` | {} | {subject} | {reach} |", commit.date)?;
     }

@@ -1,36 +1,36 @@
-//! The log for people: a commit with its reach.
+//! Human-readable log: each commit with its reach.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::{CommitEffect, CommitReach, LogEnd};
 use crate::compare::Status;
-use crate::report::blame::{commit_words, short_id};
+use crate::report::blame::{describe_commit, short_id};
 use crate::report::printable::clean;
 use crate::report::signs::Signs;
 use crate::report::terminal::painted;
 use crate::report::text::TextRole;
 use crate::report::{TerminalStyle, counted, wrap};
 
-/// Maximum number of outputs that are named for a commit.
+/// Maximum number of outputs listed for a commit.
 const MAX_OUTPUTS: usize = 3;
 
-/// Writes what follows the commits.
+/// Writes the note that follows the commits.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_end(commits: usize, end: LogEnd, out: &mut dyn Write) -> io::Result<()> {
     match (commits, end) {
-        (0, LogEnd::Whole) => writeln!(out, "no commit changed such an output"),
+        (0, LogEnd::Whole) => writeln!(out, "no commit changed a matching output"),
         (_, LogEnd::Whole) => Ok(()),
         (_, LogEnd::Partial) => writeln!(out, "\npartial: earlier commits are not listed"),
     }
 }
 
-/// Writes a commit for people.
+/// Writes a commit for humans.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_commit(
     effect: &CommitEffect,
     style: &TerminalStyle,
@@ -38,15 +38,15 @@ pub fn write_commit(
 ) -> io::Result<()> {
     let role = if effect.is_effective() { TextRole::Warning } else { TextRole::Dim };
     let id = painted(short_id(&effect.commit.id), role, style);
-    let line = format!("{id}  {}", commit_words(&effect.commit));
+    let line = format!("{id}  {}", describe_commit(&effect.commit));
     writeln!(out, "{}", wrap(&line, style.columns(), "", "    "))?;
     let mut lines = Vec::new();
     if effect.is_effective() {
-        lines.push(reach_words(effect.reach()));
-        lines.push(outputs_words(effect, &Signs::of(style)));
-        lines.extend(site_words(effect));
+        lines.push(describe_reach(effect.reach()));
+        lines.push(list_outputs(effect, &Signs::of(style)));
+        lines.extend(describe_sites(effect));
     } else if effect.commit.is_cut {
-        lines.push("not compared: this clone lacks what came before".to_owned());
+        lines.push("not compared: its parent is missing from this shallow clone".to_owned());
     } else if effect.unusable.is_empty() {
         lines.push(painted("no output changed", TextRole::Dim, style));
     }
@@ -59,18 +59,18 @@ pub fn write_commit(
     Ok(())
 }
 
-/// Number of outputs and sites, in words.
-pub(super) fn reach_words(reach: CommitReach) -> String {
+/// Describes the number of outputs and sites.
+pub(super) fn describe_reach(reach: CommitReach) -> String {
     let CommitReach { outputs, sites, untouched, .. } = reach;
     let untouched = match untouched {
         0 => String::new(),
-        untouched => format!(", {untouched} of them in files it did not touch"),
+        untouched => format!(", {untouched} of them in untouched files"),
     };
     format!("{} in {}{untouched}", counted(outputs, "output"), counted(sites, "site"))
 }
 
-/// The first outputs, those in most sites first.
-fn outputs_words(effect: &CommitEffect, signs: &Signs) -> String {
+/// Lists the first outputs, ordered by number of sites.
+fn list_outputs(effect: &CommitEffect, signs: &Signs) -> String {
     let mut sites: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for output in effect.sites.iter().flat_map(|site| &site.outputs) {
         *sites.entry((&output.document.schema, &output.document.name)).or_default() += 1;
@@ -85,8 +85,8 @@ fn outputs_words(effect: &CommitEffect, signs: &Signs) -> String {
     words.join(", ")
 }
 
-/// Sites that came, went or were renamed.
-fn site_words(effect: &CommitEffect) -> Vec<String> {
+/// Describes added, removed and renamed sites.
+fn describe_sites(effect: &CommitEffect) -> Vec<String> {
     let mut words = Vec::new();
     for site in &effect.sites {
         let name = clean(&site.site);

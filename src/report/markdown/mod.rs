@@ -1,17 +1,17 @@
-//! A report in Markdown: the summary of a job, or a comment on a pull request.
+//! Markdown report: a job summary, or a comment on a pull request.
 //!
-//! It begins with what a reader has to know: the verdict, root causes, what was edited and what
-//! came of it. What else there is, is folded by `<details>`. What the budget has no room for is
-//! left out by levels, each of which makes a whole page, and said to be. No text of a report is
-//! read as Markdown, notifies anybody, or becomes a link by itself: see `text`.
+//! The report begins with the verdict, root causes, and the edits with their effects. The rest is
+//! folded with `<details>`. Details that exceed the budget are removed level by level, and a note
+//! reports what was removed. No string of a report is interpreted as Markdown, notifies a user, or
+//! becomes a link: see `text`.
 
-mod paper;
+mod bounded_page;
 mod text;
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use self::paper::{BoundedPage, PageFull, TableColumn};
+use self::bounded_page::{BoundedPage, PageFull, TableColumn};
 use self::text::{code, link, message, short};
 pub(super) use self::text::{in_cell, prose};
 use super::model::{Report, ReportedEdit};
@@ -22,10 +22,10 @@ use super::story::{
 use super::text::{StyledText, TextPiece, TextRole};
 use super::{FormatOptions, counted};
 
-/// Maximum length of a page.
+/// Maximum size of a page.
 ///
-/// A host counts characters, and not all count them alike. A text never has fewer bytes than it
-/// has UTF-16 units, nor fewer of these than it has characters, so bytes are what is counted here.
+/// Hosts count characters in different units. A string never has fewer bytes than UTF-16 code units
+/// or characters, so bytes are a safe upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Budget {
     bytes: usize,
@@ -33,26 +33,26 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// The summary of a job: GitHub takes 1 MiB for a step.
+    /// Job summary: GitHub accepts 1 MiB per step.
     pub(super) const SUMMARY: Self = Self { bytes: 900_000, levels: &LEVELS };
-    /// A comment on a pull request, which is read between other comments.
+    /// Pull request comment, which should be short.
     pub(super) const COMMENT: Self = Self { bytes: 8_000, levels: LEVELS.split_at(2).1 };
 }
 
-/// Maximum numbers of what is listed of each kind.
+/// Maximum number of items of each kind at one level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct DetailLevel {
     sites: usize,
     errors: usize,
     entries: usize,
-    /// Of each entry; so are the next ones.
+    /// Per entry, like the following fields.
     changes: usize,
     groups: usize,
     lines: usize,
     shields: usize,
     findings: usize,
     has_routes: bool,
-    /// Characters of a text that is quoted.
+    /// Maximum length of a quoted string in characters.
     text: usize,
 }
 
@@ -82,33 +82,33 @@ impl DetailLevel {
     }
 }
 
-/// Writes a report: all of it that the budget has room for.
+/// Writes a report at the highest level of detail that fits into the budget.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub(super) fn write(
     report: &Report,
-    manner: &FormatOptions<'_>,
+    options: &FormatOptions<'_>,
     budget: Budget,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let story = Story::new(report, manner.listing);
+    let story = Story::new(report, options.listing);
     let mut pages = budget.levels.iter().map(|level| page(&story, *level, budget.bytes));
-    let page = pages.find_map(Result::ok).expect("the last level fits, whatever it quotes");
+    let page = pages.find_map(Result::ok).expect("the last level fits any report");
     out.write_all(page.as_bytes())
 }
 
 fn page(story: &Story<'_>, level: DetailLevel, bytes: usize) -> Result<String, PageFull> {
-    let mut page = MarkdownPage { story, level, paper: BoundedPage::new(bytes) };
+    let mut page = MarkdownPage { story, level, page: BoundedPage::new(bytes) };
     page.write()?;
-    Ok(page.paper.into_text())
+    Ok(page.page.into_text())
 }
 
-/// A page being written.
+/// A page under construction.
 struct MarkdownPage<'s, 'r> {
     story: &'s Story<'r>,
     level: DetailLevel,
-    paper: BoundedPage,
+    page: BoundedPage,
 }
 
 impl<'r> MarkdownPage<'_, 'r> {
@@ -139,12 +139,12 @@ impl<'r> MarkdownPage<'_, 'r> {
                 (first, figures.collect())
             }
         };
-        self.paper.heading(3, &format!("layercake: {title}"))?;
+        self.page.heading(3, &format!("layercake: {title}"))?;
         if figures.is_empty() {
             return Ok(());
         }
         let figures: Vec<String> = figures.into_iter().map(|text| self.text(text)).collect();
-        self.paper.list(figures)
+        self.page.list(figures)
     }
 
     fn write_unexplained(&mut self) -> Result<(), PageFull> {
@@ -155,10 +155,10 @@ impl<'r> MarkdownPage<'_, 'r> {
         let outputs: Vec<String> = shown.map(|text| self.text(text)).collect();
         let more = self.story.unexplained.len() - outputs.len();
         let outputs = format!("{}{}", outputs.join("; "), and_more(more));
-        self.paper.alert(&[format!("**Unexplained.** {UNEXPLAINED}"), outputs])
+        self.page.alert(&[format!("**Unexplained.** {UNEXPLAINED}"), outputs])
     }
 
-    /// New errors, those first from which others follow.
+    /// Writes new errors, root causes first.
     fn write_errors(&mut self) -> Result<(), PageFull> {
         let (shown, more) = limited(&self.story.errors, self.level.errors);
         if shown.is_empty() {
@@ -166,10 +166,10 @@ impl<'r> MarkdownPage<'_, 'r> {
         }
         let mut items: Vec<String> = shown.iter().map(|entry| self.finding(entry)).collect();
         items.extend((more > 0).then(|| counted(more, "more error")));
-        self.paper.list(items)
+        self.page.list(items)
     }
 
-    /// The first entries as they are, the others folded.
+    /// Writes the first entries unfolded and the others folded.
     fn write_entries(&mut self) -> Result<(), PageFull> {
         const MAX_OPEN_ENTRIES: usize = 2;
         let entries = &self.story.entries;
@@ -183,16 +183,16 @@ impl<'r> MarkdownPage<'_, 'r> {
         let folded = &shown[open..];
         if !folded.is_empty() {
             let summary = counted(edits(folded), "more edit");
-            self.paper.open_details(&summary)?;
+            self.page.open_details(&summary)?;
             folded.iter().try_for_each(|entry| self.write_entry(entry))?;
-            self.paper.close_details()?;
+            self.page.close_details()?;
         }
         self.write_more(edits(&entries[shown.len()..]), "edit")
     }
 
     fn write_entry(&mut self, entry: &EditEntry<'r>) -> Result<(), PageFull> {
         let title = self.entry_title(entry);
-        self.paper.paragraph(&title)?;
+        self.page.paragraph(&title)?;
         let (changes, more) = limited(&entry.changes, self.level.changes);
         let mut lines = Vec::new();
         for change in changes {
@@ -204,9 +204,9 @@ impl<'r> MarkdownPage<'_, 'r> {
             lines.extend(self.delta_lines(&change.delta));
         }
         lines.extend((more > 0).then(|| format!("@@ {} @@", counted(more, "more change"))));
-        self.paper.fenced("diff", &lines)?;
+        self.page.fenced("diff", &lines)?;
         let reach = self.text(&entry.reach);
-        self.paper.paragraph(&reach)?;
+        self.page.paragraph(&reach)?;
         self.write_reached(entry)
     }
 
@@ -219,7 +219,7 @@ impl<'r> MarkdownPage<'_, 'r> {
         format!("{numbers}{place}{}", and_more(entry.edits.len() - 1))
     }
 
-    /// A place and a path, for the line above a difference.
+    /// Returns the place and path of an edit for a hunk header.
     fn edited(&self, edit: &ReportedEdit, is_one_of_many: bool) -> String {
         let subject = self.story.names.subject(edit).words();
         let place = edit.at.last().filter(|_| is_one_of_many);
@@ -227,7 +227,7 @@ impl<'r> MarkdownPage<'_, 'r> {
         self.quoted(&format!("{place}{subject}")).into_owned()
     }
 
-    /// The outputs, the route and the shields of an entry, folded.
+    /// Writes the outputs, the route and the shields of an entry, folded.
     fn write_reached(&mut self, entry: &EditEntry<'r>) -> Result<(), PageFull> {
         let has_route = self.level.has_routes && entry.route.is_some();
         if entry.groups.is_empty() && entry.stops.is_empty() && !has_route {
@@ -242,7 +242,7 @@ impl<'r> MarkdownPage<'_, 'r> {
         if self.level.groups == 0 {
             return Ok(());
         }
-        self.paper.open_details(&parts.collect::<Vec<_>>().join(", "))?;
+        self.page.open_details(&parts.collect::<Vec<_>>().join(", "))?;
         let (groups, more) = limited(&entry.groups, self.level.groups);
         for group in groups {
             self.write_group(group)?;
@@ -250,20 +250,20 @@ impl<'r> MarkdownPage<'_, 'r> {
         self.write_more(more, "group")?;
         if let Some(route) = entry.route.as_ref().filter(|_| self.level.has_routes) {
             let title = self.text(&route.title);
-            self.paper.paragraph(&title)?;
+            self.page.paragraph(&title)?;
             let steps = route.steps.iter();
             let steps = steps
                 .map(|step| format!("{}: {}", self.text(&step.places), self.text(&step.words)));
             let steps: Vec<String> = steps.collect();
-            self.paper.steps(steps)?;
+            self.page.steps(steps)?;
         }
         let (stops, more) = limited(&entry.stops, self.level.shields);
         let mut items: Vec<String> = stops.iter().map(|stop| self.text(stop)).collect();
         items.extend((more > 0).then(|| counted(more, "more shield")));
         if !items.is_empty() {
-            self.paper.list(items)?;
+            self.page.list(items)?;
         }
-        self.paper.close_details()
+        self.page.close_details()
     }
 
     fn write_group(&mut self, group: &GroupEntry<'r>) -> Result<(), PageFull> {
@@ -273,7 +273,7 @@ impl<'r> MarkdownPage<'_, 'r> {
             let documents: Vec<String> = documents.iter().map(|it| self.text(it)).collect();
             title += &format!(": {}{}", documents.join(", "), and_more(more));
         }
-        self.paper.paragraph(&title)?;
+        self.page.paragraph(&title)?;
         let (deltas, more) = limited(&group.deltas, self.level.changes);
         if deltas.is_empty() {
             return Ok(());
@@ -284,7 +284,7 @@ impl<'r> MarkdownPage<'_, 'r> {
             lines.extend(self.delta_lines(delta));
         }
         lines.extend((more > 0).then(|| format!("@@ {} @@", counted(more, "more place"))));
-        self.paper.fenced("diff", &lines)
+        self.page.fenced("diff", &lines)
     }
 
     fn delta_lines(&self, delta: &ValueDelta) -> Vec<String> {
@@ -309,9 +309,9 @@ impl<'r> MarkdownPage<'_, 'r> {
             return Ok(());
         };
         let count: usize = table.rows.iter().map(|row| row.count).sum();
-        self.paper.open_details(&counted(count, "site"))?;
+        self.page.open_details(&counted(count, "site"))?;
         self.write_table(table)?;
-        self.paper.close_details()
+        self.page.close_details()
     }
 
     fn write_table(&mut self, table: &SiteTable) -> Result<(), PageFull> {
@@ -330,12 +330,12 @@ impl<'r> MarkdownPage<'_, 'r> {
             std::iter::once(self.text(&row.sites)).chain(cells).collect::<Vec<_>>()
         });
         let cells: Vec<Vec<String>> = cells.collect();
-        self.paper.table(&columns, cells)?;
+        self.page.table(&columns, cells)?;
         let left_out = table.rows[rows.len()..].iter().map(|row| row.count).sum();
         self.write_more(left_out, "site")?;
         match table.unchanged {
             0 => Ok(()),
-            count => self.paper.paragraph(&format!("{} unchanged", counted(count, "site"))),
+            count => self.page.paragraph(&format!("{} unchanged", counted(count, "site"))),
         }
     }
 
@@ -346,7 +346,7 @@ impl<'r> MarkdownPage<'_, 'r> {
         if self.level.findings == 0 {
             return self.write_more(edits.len(), "edit");
         }
-        self.paper.open_details(&format!("{title}: {}", counted(edits.len(), "edit")))?;
+        self.page.open_details(&format!("{title}: {}", counted(edits.len(), "edit")))?;
         let (shown, more) = limited(edits, self.level.findings);
         let items = shown.iter().map(|edit| {
             let place =
@@ -356,8 +356,8 @@ impl<'r> MarkdownPage<'_, 'r> {
         });
         let mut items: Vec<String> = items.collect();
         items.extend((more > 0).then(|| counted(more, "more edit")));
-        self.paper.list(items)?;
-        self.paper.close_details()
+        self.page.list(items)?;
+        self.page.close_details()
     }
 
     fn write_commits(&mut self) -> Result<(), PageFull> {
@@ -367,12 +367,12 @@ impl<'r> MarkdownPage<'_, 'r> {
             if listed.is_empty() {
                 continue;
             }
-            self.paper.open_details(&title)?;
+            self.page.open_details(&title)?;
             let mut items: Vec<String> = listed.iter().map(|it| self.text(it)).collect();
             let more = more + commits.more;
             items.extend((more > 0).then(|| counted(more, "more commit")));
-            self.paper.list(items)?;
-            self.paper.close_details()?;
+            self.page.list(items)?;
+            self.page.close_details()?;
         }
         Ok(())
     }
@@ -385,15 +385,15 @@ impl<'r> MarkdownPage<'_, 'r> {
         if self.level.findings == 0 {
             return self.write_more(others.len(), "finding");
         }
-        self.paper.open_details(&counted(others.len(), "other finding"))?;
+        self.page.open_details(&counted(others.len(), "other finding"))?;
         let (shown, more) = limited(others, self.level.findings);
         let mut items: Vec<String> = shown.iter().map(|entry| self.finding(entry)).collect();
         items.extend((more > 0).then(|| counted(more, "more finding")));
-        self.paper.list(items)?;
-        self.paper.close_details()
+        self.page.list(items)?;
+        self.page.close_details()
     }
 
-    /// A finding in one item: what is wrong, where, and what to do.
+    /// Formats a finding as one list item: message, place and remedy.
     fn finding(&self, entry: &FindingEntry<'r>) -> String {
         let finding = entry.finding;
         let words = self.quoted(&finding.message);
@@ -423,29 +423,29 @@ impl<'r> MarkdownPage<'_, 'r> {
             0 => Ok(()),
             more => {
                 let what = counted(more, &format!("more {what}"));
-                self.paper.paragraph(&format!("… {what} (other reports of this run have them)"))
+                self.page.paragraph(&format!("… {what} (see the other reports of this run)"))
             }
         }
     }
 
-    /// The sides that were compared, and the version of layercake.
+    /// Writes the compared sides and the version of layercake.
     fn write_footer(&mut self) -> Result<(), PageFull> {
         let header = self.story.header.iter();
         let parts = header.map(|(word, text)| format!("{word} {}", self.text(text)));
         let tool = &self.story.report.tool.version;
         let version = format!("layercake {}", prose(&self.quoted(tool)));
         let parts: Vec<String> = std::iter::once(version).chain(parts).collect();
-        self.paper.paragraph(&format!("<sub>{}</sub>", parts.join(" · ")))
+        self.page.paragraph(&format!("<sub>{}</sub>", parts.join(" · ")))
     }
 
-    /// A text as Markdown.
+    /// Renders styled text as Markdown.
     fn text(&self, text: &StyledText) -> String {
         text.pieces.iter().map(|piece| self.piece(piece)).collect()
     }
 
-    /// A part of a text as Markdown, with the space between it and its neighbours.
+    /// Renders a piece of styled text as Markdown, with the space between it and its neighbours.
     fn piece(&self, piece: &TextPiece) -> String {
-        // Spaces of a name are its own.
+        // Spaces at the ends of a name belong to the name.
         let is_name = matches!(piece.role, TextRole::Name | TextRole::Place);
         let words = if is_name { &*piece.text } else { piece.text.trim_matches(' ') };
         let text = self.quoted(words);
@@ -465,16 +465,16 @@ impl<'r> MarkdownPage<'_, 'r> {
         format!("{}{inside}{}", space(before), space(behind))
     }
 
-    /// A text on one line, cut to what a level shows of it.
+    /// Returns a string on one line, truncated to the length of the level of detail.
     fn quoted<'t>(&self, text: &'t str) -> Cow<'t, str> {
         short(text, self.level.text)
     }
 }
 
-/// Maximum size of a link; browsers and hosts refuse much longer addresses.
+/// Maximum length of a URL in bytes; browsers and hosts reject much longer ones.
 const MAX_LINK_BYTES: usize = 1_000;
 
-/// A text for a heading, which is bold as a whole.
+/// Removes bold from a text for a heading, which is bold as a whole.
 fn plain(text: &StyledText) -> StyledText {
     let pieces = text.pieces.iter().cloned().map(|piece| match piece.role {
         TextRole::Name | TextRole::Place => piece,
@@ -483,7 +483,7 @@ fn plain(text: &StyledText) -> StyledText {
     StyledText { pieces: pieces.collect() }
 }
 
-/// Bold words.
+/// Formats a string as bold.
 fn strong(words: &str) -> String {
     format!("**{words}**")
 }
@@ -492,7 +492,7 @@ fn and_more(more: usize) -> String {
     if more == 0 { String::new() } else { format!(" and {more} more") }
 }
 
-/// The first of a list, and how many more there are.
+/// Returns the first items of a list and the number of omitted ones.
 fn limited<T>(list: &[T], limit: usize) -> (&[T], usize) {
     let shown = list.len().min(limit);
     (&list[..shown], list.len() - shown)

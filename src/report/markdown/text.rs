@@ -1,25 +1,24 @@
-//! Texts of others in Markdown, as GitHub and GitLab read it: what comes out of
-//! a reader is the text that went in, and nothing else.
+//! Escaping of untrusted strings in Markdown as rendered by GitHub and GitLab: the rendered text is
+//! exactly the original string.
 //!
-//! A host makes more of a text than `CommonMark` does: `@name` notifies a user, `#12`, a commit and
-//! an address become links, `:tada:` a picture, `$x$` a formula. Most of that happens after the
-//! Markdown was read, so that neither a backslash nor an entity prevents it. Text in code is spared
-//! all of it, and so a word with a possible special meaning is shown as code. Foreign text is never
-//! put into HTML.
+//! Hosts extend `CommonMark`: `@name` notifies a user, `#12`, a commit id and a URL become links,
+//! `:tada:` becomes an emoji, `$x$` a formula. Most of this happens after Markdown is parsed, so
+//! neither a backslash nor an entity prevents it. Code spans are exempt, so a word with a possible
+//! special meaning is shown as code. Untrusted strings are never put into HTML.
 
 use std::borrow::Cow;
 
 use crate::report::printable;
 
-/// A line of Markdown as a cell of a table, which a pipe would end. It is the same in
-/// text, in code and in links: a reader divides rows before it looks at what is inside.
+/// Escapes pipes for a table cell. This is the same in text, code and links, since rows are split
+/// into cells before inline parsing.
 pub(in crate::report) fn in_cell(markdown: &str) -> String {
     markdown.replace('|', "\\|")
 }
 
-/// `text` on one line, in at most `longest` characters.
+/// Returns `text` on one line, truncated to `longest` characters.
 pub(super) fn short(text: &str, longest: usize) -> Cow<'_, str> {
-    // What is cut off is not looked at: a name may be a book.
+    // Do not scan the truncated part: a name may be very long.
     let end = text.char_indices().nth(longest + 1).map_or(text.len(), |(at, _)| at);
     let clean = printable::clean(&text[..end]);
     if end == text.len() && clean.chars().nth(longest).is_none() {
@@ -29,18 +28,18 @@ pub(super) fn short(text: &str, longest: usize) -> Cow<'_, str> {
     Cow::Owned(kept + "…")
 }
 
-/// Text as code. The text is on one line.
+/// Renders a one-line string as code.
 pub(super) fn code(text: &str) -> String {
-    // Readers do not agree what a backslash before a pipe is in a table.
-    const UNSURE: &str = "\\|";
+    // Renderers disagree on a backslash before a pipe in a table.
+    const BACKSLASH_PIPE: &str = "\\|";
     if text.is_empty() {
         return "\"\"".to_owned();
     }
-    let spans: Vec<String> = text.split(UNSURE).map(span).collect();
+    let spans: Vec<String> = text.split(BACKSLASH_PIPE).map(span).collect();
     spans.join("&#92;&#124;")
 }
 
-/// Text as one code span; nothing where there is none.
+/// Renders a string as one code span; empty for an empty string.
 fn span(text: &str) -> String {
     if text.is_empty() {
         return String::new();
@@ -53,24 +52,24 @@ fn span(text: &str) -> String {
     format!("{fence}{space}{text}{space}{fence}")
 }
 
-/// The line before and behind a block of code with these lines.
+/// Returns a fence for a code block with these lines.
 pub(super) fn fence(lines: &[String]) -> String {
     const MIN_LENGTH: usize = 3;
     let longest = lines.iter().map(|line| longest_run(line)).max().unwrap_or(0);
     "`".repeat(MIN_LENGTH.max(longest + 1))
 }
 
-/// Length of the longest run of backticks.
+/// Returns the length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     text.split(|it| it != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Text as text: plain words as they are, others as code. The text is on one line.
+/// Renders a one-line string as text: plain words unchanged, others as code.
 pub(in crate::report) fn prose(text: &str) -> String {
     written(vec![MarkdownPiece::Prose(text)])
 }
 
-/// A sentence of a rule, in which names are between backticks.
+/// Renders the message of a rule, which has names in backticks.
 pub(super) fn message(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     let mut pieces = Vec::new();
@@ -78,10 +77,10 @@ pub(super) fn message(text: &str) -> String {
     for (number, part) in parts.iter().enumerate() {
         let is_closed = number + 1 < parts.len();
         match number % 2 {
-            // There is no code without a character.
+            // An empty code span does not exist.
             1 if is_closed && part.is_empty() => pieces.push(MarkdownPiece::Prose("``")),
             1 if is_closed => pieces.push(MarkdownPiece::Code(part)),
-            // The last backtick has no counterpart: it is an ordinary character.
+            // An unpaired last backtick is an ordinary character.
             1 => pieces.push(MarkdownPiece::Prose(&text[at - 1..])),
             _ => pieces.push(MarkdownPiece::Prose(part)),
         }
@@ -90,13 +89,13 @@ pub(super) fn message(text: &str) -> String {
     written(pieces)
 }
 
-/// A stretch of a text.
+/// A part of a message.
 enum MarkdownPiece<'a> {
     Prose(&'a str),
     Code(&'a str),
 }
 
-/// Markdown for a word, or for the text between words.
+/// Markdown of a word, or of the space between words.
 enum MarkdownToken<'a> {
     Plain(String),
     Code(String),
@@ -116,7 +115,7 @@ fn written(pieces: Vec<MarkdownPiece<'_>>) -> String {
         MarkdownToken::Plain(text) => text,
         MarkdownToken::Code(text) => code(&text),
         MarkdownToken::Space(" ") if at > 0 && at < last => " ".to_owned(),
-        // A reader drops spaces at the ends of a line, and keeps entities.
+        // Renderers drop spaces at the ends of a line, but keep entities.
         MarkdownToken::Space(run) => {
             run.chars().map(|it| format!("&#{};", u32::from(it))).collect()
         }
@@ -124,7 +123,7 @@ fn written(pieces: Vec<MarkdownPiece<'_>>) -> String {
     text.collect()
 }
 
-/// Two code spans that touch each other would be read as something else.
+/// Separates adjacent code spans, which would otherwise be merged.
 fn push_code(text: &str, all: &mut Vec<MarkdownToken<'_>>) {
     match all.last_mut() {
         Some(MarkdownToken::Code(known)) => known.push_str(text),
@@ -149,7 +148,7 @@ fn push_prose<'a>(text: &'a str, all: &mut Vec<MarkdownToken<'a>>) {
     }
 }
 
-/// Whether neither Markdown nor a host makes anything of a word.
+/// Whether a word has no special meaning to Markdown or a host.
 fn is_plain(word: &str) -> bool {
     let is_quiet =
         |it: char| !it.is_ascii() || it.is_ascii_alphanumeric() || ",.;:!?'\"()/%-+=".contains(it);
@@ -163,7 +162,7 @@ fn is_plain(word: &str) -> bool {
         && !has_commit(word)
 }
 
-/// `GH-12`, which GitHub takes for an issue.
+/// Whether a word contains an issue reference such as `GH-12`.
 fn is_issue(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     lower
@@ -171,16 +170,15 @@ fn is_issue(word: &str) -> bool {
         .any(|(at, it)| lower[at + it.len()..].starts_with(|it: char| it.is_ascii_digit()))
 }
 
-/// Whether a part of a word could be the short name of a commit.
+/// Whether a part of a word could be an abbreviated commit id.
 fn has_commit(word: &str) -> bool {
     const MIN_LENGTH: usize = 7;
     let mut parts = word.split(|it: char| !it.is_ascii_alphanumeric());
     parts.any(|part| part.len() >= MIN_LENGTH && part.bytes().all(|it| it.is_ascii_hexdigit()))
 }
 
-/// A plain word, which may be all that its line has, or the first of it: `-`, `+`
-/// and `1.` would begin a list there, `---` draw a line, and `===` make a heading of
-/// the line before.
+/// Escapes a plain word at the start of a line: `-`, `+` and `1.` would start a list, `---` a
+/// thematic break, and `===` would turn the previous line into a heading.
 fn plain(word: &str) -> String {
     let digits = word.len() - word.trim_start_matches(|it: char| it.is_ascii_digit()).len();
     let is_all = |sign: char| word.chars().all(|it| it == sign);
@@ -191,18 +189,18 @@ fn plain(word: &str) -> String {
     }
 }
 
-/// `inside`, which is Markdown, as a link.
+/// Returns a link around `inside`, which is Markdown.
 pub(super) fn link(inside: &str, address: &str) -> String {
     format!("[{inside}]({})", destination(address))
 }
 
-/// An address as Markdown has it in parentheses. What neither RFC 3986 has in
-/// addresses nor Markdown leaves alone is percent-encoded.
+/// Escapes a link destination: characters that are not allowed by RFC 3986, or special in Markdown,
+/// are percent-encoded.
 fn destination(address: &str) -> String {
     let mut written = String::new();
     for byte in address.bytes() {
         match byte {
-            // Otherwise `&copy=1` would be a sign.
+            // A bare `&copy=1` would be read as an entity.
             b'&' => written.push_str("&amp;"),
             _ if byte.is_ascii_alphanumeric() || b"-._~:/?#@!+,;=%".contains(&byte) => {
                 written.push(char::from(byte));

@@ -1,8 +1,8 @@
-//! Changes between two sides: edits, outputs, groups of those that changed alike, the routes
-//! between them, and the places that stopped an edit.
+//! Changes between two sides: edits, outputs, groups of outputs with the same change, the routes
+//! between edits and outputs, and shields.
 //!
-//! An output is listed with all sites in which the same became of it for the same reasons. The
-//! places of a route are those of the first of these sites.
+//! An output is listed once for all sites in which it changed in the same way and for the same
+//! reasons. The places of a route are those of the first of these sites.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::source::{DocKey, FileId, Span};
 use crate::yaml::diff::{self, Difference};
 use crate::yaml::path::Location;
 
-/// All that is listed of a comparison.
+/// Listed changes of a comparison.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReportedChanges {
     pub(super) edits: Vec<ReportedEdit>,
@@ -33,52 +33,46 @@ pub(super) struct ReportedChanges {
     pub(super) shields: Vec<ReportedShield>,
 }
 
-/// One change of a source document, or of which documents there are.
+/// A change of a source document, or of the set of documents.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(expecting = "struct Edit")]
 pub struct ReportedEdit {
-    /// Its name in this report.
+    /// Id in this report.
     pub(crate) id: EditRef,
-    /// Kind of the change.
     pub(crate) kind: EditKind,
-    /// The further repository between whose revisions it is, as an index into
+    /// Further repository in which the edit was made, as an index into
     /// [`Report::repositories`](super::Report::repositories).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) repository: Option<usize>,
     /// The document.
     pub(crate) document: DocKey,
-    /// The part of it that was edited.
+    /// Edited part of the document.
     pub(crate) part: Part,
-    /// Where in that part, as a JSON Pointer.
+    /// Location in the part, as a JSON Pointer.
     pub(crate) pointer: String,
-    /// The same as a path.
+    /// Location in the part, as a path.
     pub(crate) path: String,
-    /// The place on each side on which it is.
+    /// Source location on each side.
     pub(crate) at: OnSides<FilePlace>,
-    /// The value that was there.
     pub(crate) before: Option<ShownValue>,
-    /// The value that is there now.
     pub(crate) after: Option<ShownValue>,
-    /// Its effects.
     pub(crate) reach: Reach,
-    /// Method by which its effects were found; none for one that changed nothing.
+    /// Method used to determine its effects; `None` for an edit without effect.
     pub(crate) proof: Option<Proof>,
-    /// Number of places that differ in there and are not edits of their own.
+    /// Number of differences below this location that are not listed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) unlisted: u64,
 }
 
-/// Something that is on the base side, on the head side, or on both.
+/// A value for the base side, the head side, or both.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct OnSides<T> {
-    /// The base side.
     pub(crate) base: Option<T>,
-    /// The head side.
     pub(crate) head: Option<T>,
 }
 
 impl<T> OnSides<T> {
-    /// The head side, or else the base side.
+    /// Returns the value of the head side, or else of the base side.
     pub(crate) fn last(&self) -> Option<&T> {
         self.head.as_ref().or(self.base.as_ref())
     }
@@ -87,89 +81,79 @@ impl<T> OnSides<T> {
 /// Number of outputs and sites that an edit changed.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) struct Reach {
-    /// Number of outputs, those of each site counted.
+    /// Number of changed outputs, counted per site.
     pub(crate) outputs: usize,
-    /// Number of these that are written in files which differ on no side.
+    /// Number of changed outputs whose own files are unchanged.
     pub(crate) untouched: usize,
-    /// The sites of the outputs.
+    /// Sites of the changed outputs.
     pub(crate) sites: SetRef,
 }
 
-/// Outputs of one schema and name that changed alike.
+/// Outputs of one schema and name with the same change.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(expecting = "struct Group")]
 pub struct OutputGroup {
-    /// Its name in this report.
+    /// Id in this report.
     pub(crate) id: GroupRef,
-    /// The schema of the outputs.
     pub(crate) schema: String,
-    /// Their name.
     pub(crate) name: String,
-    /// Status of the outputs.
     pub(crate) status: Status,
     /// Number of outputs.
     pub outputs: usize,
-    /// Their sites.
     pub(crate) sites: SetRef,
     /// Differences in the outputs.
     pub(crate) changes: Vec<OutputChange>,
 }
 
-/// A place at which outputs differ.
+/// A difference in the outputs of a group.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct OutputChange {
-    /// The part of the output.
     pub(crate) part: OutputPart,
-    /// Where in that part, as a JSON Pointer.
+    /// Location in the part, as a JSON Pointer.
     pub(crate) pointer: String,
-    /// The same as a path.
+    /// Location in the part, as a path.
     pub(crate) path: String,
-    /// The text that wrote it on each side on which it is.
+    /// Source location of the value on each side.
     pub(crate) at: OnSides<FilePlace>,
-    /// Whether only the order of the items of a list is another: the values are then what these
-    /// are known by.
+    /// Whether only the order of list items changed; the values are then the keys that identify the
+    /// items.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) reordered: bool,
-    /// The value that was there; none also for an output that came or went.
+    /// Value before; `None` also for an added or removed output.
     pub(crate) before: Option<ShownValue>,
-    /// The value that is there now; none also for an output that came or went.
+    /// Value after; `None` also for an added or removed output.
     pub(crate) after: Option<ShownValue>,
-    /// Number of places that differ in there and are not listed.
+    /// Number of differences below this location that are not listed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) unlisted: u64,
 }
 
-/// A part of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum OutputPart {
-    /// Its data.
     Data,
-    /// Its metadata.
     Metadata,
 }
 
-/// An output, in all sites in which the same became of it for the same reasons.
+/// An output, in all sites in which it changed in the same way and for the same reasons.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(expecting = "struct Output")]
 pub struct ReportedOutput {
-    /// The document that is rendered.
+    /// Rendered document.
     pub(crate) document: DocKey,
-    /// Its name on the base side, where that is another.
+    /// Name on the base side, if it was renamed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) renamed_from: Option<String>,
-    /// Its status.
     pub(crate) status: Status,
-    /// The group that it is in.
+    /// Group that contains the output.
     pub(crate) group: GroupRef,
-    /// Its sites.
     pub(crate) sites: SetRef,
     /// Whether its file differs between the sides.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) touched: bool,
-    /// The edits that changed it.
+    /// Edits that changed the output.
     pub(crate) causes: Vec<ReportedCause>,
-    /// Whether some of the change has no edit behind it: a fault of layercake.
+    /// Whether part of the change is not explained by an edit: a bug in layercake.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) unexplained: bool,
 }
@@ -178,24 +162,22 @@ pub struct ReportedOutput {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(expecting = "struct Cause")]
 pub(crate) struct ReportedCause {
-    /// The edit.
     pub(crate) edit: EditRef,
-    /// The last step of its route.
+    /// Kind of the last step of the route.
     pub(crate) via: Via,
-    /// Number of steps behind the edit.
+    /// Number of hops from the edit to the output.
     pub(crate) hops: usize,
-    /// The route.
     pub(crate) route: RouteRef,
-    /// The edits without which this one would not have changed the same values.
+    /// Other edits that are required for this one to change the same values.
     pub(crate) joint: Vec<EditRef>,
 }
 
 /// A route from an edit to an output.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Route {
-    /// Its name in this report.
+    /// Id in this report.
     pub(crate) id: RouteRef,
-    /// The steps, the edit first.
+    /// Steps, starting with the edit.
     pub(crate) steps: Vec<RouteStep>,
 }
 
@@ -203,48 +185,47 @@ pub struct Route {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(expecting = "struct Step")]
 pub(crate) struct RouteStep {
-    /// Kind of the hop that led here.
+    /// Kind of the hop that leads to this step.
     pub(crate) via: Via,
-    /// The document that it came to.
+    /// Document reached by the step.
     pub(crate) document: DocKey,
-    /// Where in its data, as a path; none where the document as a whole is meant.
+    /// Path in the document's data; `None` for the whole document.
     pub(crate) path: Option<String>,
-    /// The texts that carried it, the most telling first.
+    /// Source locations of the step, the most relevant first.
     pub(crate) at: Vec<FilePlace>,
 }
 
-/// A stop of an edit at one place of a document.
+/// A shield: a place of a document at which an edit is overridden.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(expecting = "struct Shield")]
 pub struct ReportedShield {
-    /// The edit.
     pub(crate) edit: EditRef,
-    /// Kind of the stop.
+    /// Kind of the shield.
     pub(crate) why: Why,
-    /// The document at which it stopped.
+    /// Document at which the edit is overridden.
     pub(crate) document: DocKey,
-    /// Where in its data, as a path.
+    /// Path in the document's data.
     pub(crate) path: String,
-    /// The sites in which it did.
+    /// Sites concerned.
     pub(crate) sites: SetRef,
-    /// The text that stopped it: one for all sites, or one for each in their order, of which the
-    /// first [`ReportedShield::MAX_PLACES`] are listed.
+    /// Overriding locations: one for all sites, or one per site in order, at most
+    /// [`ReportedShield::MAX_PLACES`].
     pub(crate) by: Vec<FilePlace>,
 }
 
 impl ReportedShield {
-    /// The place that stopped it in the site at this index of its sites; none where that is not
-    /// listed.
+    /// Returns the overriding location in the site at this index of the shield's sites; `None` if
+    /// it is not listed.
     pub(crate) fn place_at(&self, index: usize) -> Option<&FilePlace> {
         if self.by.len() == 1 { self.by.first() } else { self.by.get(index) }
     }
 
-    /// Maximum number of places that are listed of one.
+    /// Maximum number of locations listed for one shield.
     pub(crate) const MAX_PLACES: usize = 50;
 }
 
 impl ReportedEdit {
-    /// Whether it is known to change no output.
+    /// Whether the edit is known to change no output.
     pub(crate) fn is_inert(&self) -> bool {
         self.reach.outputs == 0 && !self.kind.is_unknown()
     }
@@ -274,7 +255,7 @@ impl ReportedChanges {
         }
     }
 
-    /// Number of values that are too long for a report.
+    /// Returns the number of values that are too long for a report.
     pub(super) fn truncated_values(&self) -> usize {
         let edited = self.edits.iter().flat_map(|edit| [&edit.before, &edit.after]);
         let changed = self.groups.iter().flat_map(|group| &group.changes);
@@ -283,7 +264,7 @@ impl ReportedChanges {
     }
 }
 
-/// Maximum number of values that a report of this has.
+/// Returns the maximum number of values in a report of this comparison.
 fn count_values(comparison: &Comparison) -> usize {
     let changes = comparison.groups.iter().map(|group| first_of(group, comparison));
     let places: usize = changes.map(|change| change.data.len() + change.metadata.len()).sum();
@@ -362,7 +343,7 @@ impl OutputChange {
         let (base, head) = (difference.base.as_ref(), difference.head.as_ref());
         let at =
             |place: Option<&diff::DiffPlace>| place.map(|it| FilePlace::new(it.node.span, view));
-        // Outputs that came or went are one group whatever they hold.
+        // Added or removed outputs form one group regardless of their content.
         let is_whole = difference.location().is_root() && (base.is_none() || head.is_none());
         let value = |place: Option<&diff::DiffPlace>| {
             let node = &place.filter(|_| !is_whole)?.node;
@@ -382,7 +363,7 @@ impl OutputChange {
     }
 }
 
-/// The outputs of a group, those with the same story as one.
+/// Returns the outputs of a group; outputs with equal causes and status are merged.
 fn outputs_of<'c>(
     group: GroupRef,
     alike: &Alike,
@@ -441,7 +422,8 @@ impl ReportedCause {
     }
 }
 
-/// The routes met so far. Those of one edit through the same documents of alike files are one.
+/// The routes found so far. Routes of one edit through the same documents in corresponding files
+/// are merged.
 struct RouteTable<'c, 'v> {
     view: &'c View<'v>,
     all: Vec<Route>,
@@ -472,8 +454,8 @@ impl<'c, 'v> RouteTable<'c, 'v> {
     }
 }
 
-/// Numbers of files, the same for files of several sites whose paths differ in nothing but the
-/// site's name.
+/// Ids of files; files of several sites have the same id if their paths differ only in the site's
+/// name.
 #[derive(Default)]
 struct FileShapes {
     of_file: HashMap<FileId, usize>,
@@ -504,7 +486,8 @@ impl RouteStep {
     }
 }
 
-/// The stops of edits, at one place of a document in all its sites together.
+/// Returns the shields of a comparison; shields at one place of a document in several sites are
+/// merged.
 fn shields(comparison: &Comparison, sets: &mut SiteSets, view: &View<'_>) -> Vec<ReportedShield> {
     let (mut shields, mut files) = (Vec::new(), FileShapes::default());
     for (at, reach) in comparison.edits.iter().enumerate() {
@@ -531,8 +514,8 @@ fn shields(comparison: &Comparison, sets: &mut SiteSets, view: &View<'_>) -> Vec
     shields
 }
 
-/// The stops of an edit, those of several sites together where they are the same in alike files; in
-/// each part one of each site, by site.
+/// Groups the shields of an edit that are equal in several sites and in corresponding files; each
+/// group is sorted by site.
 fn alike_stops<'c>(
     reach: &'c EditReach,
     files: &mut FileShapes,
@@ -540,11 +523,11 @@ fn alike_stops<'c>(
 ) -> Vec<Vec<&'c Stop>> {
     type Kind<'c> = (&'c DocKey, &'c Location, Why, usize);
     let mut alike: IndexMap<(Kind<'c>, usize), Vec<&Stop>> = IndexMap::new();
-    let mut met: HashMap<(Kind<'c>, Option<&Arc<str>>), usize> = HashMap::new();
+    let mut seen: HashMap<(Kind<'c>, Option<&Arc<str>>), usize> = HashMap::new();
     for stop in &reach.shields {
         let file = files.of(stop.by.file, stop.site.as_ref(), view);
         let kind = (&stop.document, &stop.location, stop.why, file);
-        let number = met.entry((kind, stop.site.as_ref())).or_default();
+        let number = seen.entry((kind, stop.site.as_ref())).or_default();
         alike.entry((kind, *number)).or_default().push(stop);
         *number += 1;
     }

@@ -1,4 +1,4 @@
-//! Findings of a report.
+//! Findings in a report.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -15,49 +15,44 @@ use crate::report::View;
 use crate::source::{DocKey, RepoPath, Span};
 use crate::triage::{self, Findings, fingerprint};
 
-/// One finding.
+/// A finding.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Finding {
-    /// The name of its rule.
+    /// Name of the rule.
     pub(crate) rule: String,
-    /// Its severity.
     pub(crate) severity: Severity,
-    /// The sides that have it; none without a comparison.
+    /// Sides with this finding; `None` without a comparison.
     pub(crate) state: Option<State>,
-    /// Whether Deckhand refuses what it reports.
+    /// Whether Deckhand would reject the document.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) refused: bool,
-    /// A name that stays when lines move and values change.
+    /// Identifier that stays the same when lines move and values change.
     pub(crate) fingerprint: String,
-    /// The fault.
     pub(crate) message: String,
-    /// The remedy.
+    /// Suggested fix, as text.
     pub(crate) help: Option<String>,
-    /// Notes on its importance.
     pub(crate) notes: Vec<String>,
-    /// The line that wrote the fault.
+    /// Main location of the finding.
     pub(crate) primary: LabelledPlace,
-    /// Where else to look.
+    /// Other relevant locations.
     pub(crate) related: Vec<LabelledPlace>,
-    /// The documents concerned, the faulty one first.
+    /// Documents concerned, the faulty one first.
     pub(crate) documents: Vec<DocKey>,
-    /// The sites in which it was found; none for a fault of a file that is not of any site.
+    /// Sites with this finding; `None` for a file that belongs to no site.
     pub(crate) sites: Option<SetRef>,
-    /// The edits that caused it.
     pub(crate) caused_by: Vec<EditRef>,
-    /// The comment or line of the baseline that suppresses it.
+    /// Suppression of the finding, if any.
     pub(crate) suppressed: Option<SuppressedBy>,
-    /// Change that certainly removes the fault.
+    /// Change of the files that fixes the finding.
     pub fix: Option<TextFix>,
-    /// Fingerprint of the finding that it follows from.
+    /// Fingerprint of the finding that is the root cause of this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) because_of: Option<String>,
-    /// Number of findings: more than one if it represents those that are not listed, none if it
-    /// follows from another one.
+    /// Number of findings represented by this entry; 0 if it follows from another finding.
     pub count: usize,
 }
 
-/// The sides that have a finding.
+/// Sides that have a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
@@ -69,81 +64,74 @@ pub(crate) enum State {
     Fixed,
 }
 
-/// The comment or line of the baseline that suppresses a finding.
+/// The ignore comment or baseline entry that suppresses a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct SuppressedBy {
-    /// Its kind.
     pub(crate) kind: SuppressionKind,
-    /// The file that it is in.
     pub(crate) file: String,
-    /// The line.
     pub(crate) line: usize,
-    /// The reason that it gives; empty where it gives none.
+    /// Stated reason; empty if there is none.
     pub(crate) reason: String,
 }
 
-/// A way to suppress a finding.
+/// Kind of a suppression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SuppressionKind {
-    /// A comment.
     Comment,
-    /// The baseline.
     Baseline,
 }
 
-/// A change of files that removes a finding.
+/// A change of files that fixes a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct TextFix {
-    /// Whether it can do harm.
     pub(crate) safety: Safety,
-    /// Its effect.
+    /// Description of the change.
     pub(crate) message: String,
-    /// The stretches to replace; they do not overlap.
+    /// Replacements, which do not overlap.
     pub(crate) edits: Vec<TextReplacement>,
 }
 
-/// A stretch of a file, and the text to put there.
+/// A range of a file and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "struct Replacement")]
 pub(crate) struct TextReplacement {
-    /// The file.
     pub(crate) file: String,
-    /// The line on which the stretch begins.
+    /// First line.
     pub(crate) line: usize,
-    /// The column at which it begins.
+    /// Column of the start.
     pub(crate) column: usize,
-    /// The line on which it ends.
+    /// Last line.
     pub(crate) end_line: usize,
-    /// The column behind it.
+    /// Column after the end.
     pub(crate) end_column: usize,
-    /// The text.
+    /// Replacement text.
     pub(crate) text: String,
 }
 
 impl Finding {
-    /// Number of findings, including those that some of them represent.
+    /// Returns the number of findings, including those that entries represent.
     pub(crate) fn total<'a>(findings: impl IntoIterator<Item = &'a Self>) -> usize {
         findings.into_iter().map(|finding| finding.count).sum()
     }
 
-    /// Whether it is on the head side and not suppressed.
+    /// Whether the finding is on the head side and not suppressed.
     pub(crate) fn is_open(&self) -> bool {
         self.suppressed.is_none() && self.state != Some(State::Fixed)
     }
 
-    /// Whether it is open, and not on the base side.
+    /// Whether the finding is open and not on the base side.
     pub fn is_new(&self) -> bool {
         self.is_open() && self.state != Some(State::Unchanged)
     }
 
-    /// Whether `--fix` removes it.
+    /// Whether `--fix` removes the finding.
     pub(crate) fn has_safe_fix(&self) -> bool {
         self.fix.as_ref().is_some_and(|fix| fix.safety == Safety::Safe)
     }
 }
 
-/// A finding of a run, and what a comparison says of it.
+/// A finding of a run with its comparison result.
 pub(super) struct ComparedFinding<'a> {
     pub(super) diagnostic: &'a Diagnostic,
     pub(super) state: Option<State>,
@@ -155,7 +143,7 @@ impl<'a> ComparedFinding<'a> {
         Self { diagnostic, state, causes: &[] }
     }
 
-    /// All findings of a run without a comparison, by place.
+    /// Returns the findings of a run without a comparison, by place.
     pub(super) fn on_one_side(findings: &'a Findings, view: &View<'a>) -> Vec<Self> {
         let all = findings.diagnostics.iter().chain(&findings.suppressed);
         let mut found: Vec<Self> = all.map(|it| Self::new(it, None)).collect();
@@ -165,7 +153,7 @@ impl<'a> ComparedFinding<'a> {
         found
     }
 
-    /// All findings of two sides: those of the head by place, then those that are fixed.
+    /// Returns the findings of two sides: those of the head by place, then the fixed ones.
     pub(super) fn on_two_sides(
         compared: &'a triage::ComparedFindings,
         view: &View<'a>,
@@ -184,7 +172,7 @@ impl<'a> ComparedFinding<'a> {
         head.into_iter().chain(fixed).collect()
     }
 
-    /// The order of [`Findings`].
+    /// Returns the sort key of [`Findings`].
     fn order(&self, view: &View<'a>) -> (&'a RepoPath, [u32; 2], &'static str, &'a str, Span) {
         let (it, place) = (self.diagnostic, self.diagnostic.primary.span);
         let written = view.written(place);
@@ -193,7 +181,7 @@ impl<'a> ComparedFinding<'a> {
     }
 }
 
-/// The findings of a run as a report has them.
+/// Converts the findings of a run for a report.
 pub(super) fn findings(
     found: &[ComparedFinding<'_>],
     texts: &LineCollector,
@@ -263,8 +251,8 @@ impl SuppressedBy {
 }
 
 impl TextFix {
-    /// None where it touches a secret or comes after one on its line, since its columns would
-    /// reveal the length, and none of a text that the file holds encoded.
+    /// Returns `None` for a fix that touches a secret or follows one on its line, since its columns
+    /// would reveal the secret's length, and for a fix of encoded content.
     fn new(fix: &Fix, view: &View<'_>) -> Option<Self> {
         let edits = fix.edits.iter().map(|edit| {
             let place = view.place(edit.span);
@@ -283,18 +271,18 @@ impl TextFix {
     }
 }
 
-/// Fingerprints that are in one file once: findings with the same one are numbered.
+/// Unique fingerprints of a file: equal ones get a numeric suffix.
 #[derive(Default)]
 pub(crate) struct Fingerprints<'a> {
-    met: HashMap<&'a str, usize>,
+    seen: HashMap<&'a str, usize>,
 }
 
 impl<'a> Fingerprints<'a> {
-    /// The fingerprint of the next finding.
+    /// Returns the unique fingerprint of the next finding.
     pub(crate) fn next(&mut self, finding: &'a Finding) -> String {
-        let met = self.met.entry(&finding.fingerprint).or_default();
-        *met += 1;
-        match *met {
+        let seen = self.seen.entry(&finding.fingerprint).or_default();
+        *seen += 1;
+        match *seen {
             1 => finding.fingerprint.clone(),
             number => format!("{}-{number}", finding.fingerprint),
         }

@@ -1,37 +1,37 @@
-//! Names of parts of a report: a letter and a number from one, such as `e3`.
+//! Ids of the parts of a report: a letter and a number from 1, such as `e3`.
 
 use std::fmt::{self, Display};
 
 use serde::de::{Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The name of one part of a kind, which is its index among those of its kind.
+/// Id of a part of a report: its index among the parts of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Id<const LETTER: char>(u32);
 
-/// An edit.
+/// Id of an edit.
 pub(crate) type EditRef = Id<'e'>;
-/// A group of outputs that changed alike.
+/// Id of a group of outputs with the same change.
 pub(crate) type GroupRef = Id<'g'>;
-/// A route from an edit to an output.
+/// Id of a route.
 pub(crate) type RouteRef = Id<'r'>;
-/// A set of sites.
+/// Id of a set of sites.
 pub(crate) type SetRef = Id<'s'>;
-/// A text of which lines are kept.
+/// Id of a file or decoded content whose lines are kept.
 pub(crate) type TextRef = Id<'t'>;
 
 impl<const LETTER: char> Id<LETTER> {
-    /// The name of the part at this index.
+    /// Returns the id of the part at this index.
     pub(crate) fn at(index: usize) -> Self {
         Self(u32::try_from(index).expect("a report has far fewer than 2^32 parts"))
     }
 
-    /// The index among the parts of its kind.
+    /// Returns the index among the parts of its kind.
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The part of this name; none where a saved report has no such part.
+    /// Returns the part with this id; `None` if a saved report does not have it.
     pub(crate) fn of<T>(self, parts: &[T]) -> Option<&T> {
         parts.get(self.index())
     }
@@ -61,13 +61,13 @@ impl<const LETTER: char> Visitor<'_> for IdVisitor<LETTER> {
     type Value = Id<LETTER>;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "a name such as `{LETTER}1`")
+        write!(out, "an id such as `{LETTER}1`")
     }
 
     fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Self::Value, E> {
         let number = name.strip_prefix(LETTER).and_then(|number| number.parse::<u32>().ok());
         let id = number.and_then(|number| number.checked_sub(1)).map(Id);
-        // A second spelling, such as `e01`, would be a second name of the same part.
+        // Reject other spellings, such as `e01`: each part has exactly one id.
         id.filter(|id| id.to_string() == name)
             .ok_or_else(|| E::invalid_value(Unexpected::Str(name), &self))
     }

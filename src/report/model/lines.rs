@@ -1,5 +1,5 @@
-//! The lines that findings point at: those of their labels with one more before and after
-//! each, secrets hidden. Of a long line only what is around its labels is kept.
+//! Source lines of findings: the lines of their labels with one line of context on each side,
+//! secrets hidden. Of a long line, only the parts around its labels are kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -13,27 +13,27 @@ use crate::report::View;
 use crate::report::view::ShownLine;
 use crate::source::{FileId, Span};
 
-/// Maximum number of characters of a line that is kept whole.
+/// Maximum length in characters of a line that is kept completely.
 const MAX_WHOLE_LINE: usize = 800;
 
-/// Number of characters of a longer line that are kept before and after where a label begins:
-/// more than any terminal shows.
+/// Number of characters kept before and after the start of a label on a longer line: more than any
+/// terminal shows.
 const MAX_CHARACTERS_BESIDE_LABEL: usize = 400;
 
-/// The lines that are kept of one text.
+/// Kept lines of a file or of decoded content.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct FileLines {
-    /// Its name in this report.
+    /// Id in this report.
     pub(crate) id: TextRef,
-    /// The file of the repository.
+    /// File in the repository.
     pub(crate) file: String,
-    /// The name of the text if the file holds it encoded.
+    /// Name of the decoded content, if the file contains it encoded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) decoded: Option<String>,
-    /// Whether none of it may be shown, since it may hold secrets in unknown places.
+    /// Whether nothing may be shown, since it may hold undetected secrets.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) withheld: bool,
-    /// By number, parts of one line by column.
+    /// Lines by number; several parts of a line by column.
     pub(crate) lines: Vec<SourceLine>,
 }
 
@@ -41,20 +41,20 @@ pub struct FileLines {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(expecting = "struct Line")]
 pub(crate) struct SourceLine {
-    /// Its number, from one.
+    /// Line number, from 1.
     pub(crate) line: usize,
-    /// The column at which the text begins, as labels count it.
+    /// Column at which the text begins, in the unit of labels.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub(crate) column: usize,
     /// The text, without a line break; `(hidden)` replaces a secret.
     pub(crate) text: String,
-    /// The ranges of `(hidden)` in the text, in characters from zero: begin and end of each.
+    /// Ranges of `(hidden)` in the text: start and end of each, in characters from 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) hidden: Vec<[usize; 2]>,
-    /// Whether the line goes on after the text.
+    /// Whether the line continues after the text.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) cut: bool,
-    /// Whether the line begins inside of a secret.
+    /// Whether the line begins inside a secret.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) continues: bool,
 }
@@ -68,33 +68,33 @@ fn is_one(column: &usize) -> bool {
     *column == 1
 }
 
-/// The texts that have labels of findings.
+/// Collects the lines of all labels of findings.
 #[derive(Default)]
 pub(super) struct LineCollector {
-    /// By file, its index in `lines`.
+    /// Index into `lines` by file.
     places: BTreeMap<FileId, usize>,
     pub(super) lines: Vec<FileLines>,
 }
 
-/// The lines to keep of a text, from zero.
+/// Lines to keep of a file, from 0.
 type WantedLines = BTreeMap<usize, WantedLine>;
 
-/// The part of a line to keep.
+/// Parts of a line to keep.
 #[derive(Default)]
 struct WantedLine {
-    /// The columns at which labels begin on it.
+    /// Start columns of labels on the line.
     columns: BTreeSet<usize>,
-    /// Whether it is beside a line with a label, and is shown from its start.
+    /// Whether the line is context of a label, and is kept from its start.
     is_beside: bool,
 }
 
 impl LineCollector {
-    /// The name of the text that a label is in.
+    /// Returns the id of the lines for a label in this file.
     pub(super) fn name_of(&self, file: FileId) -> Option<TextRef> {
         self.places.get(&file).map(|at| TextRef::at(*at))
     }
 
-    /// The texts that have labels of these findings.
+    /// Collects the lines of all labels of these findings.
     pub(super) fn of<'a>(
         diagnostics: impl Iterator<Item = &'a Diagnostic>,
         view: &View<'_>,
@@ -117,11 +117,11 @@ impl LineCollector {
     }
 }
 
-/// The labels whose lines are shown: of those that say the same the first.
+/// Returns the labels whose lines are shown; labels that repeat the primary message are omitted.
 fn shown(diagnostic: &Diagnostic) -> impl Iterator<Item = &Label> {
     let primary = &diagnostic.primary;
-    let says_more = |label: &&Label| label.message.is_empty() || label.message != primary.message;
-    std::iter::once(primary).chain(diagnostic.related.iter().filter(says_more))
+    let is_distinct = |label: &&Label| label.message.is_empty() || label.message != primary.message;
+    std::iter::once(primary).chain(diagnostic.related.iter().filter(is_distinct))
 }
 
 impl FileLines {
@@ -129,7 +129,7 @@ impl FileLines {
         let written = view.written(Span { file, start: 0, end: 0 }).file;
         let name = |file| view.source(file).path().as_str().to_owned();
         let lines = wanted.iter().flat_map(|(line, wanted)| {
-            // Beside a label nothing is shown of a line that is the rest of a secret.
+            // The rest of a secret is not shown as context.
             let shown = view.shown_line(file, *line);
             let shown = shown.filter(|it| !it.continues || !wanted.columns.is_empty());
             shown.map(|shown| SourceLine::parts(*line, shown, wanted)).unwrap_or_default()
@@ -145,15 +145,15 @@ impl FileLines {
 }
 
 impl SourceLine {
-    /// A line without text.
+    /// Creates a line without text.
     pub(crate) fn empty(line: usize) -> Self {
         let text = String::new();
         Self { line, column: 1, text, hidden: Vec::new(), cut: false, continues: false }
     }
 
-    /// The parts of a line (from zero) to keep.
+    /// Returns the parts to keep of a line (from 0).
     fn parts(line: usize, shown: ShownLine, wanted: &WantedLine) -> Vec<Self> {
-        let shown = without_mark(line, shown);
+        let shown = without_bom(line, shown);
         let length = shown.text.chars().count();
         if length <= MAX_WHOLE_LINE {
             return vec![Self::part(line, &shown, 0..length, length, shown.text.clone())];
@@ -164,13 +164,13 @@ impl SourceLine {
         for focus in start.into_iter().chain(labels) {
             let range = focus.saturating_sub(MAX_CHARACTERS_BESIDE_LABEL)
                 ..(focus + MAX_CHARACTERS_BESIDE_LABEL).min(length);
-            let range = around_secrets(range, &shown.hidden);
+            let range = including_secrets(range, &shown.hidden);
             match kept.last_mut() {
                 Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
                 Some(_) | None => kept.push(range),
             }
         }
-        // One behind the other, so that the line is gone through once.
+        // Sequentially, so that the line is iterated only once.
         let (mut characters, mut at) = (shown.text.chars(), 0);
         let parts = kept.into_iter().map(|range| {
             let text = characters.by_ref().skip(range.start - at).take(range.len()).collect();
@@ -180,7 +180,7 @@ impl SourceLine {
         parts.collect()
     }
 
-    /// The characters `range` of a line of `length` characters, which are `text`.
+    /// Creates the part of a line that has the characters `range`.
     fn part(
         line: usize,
         shown: &ShownLine,
@@ -203,8 +203,8 @@ impl SourceLine {
     }
 }
 
-/// The line without a byte order mark, which no column counts.
-fn without_mark(line: usize, shown: ShownLine) -> ShownLine {
+/// Removes the byte order mark, which is not counted in columns.
+fn without_bom(line: usize, shown: ShownLine) -> ShownLine {
     match shown.text.strip_prefix('\u{feff}').filter(|_| line == 0) {
         Some(rest) => ShownLine {
             text: rest.to_owned(),
@@ -215,7 +215,7 @@ fn without_mark(line: usize, shown: ShownLine) -> ShownLine {
     }
 }
 
-/// The character of a line at which a column is; at a secret, where it begins.
+/// Returns the character index of a column; for a secret, of its start.
 fn character_at(column: usize, shown: &ShownLine) -> usize {
     let mut at = column - 1;
     for hidden in &shown.hidden {
@@ -227,17 +227,17 @@ fn character_at(column: usize, shown: &ShownLine) -> usize {
     at
 }
 
-/// The range with all of each `(hidden)` that it has a part of.
-fn around_secrets(range: Range<usize>, hidden: &[Range<usize>]) -> Range<usize> {
-    let met = |at: usize| hidden.iter().find(|it| it.start < at && at < it.end);
-    let start = met(range.start).map_or(range.start, |it| it.start);
-    let end = met(range.end).map_or(range.end, |it| it.end);
+/// Extends a range to the ends of each `(hidden)` that it overlaps.
+fn including_secrets(range: Range<usize>, hidden: &[Range<usize>]) -> Range<usize> {
+    let enclosing = |at: usize| hidden.iter().find(|it| it.start < at && at < it.end);
+    let start = enclosing(range.start).map_or(range.start, |it| it.start);
+    let end = enclosing(range.end).map_or(range.end, |it| it.end);
     start..end
 }
 
 impl FileLines {
-    /// The lines from one to another, by number; of a line that is kept in parts the one that
-    /// has `column` if it is line `at`, or else the first.
+    /// Returns the lines `first` to `last` by number. Of a line that is kept in parts, returns the
+    /// part that contains column `at.1` if it is line `at.0`, or else the first part.
     pub(crate) fn between(
         &self,
         first: usize,

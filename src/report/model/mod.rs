@@ -1,8 +1,8 @@
-//! The report of `lint` and `diff`: all that a run has to say, in one value that every format is
-//! a function of. It is written as JSON and read again, so that a saved report says in any
-//! format what the run would have said. It holds no secret, and nothing of this machine.
+//! The report of `lint` and `diff`: the complete result of a run. Every format is a function of it.
+//! It is written as JSON and can be read again, so a saved report can be converted to any format.
+//! It contains no secrets and nothing specific to the machine.
 //!
-//! `docs/report.md` explains it, `docs/report-2.schema.json` is its schema.
+//! See `docs/report.md`; the schema is `docs/report-2.schema.json`.
 
 mod change;
 mod finding;
@@ -50,83 +50,83 @@ use crate::diagnostic::Severity;
 use crate::source;
 use crate::triage::{self, Counts, Findings};
 
-/// The JSON Schema of a report.
+/// JSON Schema of a report.
 pub const SCHEMA_TEXT: &str = include_str!("../../../docs/report-2.schema.json");
 
-/// The name of the format, which its JSON Schema has as `$id`.
+/// Name of the format: the `$id` of its JSON Schema.
 pub(super) const SCHEMA: &str = "urn:layercake:report:2";
 
-/// The version of reports.
+/// Version of the report format.
 pub(super) const REPORT_VERSION: u32 = 2;
 
-/// All that a run has to say.
+/// Complete result of a run.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Report {
-    /// The name of the format.
+    /// Name of the format.
     pub schema: String,
-    /// Its version.
+    /// Version number.
     pub version: u32,
-    /// The program that made it.
+    /// Program that created the report.
     pub tool: Tool,
-    /// Whether the run passed.
+    /// Whether the run passed, and why.
     pub verdict: RunVerdict,
-    /// The repository, where it is one of git.
+    /// Repository; `None` outside of git.
     pub repository: Option<ReportedRepository>,
-    /// The further repositories, by name, with the revisions that were read.
+    /// Further repositories by name, with the revisions used.
     #[serde(default, skip_serializing_if = "is_default")]
     pub repositories: Vec<RepositoryUse>,
-    /// The two sides; none without a comparison.
+    /// Compared sides; `None` without a comparison.
     pub comparison: Option<ReportedComparison>,
-    /// The meaning in which documents were rendered.
+    /// Semantics used to render documents.
     pub semantics: ChosenSemantics,
-    /// The template of links to lines of the repository.
+    /// URL template for lines of the repository.
     pub links: Option<Links>,
-    /// The run in figures.
+    /// Summary counts of the run.
     pub totals: Totals,
-    /// The sites of both sides, by name.
+    /// Sites of both sides, by name.
     pub sites: Vec<ReportedSite>,
-    /// Sets of sites, which other parts name.
+    /// Sets of sites, referenced by id.
     pub site_sets: Vec<SiteSet>,
-    /// The edits, by path and place.
+    /// Edits, by path and place.
     pub edits: Vec<ReportedEdit>,
-    /// Outputs that changed alike.
+    /// Groups of outputs with the same change.
     pub groups: Vec<OutputGroup>,
-    /// The outputs that changed, by group.
+    /// Changed outputs, by group.
     pub outputs: Vec<ReportedOutput>,
     /// Routes from edits to outputs.
     pub routes: Vec<Route>,
-    /// The places that stopped edits.
+    /// Places at which edits are overridden.
     pub shields: Vec<ReportedShield>,
-    /// The findings by path and place, those that are fixed last.
+    /// Findings by path and place, fixed ones last.
     pub findings: Vec<Finding>,
-    /// The findings by rule, in figures.
+    /// Finding counts by rule.
     pub statistics: Vec<RuleCount>,
-    /// The lines that findings point at.
+    /// Source lines referenced by findings.
     pub lines: Vec<FileLines>,
-    /// Counts of what is not listed.
+    /// Number of omitted items.
     pub truncated: Truncated,
     /// Duration of the run, in milliseconds.
     pub timing_ms: Timing,
 }
 
-/// The program that made a report.
+/// Program that created a report.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Tool {
     /// `layercake`.
     pub(crate) name: String,
-    /// Its version.
+    /// Version number.
     pub(crate) version: String,
 }
 
-/// Whether a run passed, and what would have failed it.
+/// Outcome of a run, and its failure criteria.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "struct Verdict")]
 pub struct RunVerdict {
-    /// Its outcome.
+    /// Outcome of the run.
     pub outcome: RunOutcome,
-    /// The least bad findings that fail it; none where no finding does.
+    /// Minimum severity of findings that fail the run; `None` if findings do not fail it.
     pub fail_on: Option<Severity>,
-    /// The findings, or changes, that fail it.
+    /// Findings or changes that fail the run.
     pub judges: FailureCriterion,
 }
 
@@ -135,26 +135,26 @@ pub struct RunVerdict {
 #[serde(rename_all = "kebab-case")]
 #[serde(expecting = "enum Outcome")]
 pub enum RunOutcome {
-    /// Nothing fails it: exit code 0.
+    /// The run passed: exit code 0.
     Passed,
-    /// Something does: exit code 1.
+    /// The run failed: exit code 1.
     Failed,
     /// layercake itself failed: exit code 2.
     InternalError,
 }
 
-/// Criterion by which a run fails.
+/// Failure criterion of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[serde(expecting = "enum Judges")]
 pub enum FailureCriterion {
-    /// Findings that are new; without a comparison all.
+    /// New findings; without a comparison all findings.
     NewFindings,
-    /// All findings, also those of both sides.
+    /// All findings, including those on both sides.
     AllFindings,
     /// The gates of a comparison.
     Gates,
-    /// These, and whether an output changed.
+    /// The gates, and any changed output.
     Changes,
 }
 
@@ -162,16 +162,16 @@ pub enum FailureCriterion {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "struct Repository")]
 pub struct ReportedRepository {
-    /// The name of its folder.
+    /// Name of its directory.
     pub name: String,
-    /// The branch that is checked out.
+    /// Checked-out branch, if any.
     pub branch: Option<String>,
-    /// Its path in the repository that it is inside of.
+    /// Path in the enclosing repository, if it is nested.
     #[serde(default, skip_serializing_if = "is_default")]
     pub nested_at: Option<String>,
 }
 
-/// The two sides of a comparison, and why it is these.
+/// Sides of a comparison, and the reason for their choice.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "struct Comparison")]
 pub struct ReportedComparison {
@@ -179,20 +179,20 @@ pub struct ReportedComparison {
     pub base: ReportedSide,
     /// The head side.
     pub head: ReportedSide,
-    /// The way in which they were chosen, as a word that stays the same in later versions, such as
-    /// `since`.
+    /// Method of choosing the sides, as an identifier that is stable across versions, such
+    /// as `since`.
     pub chosen_by: String,
-    /// The way in which they were chosen, for people, such as `merge-base of main and HEAD`.
+    /// Human-readable reason for the choice, such as `merge-base of main and HEAD`.
     pub reason: String,
-    /// Whether the repository holds only part of its history.
+    /// Whether the repository is a shallow clone.
     pub shallow: bool,
     /// Number of files that differ between the sides.
     pub edited_files: usize,
-    /// Whether only some sites or files were asked for.
+    /// Whether the comparison is limited to some sites or files.
     pub limited: bool,
-    /// Whether findings were looked for.
+    /// Whether rules were checked.
     pub linted: bool,
-    /// Number of comments that suppress findings and are new.
+    /// Number of new comments that suppress findings.
     pub added_ignores: usize,
 }
 
@@ -200,74 +200,74 @@ pub struct ReportedComparison {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "struct Side")]
 pub struct ReportedSide {
-    /// Kind of the source of its files.
+    /// Kind of the side.
     pub kind: SideKind,
-    /// The commit, in full.
+    /// Full commit id.
     pub commit: Option<String>,
-    /// The id of the tree of files, in full.
+    /// Full id of the git tree.
     pub tree: Option<String>,
-    /// When the commit was made, as ISO 8601.
+    /// Commit date as ISO 8601.
     pub date: Option<String>,
-    /// Its name as the user gave it, such as `main`; empty where it was not named.
+    /// Name given by the user, such as `main`; empty if none was given.
     pub name: String,
 }
 
-/// Source of the files of a side.
+/// Kind of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SideKind {
     /// A commit.
     Commit,
-    /// Nothing: what was there before the first commit.
+    /// Empty: the state before the first commit.
     Nothing,
-    /// The index of git: what is staged.
+    /// The git index (staged files).
     Index,
     /// The working tree.
     Worktree,
 }
 
-/// A run in figures. Findings that follow from others are not counted.
+/// Summary counts of a run. Findings that follow from others are not counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Totals {
-    /// Sites of the head side that have a name.
+    /// Named sites on the head side.
     pub(crate) sites: usize,
-    /// Sites that Deckhand would refuse.
+    /// Sites that Deckhand would reject.
     pub(crate) refused_sites: usize,
-    /// Documents read; none with a comparison.
+    /// Documents read; `None` with a comparison.
     pub(crate) documents: Option<usize>,
-    /// Outputs of the head side.
+    /// Outputs on the head side.
     pub(crate) outputs: usize,
-    /// Edits.
+    /// Number of edits.
     pub edits: usize,
-    /// Edits that change no output.
+    /// Edits without effect.
     pub(crate) inert_edits: usize,
-    /// Sites in which an output changed, came or went.
+    /// Sites with a changed, added or removed output.
     pub(crate) changed_sites: usize,
-    /// Outputs that changed, came or went.
+    /// Changed, added and removed outputs.
     pub changed_outputs: usize,
-    /// Number of changed outputs in files that do not differ.
+    /// Changed outputs whose own files are unchanged.
     pub(crate) untouched_outputs: usize,
-    /// Changed outputs by what became of them.
+    /// Changed outputs by kind of change.
     pub by_status: ByStatus,
-    /// Changed outputs of which no edit explains all: a fault of layercake.
+    /// Changed outputs that edits do not fully explain: a bug in layercake.
     pub(crate) unexplained: usize,
-    /// Sites in which an override stops an edit.
+    /// Sites with a shielded edit.
     pub(crate) shielded_sites: usize,
-    /// Open findings that are new; without a comparison all.
+    /// New open findings; without a comparison all open findings.
     pub findings: Counts,
-    /// Number of findings that `--fix` removes.
+    /// Findings that `--fix` removes.
     pub fixable: usize,
-    /// Findings of both sides.
+    /// Findings on both sides.
     pub(crate) unchanged: Counts,
-    /// Findings of the base side alone.
+    /// Findings on the base side only.
     pub(crate) fixed: usize,
-    /// Findings that a comment suppresses.
+    /// Findings suppressed by a comment.
     pub(crate) ignored: usize,
-    /// Findings that the baseline suppresses.
+    /// Findings suppressed by the baseline.
     pub(crate) accepted: usize,
 }
 
-/// Outputs by what became of them.
+/// Changed outputs by kind of change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[expect(missing_docs, reason = "the names are those of `Status`")]
 pub struct ByStatus {
@@ -280,33 +280,33 @@ pub struct ByStatus {
     pub not_comparable: usize,
 }
 
-/// Counts of changes that are not listed, because there are too many.
+/// Number of changes omitted because there are too many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Truncated {
-    /// Outputs that changed.
+    /// Changed outputs.
     pub(crate) outputs: usize,
-    /// Edits that changed a listed output, for all of these.
+    /// Causes of listed outputs.
     pub(crate) causes: usize,
-    /// Places that stop edits.
+    /// Shields.
     pub(crate) shields: usize,
-    /// Values that are too long.
+    /// Values that are too long to list.
     pub(crate) values: usize,
 }
 
-/// Results of a run, from which a report is made.
+/// Results of a run, from which a report is created.
 #[derive(Debug)]
 pub struct ReportInput<'a> {
-    /// Whether it passed.
+    /// Whether the run passed, and why.
     pub verdict: RunVerdict,
     /// The repository.
     pub repository: Option<ReportedRepository>,
     /// The further repositories.
     pub repositories: &'a [source::UsedRepository],
-    /// The sides that were rendered and, of two, compared.
+    /// Rendered and compared sides.
     pub checked: CheckedSides<'a>,
     /// Number of outputs of the head side.
     pub outputs: usize,
-    /// The meaning of documents.
+    /// Semantics used to render documents.
     pub semantics: ChosenSemantics,
     /// Template of links to lines of the repository.
     pub links: Option<Links>,
@@ -314,38 +314,38 @@ pub struct ReportInput<'a> {
     pub timing: Timing,
 }
 
-/// The sides that a run looked at.
+/// Sides that a run checked.
 #[derive(Debug)]
 pub enum CheckedSides<'a> {
-    /// One.
+    /// A single side.
     One {
-        /// Number of documents that all files hold.
+        /// Number of documents in all files.
         documents: usize,
         /// The sites.
         sites: Vec<SiteReach>,
-        /// The findings that reports list.
+        /// Findings to list.
         findings: &'a Findings,
     },
-    /// Two, compared.
+    /// Two compared sides.
     Two {
         /// The two sides.
         sides: Box<ReportedComparison>,
         /// The changes.
         comparison: &'a Compared,
-        /// The findings that reports list; none where they were not looked for.
+        /// Findings to list; `None` if rules were not checked.
         findings: Option<&'a triage::ComparedFindings>,
     },
 }
 
 impl<'a> ReportInput<'a> {
-    /// A run over one side in which these findings were found; what else there is to say of it is
-    /// not known.
+    /// Creates the input for a run over one side with these findings; all other fields are
+    /// defaults.
     pub fn of_findings(findings: &'a Findings) -> Self {
         Self::new(CheckedSides::One { documents: 0, sites: Vec::new(), findings })
     }
 
-    /// A run over two sides, with the findings of both if they were looked for; what else there
-    /// is to say of it is not known.
+    /// Creates the input for a run over two sides, with their findings if rules were checked; all
+    /// other fields are defaults.
     pub fn of_comparison(
         sides: ReportedComparison,
         comparison: &'a Compared,
@@ -376,7 +376,7 @@ impl<'a> ReportInput<'a> {
 }
 
 impl ReportedComparison {
-    /// A comparison with a base, of which nothing else is known.
+    /// Creates a comparison of sides of these kinds; all other fields are defaults.
     pub fn of_kinds(base: SideKind, head: SideKind) -> Self {
         let side =
             |kind| ReportedSide { kind, commit: None, tree: None, date: None, name: String::new() };
@@ -394,13 +394,13 @@ impl ReportedComparison {
     }
 }
 
-/// Whether serde leaves a field out of a report.
+/// Whether serde omits a field from a report.
 fn is_default<T: Default + PartialEq>(field: &T) -> bool {
     *field == T::default()
 }
 
 impl Report {
-    /// The report of a run.
+    /// Creates the report of a run.
     pub fn new(run: ReportInput<'_>, view: &View<'_>) -> Self {
         let found = run.checked.found(view);
         let named = found.iter().flat_map(|it| it.diagnostic.sites.iter());
@@ -444,37 +444,37 @@ impl Report {
         report.without_further_fixes().counted()
     }
 
-    /// The report with other links, where there are any.
+    /// Replaces the URL template if another one is given.
     #[must_use]
     pub fn with_links(self, links: Option<Links>) -> Self {
         Self { links: links.or(self.links), ..self }
     }
 
-    /// The sites of a set.
+    /// Returns the sites of a set.
     pub(crate) fn sites_in(&self, set: SetRef) -> impl ExactSizeIterator<Item = &ReportedSite> {
         let sites = set.of(&self.site_sets).map_or(&[][..], |set| &set.sites);
         sites.iter().map(|at| &self.sites[*at])
     }
 
-    /// The edit of this name.
+    /// Returns the edit with this id.
     pub(crate) fn edit(&self, id: EditRef) -> &ReportedEdit {
         &self.edits[id.index()]
     }
 
-    /// The lines that a label is on, with one more on both sides. None where no text may be
-    /// shown.
+    /// Returns the lines of a label with one line of context on each side; empty if they must not
+    /// be shown.
     pub(crate) fn lines_around(&self, label: &LabelledPlace) -> Vec<&SourceLine> {
         let [(first, column), (last, _)] = label.ends();
         let Some(text) = self.text_of(label) else { return Vec::new() };
         text.between(first.saturating_sub(1), last.min(first) + 1, (first, column))
     }
 
-    /// The lines kept of the text that a label is in.
+    /// Returns the kept lines of the file or decoded content that contains a label.
     pub(crate) fn text_of(&self, label: &LabelledPlace) -> Option<&FileLines> {
         label.text?.of(&self.lines)
     }
 
-    /// Adds the figures of what is listed.
+    /// Fills in the counts from the listed items.
     fn counted(mut self) -> Self {
         self.count_by_site();
         self.count_outputs();
@@ -574,7 +574,7 @@ impl SiteCounts {
         *count += 1;
     }
 
-    /// Whether an output changed, came or went.
+    /// Whether an output changed, was added or was removed.
     pub(crate) fn has_changed(&self) -> bool {
         self.changed + self.added + self.removed > 0
     }

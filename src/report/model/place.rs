@@ -1,5 +1,5 @@
-//! Places in files, as a report names them: lines and columns from one, columns in characters,
-//! and none inside of a secret.
+//! Source locations in a report: lines and columns from 1, columns in characters, never inside a
+//! secret.
 
 use std::sync::Arc;
 
@@ -13,76 +13,71 @@ use crate::report::view::VisibleDecodedPlace;
 use crate::source::Span;
 use crate::yaml::path::{Location, Piece};
 
-/// Where something begins.
+/// Start of something in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(expecting = "struct Place")]
 pub(crate) struct FilePlace {
-    /// The file in which it can be changed: its path in the repository, or `NAME:path` in a
-    /// further one.
+    /// Path of the file in the repository, or `NAME:path` in a further one.
     pub(crate) file: String,
-    /// The line.
     pub(crate) line: usize,
-    /// The column.
     pub(crate) column: usize,
-    /// The commit of a further repository that it was read from.
+    /// Commit of the further repository from which it was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) commit: Option<Arc<str>>,
-    /// Where it is in a text that the file holds encoded.
+    /// Location in the decoded content, if the file contains it encoded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) decoded: Option<DecodedPlace>,
 }
 
-/// Where something begins in a text that a file holds encoded.
+/// Start of something in decoded content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub(crate) struct DecodedPlace {
-    /// Name of the text.
+    /// Name of the decoded content.
     pub(crate) name: String,
-    /// The line.
     pub(crate) line: usize,
-    /// The column.
     pub(crate) column: usize,
 }
 
-/// A stretch of a file, and what is to be seen there.
+/// A range of a file with its label.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct LabelledPlace {
-    /// The file, as in [`FilePlace`].
+    /// Path, as in [`FilePlace`].
     pub(crate) file: String,
-    /// The line on which it begins.
+    /// First line.
     pub(crate) line: usize,
-    /// The column at which it begins.
+    /// Column of the start.
     pub(crate) column: usize,
-    /// The line on which it ends.
+    /// Last line.
     pub(crate) end_line: usize,
-    /// The column behind it.
+    /// Column after the end.
     pub(crate) end_column: usize,
-    /// The commit of a further repository that it was read from.
+    /// Commit of the further repository from which it was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) commit: Option<Arc<str>>,
-    /// Where it is in a text that the file holds encoded.
+    /// Location in the decoded content, if the file contains it encoded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) decoded: Option<DecodedStretch>,
-    /// Whether it goes on over a secret that begins where it is said to end.
+    pub(crate) decoded: Option<DecodedRange>,
+    /// Whether the range also covers a secret that begins at its reported end.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) covers_hidden: bool,
-    /// Text of the label; empty where the message of the finding is enough.
+    /// Text of the label; empty if the message of the finding is sufficient.
     pub(crate) label: String,
-    /// The text that it is in, among the `lines` of the report.
+    /// Entry in the report's `lines` that contains it.
     pub(crate) text: Option<TextRef>,
 }
 
-/// A stretch of a text that a file holds encoded.
+/// A range of decoded content.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub(crate) struct DecodedStretch {
-    /// Name of the text.
+pub(crate) struct DecodedRange {
+    /// Name of the decoded content.
     pub(crate) name: String,
-    /// The line on which it begins.
+    /// First line.
     pub(crate) line: usize,
-    /// The column at which it begins.
+    /// Column of the start.
     pub(crate) column: usize,
-    /// The line on which it ends.
+    /// Last line.
     pub(crate) end_line: usize,
-    /// The column behind it.
+    /// Column after the end.
     pub(crate) end_column: usize,
 }
 
@@ -115,7 +110,7 @@ impl LabelledPlace {
             end_line: place.end_line,
             end_column: place.end_column,
             commit: place.commit.cloned(),
-            decoded: place.decoded.map(|it| DecodedStretch {
+            decoded: place.decoded.map(|it| DecodedRange {
                 name: it.name.as_str().to_owned(),
                 line: it.line,
                 column: it.column,
@@ -128,7 +123,7 @@ impl LabelledPlace {
         }
     }
 
-    /// Where it begins.
+    /// Returns the start of the range.
     pub(crate) fn start(&self) -> FilePlace {
         FilePlace {
             file: self.file.clone(),
@@ -143,8 +138,7 @@ impl LabelledPlace {
         }
     }
 
-    /// Where it begins and where it ends in the text that its lines are those of: line and
-    /// column of each.
+    /// Returns line and column of the start and of the end, in the decoded content if there is any.
     pub(crate) fn ends(&self) -> [(usize, usize); 2] {
         match &self.decoded {
             Some(it) => [(it.line, it.column), (it.end_line, it.end_column)],
@@ -153,7 +147,7 @@ impl LabelledPlace {
     }
 }
 
-/// A place in a document as a JSON Pointer (RFC 6901).
+/// Returns a location in a document as a JSON Pointer (RFC 6901).
 pub(in crate::report) fn pointer(location: &Location) -> String {
     let mut pointer = String::new();
     for piece in &location.0 {

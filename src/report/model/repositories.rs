@@ -1,4 +1,4 @@
-//! Further repositories, which revisions of them were read, and what links to them are made of.
+//! Further repositories, their revisions, and their URL templates.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,29 +9,29 @@ use super::sites::SiteSets;
 use crate::report::{Links, View};
 use crate::source::{self, History, UsedRevision};
 
-/// A further repository, in the sites that read the same revisions of it.
+/// A further repository, for the sites that use the same revisions of it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "struct UsedRepository")]
 pub struct RepositoryUse {
-    /// The name with which the paths of its files begin: `NAME:path`.
+    /// Name, which prefixes the paths of its files: `NAME:path`.
     pub(crate) name: String,
-    /// The sites.
+    /// Sites that use these revisions.
     pub(crate) sites: SetRef,
-    /// The revision of the base side; none without a comparison, or where these sites did not
-    /// use the repository.
+    /// Revision on the base side; `None` without a comparison, or if these sites did not use the
+    /// repository.
     pub(crate) base: Option<UsedRevision>,
-    /// The revision of the head side; none where these sites do not use it any more.
+    /// Revision on the head side; `None` if these sites no longer use it.
     pub(crate) head: Option<UsedRevision>,
-    /// The commits between both; none where they are the same, or not known.
+    /// Commits between the revisions; `None` if they are equal or unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) history: Option<History>,
-    /// The line that pins the head's revision in one of the sites.
+    /// Location of the pinned head revision in one of the sites.
     pub(crate) pin: Option<FilePlace>,
-    /// The template of links to its lines.
+    /// URL template for lines of the repository.
     pub(crate) links: Option<Links>,
 }
 
-/// The further repositories of a run, by name.
+/// Returns the further repositories of a run, by name.
 pub(super) fn used(
     repositories: &[source::UsedRepository],
     sets: &mut SiteSets,
@@ -50,8 +50,8 @@ pub(super) fn used(
 }
 
 impl Report {
-    /// The further repository that a file is in, as the first of its sites have it, and its path
-    /// there; none for a file of the repository that was checked.
+    /// Returns the further repository that contains a file, as used by the first of its sites, and
+    /// the path in it; `None` for a file of the checked repository.
     pub(in crate::report) fn repository_of<'f>(
         &self,
         file: &'f str,
@@ -61,7 +61,7 @@ impl Report {
         Some((used, path))
     }
 
-    /// The line that pins the revision of which a place in a further repository is.
+    /// Returns the line that pins the further repository of a place.
     pub(in crate::report) fn pin_of(&self, place: &FilePlace) -> Option<&FilePlace> {
         let (first, _) = self.repository_of(&place.file)?;
         let is_read = |used: &&RepositoryUse| {
@@ -71,7 +71,7 @@ impl Report {
         self.repositories.iter().find(is_read).unwrap_or(first).pin.as_ref()
     }
 
-    /// Without fixes of files in further repositories: `--fix` writes to none of them.
+    /// Removes fixes of files in further repositories, to which `--fix` does not write.
     pub(super) fn without_further_fixes(mut self) -> Self {
         let mut findings = std::mem::take(&mut self.findings);
         for finding in &mut findings {

@@ -1,4 +1,4 @@
-//! The sites of a report, and sets of them, each of which is in it once.
+//! Sites of a report, and deduplicated sets of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -8,49 +8,50 @@ use serde::{Deserialize, Serialize};
 use super::id::SetRef;
 use super::is_default;
 
-/// A site, and what a comparison and the findings say of it.
+/// A site with its results.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(expecting = "struct Site")]
 pub struct ReportedSite {
-    /// Its name; none for a set of files without sites.
+    /// Name of the site; `None` for files without a site layout.
     pub(crate) name: Option<String>,
-    /// Its type; none where it has none, or is not known.
+    /// Type of the site; `None` if it has none or it is unknown.
     #[serde(rename = "type")]
     pub(crate) site_type: Option<String>,
-    /// Number of outputs on the base side; none where the site is not there, or without a
+    /// Number of outputs on the base side; `None` if the site does not exist there, or without a
     /// comparison.
     pub(crate) base: Option<usize>,
-    /// Number of outputs on the head side; none where the site is not there any more.
+    /// Number of outputs on the head side; `None` if the site no longer exists.
     pub(crate) head: Option<usize>,
-    /// Its changes.
+    /// Counts of changes and findings.
     #[serde(flatten)]
     pub counts: SiteCounts,
 }
 
-/// Changes of a site, in figures.
+/// Counts of changes and findings of a site.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize,
 )]
 pub struct SiteCounts {
-    /// Error-level findings that are new; without a comparison all of them.
+    /// New error-level findings; without a comparison all of them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) errors: usize,
-    /// Whether Deckhand would refuse it as it is now.
+    /// Whether Deckhand would reject the site in its current state.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) refused: bool,
-    /// Outputs that are there on both sides and differ, also where one cannot be rendered.
+    /// Outputs that exist on both sides and differ, including those that cannot be rendered on one
+    /// side.
     #[serde(default, skip_serializing_if = "is_default")]
     pub changed: usize,
-    /// Outputs that are new.
+    /// Added outputs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub added: usize,
-    /// Outputs that are gone.
+    /// Removed outputs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub removed: usize,
-    /// Outputs of which it is not known whether they changed.
+    /// Outputs that cannot be compared.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) not_comparable: usize,
-    /// Edits that an override stops in it.
+    /// Edits that are shielded in the site.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) shielded: usize,
 }
@@ -58,13 +59,13 @@ pub struct SiteCounts {
 /// A set of sites.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct SiteSet {
-    /// Its name in this report.
+    /// Id in this report.
     pub(crate) id: SetRef,
-    /// Indices of its sites among those of the report, ascending.
+    /// Indices into the report's sites, ascending.
     pub(crate) sites: Vec<usize>,
 }
 
-/// The sites and the sets of them met so far.
+/// Sites and the sets found so far.
 pub(super) struct SiteSets {
     pub(super) sites: Vec<ReportedSite>,
     numbers: HashMap<Option<Arc<str>>, usize>,
@@ -73,7 +74,7 @@ pub(super) struct SiteSets {
 }
 
 impl SiteSets {
-    /// No set yet, of these sites and of all that `named` has.
+    /// Creates an empty collection for these sites and for all names in `named`.
     pub(super) fn new(
         sites: impl IntoIterator<Item = (Option<Arc<str>>, ReportedSite)>,
         named: impl IntoIterator<Item = Arc<str>>,
@@ -90,7 +91,7 @@ impl SiteSets {
         Self { sites, numbers, known: HashMap::new(), sets: Vec::new() }
     }
 
-    /// The set of these sites.
+    /// Returns the id of the set of these sites.
     pub(super) fn set_of<'a>(
         &mut self,
         sites: impl IntoIterator<Item = Option<&'a Arc<str>>>,
@@ -106,7 +107,7 @@ impl SiteSets {
         })
     }
 
-    /// The index of a site.
+    /// Returns the index of a site.
     pub(super) fn number_of(&self, site: Option<&Arc<str>>) -> Option<usize> {
         self.numbers.get(&site.cloned()).copied()
     }

@@ -6,47 +6,45 @@ use serde::{Deserialize, Serialize};
 
 use crate::stopwatch::{RuleTime, Stage, StageTime, Times};
 
-/// Duration of a run, and of its stages where they were measured; in milliseconds.
+/// Durations of a run and of its stages, if measured, in milliseconds.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Timing {
-    /// All of it.
+    /// Total duration.
     pub(crate) total: Option<u128>,
-    /// Every stage.
+    /// Durations of the stages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) stages: Vec<StageTiming>,
-    /// The rules, those that took most first.
+    /// Durations of the rules, slowest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) rules: Vec<RuleTiming>,
 }
 
-/// Duration of a stage.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct StageTiming {
-    /// The stage.
     pub(crate) stage: String,
-    /// The time that passed.
+    /// Wall time.
     pub(crate) passed: f64,
-    /// The time that all threads spent.
+    /// Total time of all threads.
     pub(crate) threads: f64,
-    /// Number of the things it worked on.
+    /// Number of items processed.
     pub(crate) count: Option<u64>,
     /// Unit of the count.
     pub(crate) unit: Option<String>,
 }
 
-/// Duration of rules that are checked together.
+/// Duration of rules that run together.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct RuleTiming {
-    /// The first of them.
+    /// Name of the first rule.
     pub(crate) rule: String,
-    /// Number of others.
+    /// Number of further rules.
     pub(crate) others: usize,
-    /// The time that all threads spent.
+    /// Total time of all threads.
     pub(crate) threads: f64,
 }
 
 impl Timing {
-    /// A run that took `total`, and how it split if that was measured.
+    /// Creates the durations of a run that took `total`, with the stages if they were measured.
     pub fn new(total: Duration, times: Option<&Times>) -> Self {
         let stages = times.into_iter().flat_map(|times| &times.stages);
         let rules = times.into_iter().flat_map(|times| &times.rules);
@@ -78,7 +76,7 @@ impl RuleTiming {
     }
 }
 
-/// Milliseconds, to a thousandth.
+/// Returns a duration in milliseconds, rounded to microseconds.
 fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }

@@ -1,5 +1,4 @@
-//! Values of documents in a report: as text where they are scalars, as JSON in any case, and
-//! neither where they are secret.
+//! Document values in a report: scalars also as text, all as JSON, secrets as neither.
 
 use std::io::{self, Write};
 
@@ -11,37 +10,37 @@ use crate::report::form::{KeyOrder, NodeAsJson};
 use crate::yaml::emit::scalar_text;
 use crate::yaml::{Node, Value};
 
-/// Maximum number of bytes of one value; longer ones are left out of a report.
+/// Maximum size of a value in bytes; longer ones are omitted.
 const MAX_VALUE_BYTES: usize = 64 << 10;
 
-/// Maximum number of bytes of one value in a report of this many.
+/// Returns the maximum size in bytes of a value in a report with this many values.
 pub(super) fn max_bytes(values: usize) -> usize {
-    /// Maximum number of bytes of all values together, unless each is small.
+    /// Maximum total size of all values in bytes, unless each is small.
     const MAX_BYTES: usize = 32 << 20;
     const MIN_VALUE_BYTES: usize = 1 << 10;
     (MAX_BYTES / values.max(1)).clamp(MIN_VALUE_BYTES, MAX_VALUE_BYTES)
 }
 
-/// One side of something that changed: a value, a secret, or a value that is too long.
+/// One side of a change: a value, a secret, or a value that is too long.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct ShownValue {
     /// A scalar as YAML writes it, without quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
-    /// The value as JSON; see `docs/report.md` for what JSON has no type for.
+    /// The value as JSON; see `docs/report.md` for types that JSON lacks.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<Box<RawValue>>,
-    /// Whether it is secret, or the other side is.
+    /// Whether the value on this or the other side is secret.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) hidden: bool,
-    /// Whether it is too long to be in a report.
+    /// Whether the value is too long for a report.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) truncated: bool,
 }
 
 impl ShownValue {
-    /// A value of at most `max_bytes`; secrets in it are hidden, and all of it is where it is
-    /// secret or `is_secret`.
+    /// Creates a value of at most `max_bytes`, with secrets in it hidden; it is hidden completely
+    /// if it is secret or `is_secret` is set.
     pub(super) fn new(node: &Node, is_secret: bool, max_bytes: usize) -> Self {
         if node.secret || is_secret {
             return Self { hidden: true, ..Self::default() };
@@ -51,17 +50,17 @@ impl ShownValue {
         let written = serde_json::to_writer(&mut room, &form).ok();
         let json = written.and_then(|()| String::from_utf8(room.bytes).ok());
         let Some(json) = json else { return Self { truncated: true, ..Self::default() } };
-        let value = RawValue::from_string(json).expect("what serde wrote is JSON");
+        let value = RawValue::from_string(json).expect("serde_json writes valid JSON");
         Self { text: scalar(&node.value), value: Some(value), ..Self::default() }
     }
 
-    /// The JSON text; none where it is secret or too long.
+    /// Returns the JSON; `None` if the value is secret or too long.
     pub(crate) fn json(&self) -> Option<&str> {
         self.value.as_ref().map(|value| value.get())
     }
 }
 
-/// A value that is there, `null` too.
+/// Deserializes a value that is present, even if it is `null`.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
     Box::<RawValue>::deserialize(deserializer).map(Some)
 }
@@ -70,7 +69,7 @@ fn scalar(value: &Value) -> Option<String> {
     value.is_scalar().then(|| scalar_text(value))
 }
 
-/// Memory for a value, which keeps one that repeats itself many times from filling more.
+/// Buffer with a maximum size, which limits values that are large because of aliases.
 struct BoundedBuffer {
     bytes: Vec<u8>,
     max_bytes: usize,

@@ -1,5 +1,4 @@
-//! Base directories of the places of a log: the root of the repository, and that of each further
-//! one.
+//! Base URIs of a SARIF log: the root of the repository and of each further repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,13 +7,13 @@ use crate::report::links::encoded;
 use crate::report::model::Report;
 use crate::report::story::{SiteNames, used_repositories};
 
-/// The root of the repository.
+/// Base id of the repository's root.
 const ROOT: &str = "%SRCROOT%";
 
-/// The roots by the names that the log gives them.
+/// Base ids of all repositories.
 pub(super) struct UriBases<'r> {
     pub(super) report: &'r Report,
-    /// By the name of a further repository.
+    /// Base id by name of a further repository.
     further: BTreeMap<&'r str, String>,
 }
 
@@ -32,8 +31,8 @@ impl<'r> UriBases<'r> {
         Self { report, further }
     }
 
-    /// All of them, as the log declares them. None has an address: where a clone is on a machine
-    /// is not the log's to say.
+    /// Returns the declarations of all base ids. None has a URI, since the location of a clone is
+    /// specific to a machine.
     pub(super) fn declared(&self) -> BTreeMap<String, ArtifactBase> {
         let base = |words: &str| ArtifactBase { description: SarifMessage::new(words) };
         let used = used_repositories(self.report, &SiteNames::new(self.report));
@@ -48,7 +47,7 @@ impl<'r> UriBases<'r> {
         declared
     }
 
-    /// A file, from the root of its repository.
+    /// Returns a file relative to the root of its repository.
     pub(super) fn artifact(&self, file: &str) -> ArtifactLocation {
         let further = self.report.repository_of(file);
         let (path, base) = match further {
@@ -59,7 +58,7 @@ impl<'r> UriBases<'r> {
     }
 }
 
-/// A name for a root; several repositories may have the same.
+/// Returns a base id for a name; it is not necessarily unique.
 fn base_id(name: &str) -> String {
     let safe = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
     format!("REPOSITORY_{}", name.chars().map(safe).collect::<String>().to_ascii_uppercase())

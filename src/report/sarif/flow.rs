@@ -1,5 +1,4 @@
-//! The routes that led to a finding, as code flows: a viewer draws them as a path from the edit to
-//! where the finding is.
+//! Routes to a finding as code flows, which viewers draw as a path from the edit to the finding.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,18 +11,18 @@ use crate::report::model::{
     Finding, Report, ReportedEdit, ReportedOutput, Route, RouteRef, RouteStep,
 };
 
-/// Maximum number of routes of one finding.
+/// Maximum number of routes listed for one finding.
 const MAX_ROUTES: usize = 10;
 
-/// Maximum number of steps of a flow that a code scanning service keeps.
+/// Maximum number of steps of a flow that code scanning services keep.
 const MAX_STEPS: usize = 1_000;
 
-/// The outputs of a report by schema and name, and the routes of each edit.
+/// Index of outputs by schema and name, and of routes by edit.
 pub(super) struct FlowIndex<'a> {
     report: &'a Report,
     bases: &'a UriBases<'a>,
     outputs: BTreeMap<(&'a str, &'a str), Vec<&'a ReportedOutput>>,
-    /// By edit, the routes by which it changed something, longest first.
+    /// Effective routes by edit, longest first.
     routes: Vec<Vec<&'a Route>>,
 }
 
@@ -47,8 +46,8 @@ impl<'a> FlowIndex<'a> {
         Self { report, bases, outputs, routes: routes.into_iter().map(sorted).collect() }
     }
 
-    /// The ways from the edits that caused a finding to its document; from an edit that is itself
-    /// what is wrong, to what it reached.
+    /// Returns the flows from the edits that caused a finding to its document; if the edit itself
+    /// is faulty, the flows to what it reached.
     pub(super) fn to(&self, finding: &'a Finding) -> Vec<CodeFlow> {
         let mut flows = Vec::new();
         for edit in finding.caused_by.iter().map(|edit| self.report.edit(*edit)) {
@@ -63,7 +62,7 @@ impl<'a> FlowIndex<'a> {
         flows
     }
 
-    /// The routes, each once, by which an edit came to the document of a finding in its sites.
+    /// Returns the distinct routes from an edit to the document of a finding in its sites.
     fn to_document(&self, edit: &ReportedEdit, finding: &Finding) -> Vec<&'a Route> {
         let Some(document) = finding.documents.first() else { return Vec::new() };
         let outputs = self.outputs.get(&(&*document.schema, &*document.name));
@@ -74,13 +73,13 @@ impl<'a> FlowIndex<'a> {
         };
         let outputs = outputs.into_iter().flatten().filter(is_in_site);
         let causes = outputs.flat_map(|output| &output.causes).filter(|it| it.edit == edit.id);
-        let mut met = BTreeSet::new();
-        let names = causes.map(|cause| cause.route).filter(|name| met.insert(*name));
+        let mut seen = BTreeSet::new();
+        let names = causes.map(|cause| cause.route).filter(|name| seen.insert(*name));
         names.map(|name| &self.report.routes[name.index()]).collect()
     }
 }
 
-/// Whether it is the edit itself that is wrong.
+/// Whether the finding is at the edit itself.
 fn is_at(edit: &ReportedEdit, finding: &Finding) -> bool {
     let primary = &finding.primary;
     let place = edit.at.head.as_ref();
@@ -98,7 +97,7 @@ fn flow(edit: &ReportedEdit, route: &Route, finding: &Finding, bases: &UriBases<
     }
 }
 
-/// A step of a route; none where no line carried it.
+/// Converts a step of a route; `None` for a step without location.
 fn step(step: &RouteStep, bases: &UriBases<'_>) -> Option<ThreadFlowLocation> {
     let place = step.at.first()?;
     let (name, via) = (&step.document.name, step.via.as_str());

@@ -1,5 +1,4 @@
-//! The structures of SARIF 2.1.0, as far as they are used, under the names of
-//! the standard.
+//! The subset of SARIF 2.1.0 structures in use, named as in the standard.
 
 use std::collections::BTreeMap;
 
@@ -134,23 +133,23 @@ pub(super) struct SarifResult {
     pub(super) fixes: Vec<SarifFix>,
 }
 
-/// Text for people.
+/// A `message` object.
 #[derive(Serialize)]
 pub(super) struct SarifMessage {
     text: String,
 }
 
 impl SarifMessage {
-    /// A line of text, taken literally; see [`SarifMessage::of_lines`].
+    /// Creates a message of one literal line; see [`SarifMessage::of_lines`].
     pub(super) fn new(line: &str) -> Self {
         Self::of_lines(&[line])
     }
 
-    /// Lines of text, taken literally: nothing in them is a link, drives a terminal, or breaks a
-    /// line.
+    /// Creates a message of literal lines: links, control characters and line breaks in them are
+    /// escaped.
     pub(super) fn of_lines<T: AsRef<str>>(lines: &[T]) -> Self {
         let lines: Vec<_> = lines.iter().map(|line| clean(line.as_ref())).collect();
-        // `[text](target)` is a link to a viewer (3.11.6).
+        // Viewers render `[text](target)` as a link (3.11.6).
         Self { text: lines.join("\n").replace("](", "]\\(") }
     }
 }

@@ -1,22 +1,21 @@
 //! Findings for code scanning: SARIF 2.1.0 (OASIS), one run in one file.
 //!
-//! A finding is one result, at the line that wrote the fault, or, in a further
-//! repository, at the line that pins its revision; outputs have no lines and are none. What led from an edit to a finding is a code flow, a
-//! location for each step of the route. Fingerprints are those of the report:
-//! they stay when lines move and values change, so that a code scanning
-//! service knows a result again.
+//! A finding is one result at its primary location or, in a further repository, at the line that
+//! pins its revision. Outputs have no lines and are not results. The route from an edit to a
+//! finding is a code flow with a location for each step. Fingerprints are those of the report: they
+//! stay the same when lines move and values change, so that a code scanning service can track a
+//! result.
 //!
-//! The file stays within the limits of GitHub's code scanning: of the results
-//! the worst are kept, and how many were left out is a notification of the
-//! run. Places are relative to the root of their repository, columns count
-//! characters.
+//! The file observes the limits of GitHub's code scanning: the most severe results are kept, and a
+//! notification of the run reports the number of omitted ones. Paths are relative to the root of
+//! their repository, columns count characters.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `base` | what places are relative to |
-//! | `log` | the structures of the standard, as far as they are used |
+//! | `base` | base URIs |
+//! | `log` | structures of the standard |
 //! | `result` | one finding |
-//! | `flow` | the routes that led to it |
+//! | `flow` | routes to a finding |
 
 mod base;
 mod flow;
@@ -42,29 +41,29 @@ use super::printable::clean;
 /// Maximum number of results of a run that GitHub's code scanning keeps and shows.
 const MAX_RESULTS: usize = 5_000;
 
-/// The category under which a code scanning service keeps results of one kind
-/// apart from others.
+/// Category (`automationDetails.id`), which code scanning services use to separate kinds of
+/// results.
 const CATEGORY: &str = "layercake/";
 
 /// Writes the findings as SARIF.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub(super) fn write(
     report: &Report,
-    manner: &FormatOptions<'_>,
+    options: &FormatOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    write_json(&SarifLog::of(run(report, manner)), out)
+    write_json(&SarifLog::of(run(report, options)), out)
 }
 
-fn run(report: &Report, manner: &FormatOptions<'_>) -> SarifRun {
-    let listed = report.findings.iter().filter(|finding| manner.listing.has(finding));
+fn run(report: &Report, options: &FormatOptions<'_>) -> SarifRun {
+    let listed = report.findings.iter().filter(|finding| options.listing.has(finding));
     let listed: Vec<&Finding> = listed.collect();
     let kept = worst(&listed);
     let names = names(&kept);
-    let rules = names.iter().map(|name| descriptor(name, manner)).collect();
-    // By the name as it was saved: what is shown of it may be another.
+    let rules = names.iter().map(|name| descriptor(name, options)).collect();
+    // Look up by the saved name, which can differ from the displayed one.
     let places: BTreeMap<&str, usize> =
         names.into_iter().enumerate().map(|(at, name)| (name, at)).collect();
     let bases = UriBases::of(report);
@@ -73,7 +72,7 @@ fn run(report: &Report, manner: &FormatOptions<'_>) -> SarifRun {
     let mut shown = result::QuotedLines::new();
     let mut results = Vec::with_capacity(kept.len());
     for finding in &kept {
-        let place = places.get(&*finding.rule).copied().expect("every kept rule has a place");
+        let place = places.get(&*finding.rule).copied().expect("every kept rule has an index");
         let fingerprint = fingerprints.next(finding);
         results.push(result::of(finding, place, fingerprint, &flows, &mut shown, &bases));
     }
@@ -88,7 +87,7 @@ fn run(report: &Report, manner: &FormatOptions<'_>) -> SarifRun {
     }
 }
 
-/// The worst findings, as many as are kept; in the order of the report.
+/// Returns the most severe findings, up to the limit, in the order of the report.
 fn worst<'a>(listed: &[&'a Finding]) -> Vec<&'a Finding> {
     let mut ranked: Vec<(usize, &Finding)> = listed.iter().copied().enumerate().collect();
     ranked.sort_by_key(|(at, finding)| (Reverse(finding.severity), *at));
@@ -102,7 +101,7 @@ fn driver(report: &Report, rules: Vec<ReportingDescriptor>) -> SarifDriver {
     SarifDriver { name: "layercake", semantic_version: version.clone(), version, rules }
 }
 
-/// The names of the rules of the findings, each once, in order.
+/// Returns the distinct rule names of the findings, sorted.
 fn names<'a>(findings: &[&'a Finding]) -> Vec<&'a str> {
     let mut names: Vec<&str> = findings.iter().map(|finding| &*finding.rule).collect();
     names.sort_unstable();
@@ -110,9 +109,9 @@ fn names<'a>(findings: &[&'a Finding]) -> Vec<&'a str> {
     names
 }
 
-/// A rule, with its page as help.
-fn descriptor(name: &str, manner: &FormatOptions<'_>) -> ReportingDescriptor {
-    let known = manner.rule(name);
+/// Creates the descriptor of a rule, with its page as help.
+fn descriptor(name: &str, options: &FormatOptions<'_>) -> ReportingDescriptor {
+    let known = options.rule(name);
     let message = |text: &str| MultiformatMessage { text: text.to_owned(), markdown: None };
     ReportingDescriptor {
         id: clean(name).into_owned(),
@@ -128,12 +127,12 @@ fn descriptor(name: &str, manner: &FormatOptions<'_>) -> ReportingDescriptor {
     }
 }
 
-/// The end of the run, and the number of findings that the file lacks.
+/// Creates the invocation, with a notification if findings were omitted.
 fn invocation(left_out: usize) -> Invocation {
     let notification = |left_out| Notification {
         level: "warning",
         message: SarifMessage::new(&format!(
-            "{} more are left out of this file: the worst {MAX_RESULTS} are kept",
+            "{} omitted from this file: only the {MAX_RESULTS} most severe are kept",
             counted(left_out, "finding")
         )),
     };

@@ -1,4 +1,4 @@
-//! One finding as a result.
+//! A finding as a SARIF result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,16 +14,15 @@ use crate::report::model::{
     TextFix,
 };
 use crate::report::printable::clean;
-use crate::report::story::{SiteNames, place_words};
+use crate::report::story::{SiteNames, describe_place};
 
-/// Maximum number of places of a result beside the first, of the 100 that a code scanning service
-/// keeps.
+/// Maximum number of related locations of a result; code scanning services keep 100.
 const MAX_RELATED: usize = 50;
 
-/// Maximum number of outputs that are named as what a result is about.
+/// Maximum number of logical locations of a result.
 const MAX_NAMED: usize = 20;
 
-/// A finding of the rule at `rule_index`.
+/// Creates the result of a finding of the rule at `rule_index`.
 pub(super) fn of<'a>(
     finding: &'a Finding,
     rule_index: usize,
@@ -64,11 +63,11 @@ pub(super) fn of<'a>(
     }
 }
 
-/// All that is said of a finding: viewers show a result by its message.
+/// Returns the complete description of a finding, since viewers show a result by its message.
 fn text(finding: &Finding, report: &Report) -> Vec<String> {
     let mut lines = vec![finding.message.clone()];
     if report.pin_of(&finding.primary.start()).is_some() {
-        lines.push(format!("at {}", place_words(&finding.primary)));
+        lines.push(format!("at {}", describe_place(&finding.primary)));
     }
     lines.extend(finding.notes.iter().map(|note| format!("note: {note}")));
     lines.extend(finding.help.iter().map(|help| format!("help: {help}")));
@@ -79,7 +78,7 @@ fn text(finding: &Finding, report: &Report) -> Vec<String> {
     lines
 }
 
-/// The faulty document of a finding, in each site.
+/// Returns the faulty document of a finding in each site.
 fn logical(finding: &Finding, report: &Report) -> Vec<LogicalLocation> {
     let Some(document) = finding.documents.first() else { return Vec::new() };
     let name = format!("{}/{}", document.schema, document.name);
@@ -99,17 +98,17 @@ fn logical(finding: &Finding, report: &Report) -> Vec<LogicalLocation> {
     }
 }
 
-/// The line that pins the repository which a result is in. Code scanning knows files of one
-/// repository alone: it would show the result at a file of the same path.
+/// Returns the location of a repository's pin as a related location. Code scanning knows only the
+/// files of one repository and would show the result at a file with the same path.
 fn at_pin(pin: &FilePlace, bases: &UriBases<'_>) -> SarifLocation {
     SarifLocation {
         physical_location: Some(at_line(&pin.file, pin.line, bases)),
-        message: Some(SarifMessage::new("pins the revision that this is in")),
+        message: Some(SarifMessage::new("pins the revision that contains this result")),
         ..SarifLocation::default()
     }
 }
 
-/// The lines of which a result has shown the text, by file: each is in a log once.
+/// Lines, by file, whose snippets were already written: each is in a log once.
 pub(super) type QuotedLines<'a> = BTreeSet<(&'a str, usize)>;
 
 fn at_label<'a>(
@@ -141,8 +140,8 @@ fn at_label<'a>(
     }
 }
 
-/// The lines around a label, as they may be shown. Those of a decoded text are
-/// in no file, and a part of a line is not what the file has.
+/// Returns the lines around a label, with secrets hidden; `None` for decoded content, which is not
+/// in the file, and for truncated lines.
 fn context(label: &LabelledPlace, report: &Report) -> Option<Region> {
     let lines = report.lines_around(label);
     let (first, last) = (lines.first()?, lines.last()?);
@@ -161,7 +160,7 @@ fn context(label: &LabelledPlace, report: &Report) -> Option<Region> {
     })
 }
 
-/// A line of a file.
+/// Returns a physical location for a line of a file.
 pub(super) fn at_line(file: &str, line: usize, bases: &UriBases<'_>) -> PhysicalLocation {
     let region = Region {
         start_line: line,
@@ -199,7 +198,7 @@ fn fix(fix: &TextFix, bases: &UriBases<'_>) -> SarifFix {
                 end_column: Some(edit.end_column),
                 snippet: None,
             },
-            // What a tool is to write is not made to be read.
+            // Text to be inserted by a tool is not escaped for display.
             inserted_content: Snippet { text: edit.text.clone() },
         });
     }

@@ -1,5 +1,4 @@
-//! Further repositories of which sites read another revision than before: what that changed, and
-//! the commits between.
+//! Version bumps of further repositories: their effects, and the commits between the revisions.
 
 use std::collections::BTreeSet;
 
@@ -10,17 +9,17 @@ use crate::report::model::{Report, ReportedEdit, RepositoryUse};
 use crate::report::text::{StyledText, TextRole};
 use crate::source::{Commit, History, UsedRevision};
 
-/// The commits between two revisions of a further repository.
+/// Commits between two revisions of a further repository.
 pub(in crate::report) struct Commits {
-    /// The repository with both revisions, and the number of commits.
+    /// Repository with both revisions, and the number of commits.
     pub(in crate::report) title: StyledText,
-    /// The latest of them.
+    /// Latest commits.
     pub(in crate::report) listed: Vec<StyledText>,
-    /// Number of further ones.
+    /// Number of further commits.
     pub(in crate::report) more: usize,
 }
 
-/// The effect of each bump, in a sentence.
+/// Describes the effect of each bump in a sentence.
 pub(super) fn bumps(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText> {
     let bumped = bumped(report).map(|(index, used)| {
         let reach = BumpReach::of(report, index, sites);
@@ -33,7 +32,7 @@ pub(super) fn bumps(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText> {
     bumped.collect()
 }
 
-/// The commits of each bump, as far as they are known.
+/// Returns the commits of each bump, if known.
 pub(super) fn commits_of_bumps(report: &Report) -> Vec<Commits> {
     let of = |(_, used): (usize, &RepositoryUse)| {
         let history = used.history.as_ref().filter(|history| !history.commits.is_empty())?;
@@ -46,7 +45,7 @@ pub(super) fn commits_of_bumps(report: &Report) -> Vec<Commits> {
     bumped(report).filter_map(of).collect()
 }
 
-/// The further repositories of which another commit is read on each side.
+/// Returns the further repositories whose commits differ between the sides.
 fn bumped(report: &Report) -> impl Iterator<Item = (usize, &RepositoryUse)> {
     let is_compared = report.comparison.is_some();
     report.repositories.iter().enumerate().filter(move |(_, used)| match (&used.base, &used.head) {
@@ -57,7 +56,7 @@ fn bumped(report: &Report) -> impl Iterator<Item = (usize, &RepositoryUse)> {
     })
 }
 
-/// Whether one of two revisions cannot be read.
+/// Whether either revision cannot be read.
 fn is_unread(base: &UsedRevision, head: &UsedRevision) -> bool {
     [base, head].iter().any(|it| it.revision.is_some() && it.commit.is_none())
 }
@@ -67,9 +66,9 @@ fn commits(history: &History) -> StyledText {
     let words = |count: usize, what: &str| format!("{at_least}{}", counted(count, what));
     StyledText::plain(match (history.added, history.removed) {
         (added, 0) => words(added, "commit"),
-        (0, removed) => format!("{} taken back", words(removed, "commit")),
+        (0, removed) => format!("{} dropped", words(removed, "commit")),
         (added, removed) => {
-            format!("{}, and {} taken back", words(added, "commit"), counted(removed, "commit"))
+            format!("{}, and {} dropped", words(added, "commit"), counted(removed, "commit"))
         }
     })
 }
@@ -83,9 +82,9 @@ struct BumpReach {
     edits: usize,
     outputs: usize,
     sites: BTreeSet<usize>,
-    /// Number of edits that something stopped, in one site or in all.
+    /// Number of edits that are shielded in any site.
     shielded: usize,
-    /// Number of edits that changed nothing and that nothing stopped.
+    /// Number of inert edits.
     inert: usize,
 }
 
@@ -118,7 +117,7 @@ impl BumpReach {
 
     fn words(&self, sites: &SiteNames<'_>) -> StyledText {
         if self.edits == 0 {
-            return StyledText::plain("no document differs");
+            return StyledText::plain("no document changed");
         }
         let changed = match self.outputs {
             0 => StyledText::plain("no output changes"),

@@ -1,8 +1,7 @@
-//! The change of a value, as a difference of YAML lines with the lines around them.
+//! Value changes as YAML diffs with context lines.
 //!
-//! A report has values as JSON. They are shown as YAML, which is what they were written in: every
-//! number in the digits that the report has, and text in quotes wherever YAML could read it as
-//! something else.
+//! A report contains values as JSON. They are shown as YAML, their source format: numbers with the
+//! digits of the report, strings quoted if YAML could read them as another type.
 
 use std::fmt;
 
@@ -15,54 +14,53 @@ use super::names::ORDER_CHANGED;
 use crate::report::model::{OutputChange, OutputPart, ShownValue};
 use crate::yaml::emit::HIDDEN;
 
-/// The change of one value.
+/// A change of one value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::report) struct ValueDelta {
-    /// Where it is in its document; empty for all of it.
+    /// Path in the document; empty for the whole document.
     pub(in crate::report) path: String,
-    /// Lines that changed, with those around them.
+    /// Changed lines with context.
     pub(in crate::report) lines: Vec<DiffLine>,
-    /// The value on both sides, where it is one line on each.
+    /// The value on both sides, if it is a single line on each.
     pub(in crate::report) scalars: Option<[String; 2]>,
-    /// Number of values in what was removed, if nothing took its place.
+    /// Number of removed values, if nothing replaces them.
     pub(in crate::report) removed: usize,
 }
 
-/// One line of a difference.
+/// A line of a diff.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::report) struct DiffLine {
     pub(in crate::report) sign: Sign,
     pub(in crate::report) text: String,
 }
 
-/// Kind of a line of a difference.
+/// Kind of a diff line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::report) enum Sign {
-    /// It was there.
+    /// Removed.
     Removed,
-    /// It is there now.
+    /// Added.
     Added,
-    /// It is on both sides.
+    /// Unchanged.
     Same,
-    /// It says how many lines are left out.
+    /// Note with the number of omitted lines.
     Skipped,
 }
 
-/// Number of lines before and after a difference that are shown.
+/// Number of context lines before and after a change.
 const CONTEXT_LINES: usize = 2;
 
-/// Maximum number of pairs of lines that are compared; longer sides are shown one after the
-/// other.
+/// Maximum number of line pairs to compare; longer sides are shown one after the other.
 const MAX_PAIRS: usize = 4_000_000;
 
-/// Maximum number of characters of the items of a list that are shown on one line.
+/// Maximum length in characters of list items shown on one line.
 const MAX_ORDER: usize = 60;
 
-/// Maximum depth of a value that is shown as YAML; what is deeper is shown as JSON.
+/// Maximum nesting depth shown as YAML; deeper values are shown as JSON.
 const MAX_DEPTH: usize = 32;
 
 impl ValueDelta {
-    /// The change at a place of an output.
+    /// Creates the delta of a change of an output.
     pub(in crate::report) fn of_change(change: &OutputChange) -> Self {
         let path = match (change.part, &*change.path) {
             (OutputPart::Data, path) => path.to_owned(),
@@ -76,7 +74,7 @@ impl ValueDelta {
         Self::new(path, change.before.as_ref(), change.after.as_ref(), change.unlisted)
     }
 
-    /// The change of a value at a path.
+    /// Creates the delta of a value at a path.
     pub(in crate::report) fn new(
         path: String,
         before: Option<&ShownValue>,
@@ -86,14 +84,14 @@ impl ValueDelta {
         let [base, head] = both(before, after);
         let mut delta = Self::of_lines(path, &base, &head);
         if unlisted > 0 {
-            let text = format!("{unlisted} places differ, too many to be listed");
+            let text = format!("{unlisted} places differ, too many to list");
             delta.lines.insert(0, DiffLine { sign: Sign::Skipped, text });
         }
         let removed = before.filter(|_| after.is_none()).and_then(|it| it.value.as_ref());
         Self { removed: removed.map_or(0, |json| leaves(json, 0)), ..delta }
     }
 
-    /// The change of the order of a list, as the values of the key of its items.
+    /// Creates the delta of a reordered list, from the keys of its items.
     pub(in crate::report) fn of_order(path: String, sides: [Option<&ShownValue>; 2]) -> Self {
         let names = sides.map(|side| side.map(item_names).unwrap_or_default());
         let joined = names.each_ref().map(|names| names.join(", "));
@@ -105,7 +103,7 @@ impl ValueDelta {
         Self::of_lines(path, &base, &head)
     }
 
-    /// The change between two lists of lines.
+    /// Creates the delta between two lists of lines.
     pub(in crate::report) fn of_lines(path: String, base: &[String], head: &[String]) -> Self {
         let scalars = match (base, head) {
             ([base], [head]) => Some([base.clone(), head.clone()]),
@@ -114,9 +112,9 @@ impl ValueDelta {
         Self { path, lines: difference(base, head), scalars, removed: 0 }
     }
 
-    /// The first lines, and how many more changed, where there are more than `max`.
+    /// Returns the first `max` lines and the number of further changed lines.
     pub(in crate::report) fn shortened(&self, max: usize) -> (&[DiffLine], usize) {
-        // A line that says how much is left out takes the place of one.
+        // The note on omitted lines takes one line.
         let shown = if self.lines.len() > max { max.saturating_sub(1) } else { self.lines.len() };
         let (shown, rest) = self.lines.split_at(shown);
         (shown, rest.len())
@@ -131,7 +129,7 @@ fn difference(before: &[String], after: &[String]) -> Vec<DiffLine> {
     }
     let skipped = |count: usize| DiffLine {
         sign: Sign::Skipped,
-        text: format!("… {} alike", crate::report::counted(count, "line")),
+        text: format!("… {} unchanged", crate::report::counted(count, "line")),
     };
     let operations = capture_diff_slices(Algorithm::Myers, before, after);
     let (mut lines, mut shown) = (Vec::new(), 0);
@@ -161,8 +159,9 @@ fn lines_of(operation: DiffOp, before: &[String], after: &[String]) -> Vec<DiffL
     }
 }
 
-/// Both sides as lines. Without quotes a number and the text of it look alike, and so do texts
-/// with other line breaks at the end: what would not show the difference is shown as JSON.
+/// Returns both sides as lines. A number and an equal string look the same without quotes, as do
+/// strings with different trailing line breaks: a difference that would be invisible is shown as
+/// JSON.
 fn both(before: Option<&ShownValue>, after: Option<&ShownValue>) -> [Vec<String>; 2] {
     let lines = [before, after].map(|side| side.map(lines).unwrap_or_default());
     let json = |side: Option<&ShownValue>| Some(exact(side?.value.as_ref()?));
@@ -179,7 +178,7 @@ fn both(before: Option<&ShownValue>, after: Option<&ShownValue>) -> [Vec<String>
     }
 }
 
-/// A value as lines of YAML.
+/// Formats a value as lines of YAML.
 pub(in crate::report) fn lines(value: &ShownValue) -> Vec<String> {
     if value.hidden {
         return vec![HIDDEN.to_owned()];
@@ -195,7 +194,7 @@ pub(in crate::report) fn lines(value: &ShownValue) -> Vec<String> {
     }
 }
 
-/// The items of a list, a line each.
+/// Formats the items of a list, one per line.
 fn item_names(value: &ShownValue) -> Vec<String> {
     match value.value.as_ref().map(|json| JsonShape::of(json)) {
         Some(JsonShape::List(items)) => items.iter().flat_map(|item| block(item, 1)).collect(),
@@ -235,7 +234,7 @@ fn entry_lines(key: &str, value: &RawValue, depth: usize) -> Vec<String> {
     entry
 }
 
-/// A text: as a block where it has several lines that a block can hold.
+/// Formats a string, as a block scalar if it has several lines that a block can represent.
 fn text_lines(content: &str) -> Vec<String> {
     let is_plain = |it: char| it == '\n' || it == '\t' || !it.is_control();
     let can_be_block = content.contains('\n')
@@ -251,15 +250,15 @@ fn text_lines(content: &str) -> Vec<String> {
     std::iter::once(sign.to_owned()).chain(body).collect()
 }
 
-/// A text on one line: as it is where YAML reads it as nothing else.
+/// Formats a string on one line, quoted unless YAML reads it as a string.
 fn quoted(content: &str) -> String {
     if is_plain(content) {
         return content.to_owned();
     }
-    serde_json::to_string(content).expect("text is JSON")
+    serde_json::to_string(content).expect("a string can be serialized")
 }
 
-/// Whether YAML 1.1 reads this as text without quotes; when in doubt, not.
+/// Whether YAML 1.1 reads this as a string without quotes; conservative.
 fn is_plain(content: &str) -> bool {
     const WORDS: [&str; 10] = ["true", "false", "yes", "no", "on", "off", "null", "y", "n", "none"];
     let is_safe = |it: char| it.is_ascii_alphanumeric() || "_./-@+:".contains(it);
@@ -270,12 +269,12 @@ fn is_plain(content: &str) -> bool {
         && !WORDS.contains(&&*content.to_ascii_lowercase())
 }
 
-/// A JSON value with one level opened.
+/// A JSON value with its top level parsed.
 enum JsonShape<'a> {
     List(Vec<&'a RawValue>),
     Mapping(Vec<(String, &'a RawValue)>),
     Text(String),
-    /// A number or a word, in its own characters.
+    /// A number or keyword in its original spelling.
     Other(String),
 }
 
@@ -290,11 +289,11 @@ impl<'a> JsonShape<'a> {
             Some(b'"') => serde_json::from_str(source).map(JsonShape::Text),
             Some(_) | None => return JsonShape::Other(source.to_owned()),
         };
-        // A saved report can hold text that is not Unicode, which no string takes.
+        // A saved report can contain invalid Unicode escapes, which no string can hold.
         shape.unwrap_or_else(|_| JsonShape::Other(source.to_owned()))
     }
 
-    /// Whether there is anything below it.
+    /// Whether it is a nonempty collection.
     fn has_parts(&self) -> bool {
         match self {
             JsonShape::List(items) => !items.is_empty(),
@@ -304,7 +303,7 @@ impl<'a> JsonShape<'a> {
     }
 }
 
-/// Number of scalars and empty collections in a value.
+/// Returns the number of scalars and empty collections in a value.
 fn leaves(json: &RawValue, depth: usize) -> usize {
     let of_parts = |parts: &mut dyn Iterator<Item = &RawValue>| {
         parts.map(|part| leaves(part, depth + 1)).sum()
@@ -319,15 +318,17 @@ fn leaves(json: &RawValue, depth: usize) -> usize {
     }
 }
 
-/// A value as JSON on one line, the same however a report escaped it.
+/// Returns a value as normalized JSON on one line, independent of its escapes.
 fn exact(json: &RawValue) -> String {
     match JsonShape::of(json) {
-        JsonShape::Text(content) => serde_json::to_string(&content).expect("text is JSON"),
+        JsonShape::Text(content) => {
+            serde_json::to_string(&content).expect("a string can be serialized")
+        }
         JsonShape::List(_) | JsonShape::Mapping(_) | JsonShape::Other(_) => json.get().to_owned(),
     }
 }
 
-/// The entries of an object in their order, also of one whose keys repeat.
+/// Entries of an object in order, including duplicate keys.
 struct JsonEntries<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for JsonEntries<'de> {

@@ -1,5 +1,5 @@
-//! Edits and their effects: edits with the same effect are one entry, with the outputs they
-//! changed, the longest route, and the places that stopped them.
+//! Edits and their effects: edits with the same effect form one entry, with the changed outputs,
+//! the longest route, and the shields.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -21,69 +21,67 @@ use crate::report::model::{
 use crate::report::text::{StyledText, TextRole};
 use crate::source::DocKey;
 
-/// Edits that did the same, and what came of them.
+/// Edits with the same effect, and that effect.
 pub(in crate::report) struct EditEntry<'r> {
-    /// The edits, in their order.
+    /// Edits in order.
     pub(in crate::report) edits: Vec<&'r ReportedEdit>,
-    /// The edited values, each change once.
+    /// Distinct changes of the edited values.
     pub(in crate::report) changes: Vec<EditedValue<'r>>,
     /// Summary of the changed outputs.
     pub(in crate::report) reach: StyledText,
-    /// The outputs that are listed with it, those that changed alike together.
+    /// Outputs listed with this entry, grouped by equal changes.
     pub(in crate::report) groups: Vec<GroupEntry<'r>>,
-    /// Number of outputs that are listed with entries before, and these entries; empty where none
-    /// is.
+    /// Number of outputs already listed with earlier entries, and these entries; empty if there are
+    /// none.
     pub(in crate::report) elsewhere: StyledText,
-    /// The longest route, if one has steps behind the edit.
+    /// Longest route, if any has a hop.
     pub(in crate::report) route: Option<RouteEntry>,
-    /// Where they were stopped.
+    /// Places at which the edits are shielded.
     pub(in crate::report) stops: Vec<StyledText>,
 }
 
-/// The change of a value, and the edits that caused it.
+/// A change of a value, and the edits that made it.
 pub(in crate::report) struct EditedValue<'r> {
     pub(in crate::report) edits: Vec<&'r ReportedEdit>,
     pub(in crate::report) delta: ValueDelta,
 }
 
-/// Outputs that changed alike.
+/// Outputs with the same change.
 pub(in crate::report) struct GroupEntry<'r> {
-    /// The groups; several where outputs came or went, or have values of their own.
+    /// Groups; several for added or removed outputs, or for outputs with different values.
     pub(in crate::report) groups: Vec<&'r OutputGroup>,
-    /// The outputs, their places and the way they were reached.
+    /// Outputs, changed paths and the kind of route.
     pub(in crate::report) title: StyledText,
-    /// The documents, where there are several.
+    /// Documents, if there are several.
     pub(in crate::report) documents: Vec<StyledText>,
-    /// The changes in them, unless the edits show them.
+    /// Changes, unless they equal those of the edits.
     pub(in crate::report) deltas: Vec<ValueDelta>,
-    /// Their sites.
     pub(in crate::report) sites: BTreeSet<usize>,
-    /// Their status.
     pub(in crate::report) status: Status,
 }
 
-/// A route, step by step.
+/// A route.
 pub(in crate::report) struct RouteEntry {
-    /// Name of its output.
+    /// Heading with the name of the output.
     pub(in crate::report) title: StyledText,
-    /// The steps, the edit first.
+    /// Steps, starting with the edit.
     pub(in crate::report) steps: Vec<StepEntry>,
 }
 
 /// A step of a route.
 pub(in crate::report) struct StepEntry {
-    /// The place that says most about it.
+    /// Most relevant place.
     pub(in crate::report) place: StyledText,
-    /// All places that carried it.
+    /// All places of the step.
     pub(in crate::report) places: StyledText,
-    /// The event at this step.
+    /// Description of the step.
     pub(in crate::report) words: StyledText,
 }
 
-/// Maximum number of groups of outputs that came or went and are listed one by one.
+/// Maximum number of groups of added or removed outputs listed separately.
 const MAX_WHOLE_GROUPS: usize = 3;
 
-/// The entries of a report, those first from which errors follow, then by outputs.
+/// Returns the entries of a report: those that cause errors first, then by number of outputs.
 pub(super) fn entries<'r>(
     report: &'r Report,
     names: &DocumentNames<'r>,
@@ -114,7 +112,7 @@ pub(super) fn entries<'r>(
     folds.iter().map(entry).collect()
 }
 
-/// The names of edits, from the first to the last of those that follow each other.
+/// Formats the ids of edits as ranges.
 pub(in crate::report) fn edit_numbers(edits: &[&ReportedEdit]) -> String {
     const MAX_RUNS: usize = 4;
     let mut runs = runs(edits.iter().map(|edit| edit.id.index() + 1));
@@ -130,7 +128,7 @@ pub(in crate::report) fn edit_numbers(edits: &[&ReportedEdit]) -> String {
     format!("{} {words}{more}", if edits.len() == 1 { "edit" } else { "edits" })
 }
 
-/// Ascending numbers, the first and the last of those that follow each other.
+/// Groups ascending numbers into runs, and returns the first and last number of each.
 pub(in crate::report) fn runs(numbers: impl Iterator<Item = usize>) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for number in numbers {
@@ -142,26 +140,26 @@ pub(in crate::report) fn runs(numbers: impl Iterator<Item = usize>) -> Vec<(usiz
     runs
 }
 
-/// An entry while it is made.
+/// An entry under construction.
 struct EntryBuilder<'b, 'r> {
     report: &'r Report,
     names: &'b DocumentNames<'r>,
     sites: &'b SiteNames<'r>,
     fold: &'b Fold<'r>,
-    /// The change that each edit of the report made.
+    /// Change by edit, for all edits of the report.
     edited: &'b HashMap<EditRef, ValueDelta>,
-    /// The edits of each document.
+    /// Edits by schema and name of their document.
     edits_of: &'b HashMap<(&'r str, &'r str), Vec<EditRef>>,
-    /// Whether outputs of one document that have values of their own are listed separately.
+    /// Whether outputs of one document with different values are listed separately.
     each_value: bool,
 }
 
-/// Outputs that differ at the same places.
+/// Outputs that differ at the same paths.
 struct AlikeOutputs<'r> {
     outputs: Vec<&'r ReportedOutput>,
-    /// The changes in the first of them.
+    /// Changes in the first of them.
     deltas: Vec<ValueDelta>,
-    /// Whether edits say all that changed.
+    /// Whether the edits already show all changes.
     shown_by_edits: bool,
 }
 
@@ -222,9 +220,9 @@ impl<'r> EntryBuilder<'_, 'r> {
         output.sites.of(&self.report.site_sets).map_or(0, |set| set.sites.len())
     }
 
-    /// First the outputs that came or went, then the nearest.
+    /// Groups the outputs: added and removed ones first, then by distance from the edit.
     fn groups(&self) -> Vec<GroupEntry<'r>> {
-        // Of outputs that cannot be compared, what was reached says all that is known.
+        // Outputs that cannot be compared have no details beyond the reach.
         let own = self.fold.own.iter().copied();
         let own = own.filter(|output| output.status != Status::NotComparable);
         let (whole, parts): (Vec<&ReportedOutput>, Vec<&ReportedOutput>) =
@@ -234,7 +232,7 @@ impl<'r> EntryBuilder<'_, 'r> {
             let outputs = whole.iter().copied().filter(|output| output.status == status);
             let outputs: Vec<&ReportedOutput> = outputs.collect();
             if self.distinct_groups(&outputs).len() > MAX_WHOLE_GROUPS {
-                groups.push(self.whole(&outputs));
+                groups.push(self.added_or_removed(&outputs));
             } else {
                 groups.extend(self.alike(&outputs).iter().map(|alike| self.group(&[alike])));
             }
@@ -247,14 +245,14 @@ impl<'r> EntryBuilder<'_, 'r> {
             let key = (!alike.shown_by_edits, status, self.sites_of(&alike.outputs), &alike.deltas);
             joined.entry(key).or_default().push(alike);
         }
-        // What the edits say takes a line, and comes first.
+        // Groups already shown by the edits take one line and come first.
         let (shown_by_edits, others): (Vec<_>, Vec<_>) =
             joined.values().partition(|alike| alike[0].shown_by_edits);
         groups.extend(shown_by_edits.into_iter().chain(others).map(|alike| self.group(alike)));
         groups
     }
 
-    /// Outputs of one schema and name that differ at the same places together.
+    /// Groups outputs of one schema and name that differ at the same paths.
     fn alike(&self, outputs: &[&'r ReportedOutput]) -> Vec<AlikeOutputs<'r>> {
         type Key<'r> = (&'r str, &'r str, Status, Vec<&'r str>, Option<GroupRef>);
         let mut alike: IndexMap<Key<'r>, Vec<&'r ReportedOutput>> = IndexMap::new();
@@ -276,7 +274,7 @@ impl<'r> EntryBuilder<'_, 'r> {
             |delta: &ValueDelta| first.renamed_from.is_some() && delta.path == "metadata.name";
         let deltas: Vec<ValueDelta> =
             deltas.filter(|it| !it.lines.is_empty() && !is_name(it)).collect();
-        // Of the causes of an output some may not be listed, and yet it is the edited document.
+        // The edited document itself may be missing from a truncated list of causes.
         let of_document = self.edits_of.get(&(&*group.schema, &*group.name));
         let causes = first.causes.iter().map(|cause| cause.edit);
         let causes = causes.chain(of_document.into_iter().flatten().copied());
@@ -296,13 +294,13 @@ impl<'r> EntryBuilder<'_, 'r> {
         self.edited.get(&edit).map(|delta| &delta.lines[..])
     }
 
-    /// Number of steps of the shortest route to one of the outputs.
+    /// Returns the length of the shortest route to one of the outputs.
     fn hops(&self, outputs: &[&'r ReportedOutput]) -> usize {
         let causes = outputs.iter().filter_map(|output| self.fold.cause_of(output));
         causes.map(|cause| cause.hops).min().unwrap_or(0)
     }
 
-    /// Outputs that changed alike; of several documents, at least one.
+    /// Creates the group of outputs with the same change, of one or several documents.
     fn group(&self, alike: &[&AlikeOutputs<'r>]) -> GroupEntry<'r> {
         let first = alike[0];
         let outputs: Vec<&'r ReportedOutput> =
@@ -318,7 +316,7 @@ impl<'r> EntryBuilder<'_, 'r> {
             [only] => times(count).join(only.clone()).join(renamed(first.outputs[0])),
             several => StyledText::of(TextRole::Strong, format!("{} documents", several.len())),
         };
-        let title = became(title, first.outputs[0].status);
+        let title = with_status(title, first.outputs[0].status);
         let title = match &first.deltas[..] {
             [delta, more @ ..] if first.shown_by_edits => {
                 title.and("  ").then(TextRole::Name, &delta.path).and(more_of(more.len()))
@@ -326,7 +324,7 @@ impl<'r> EntryBuilder<'_, 'r> {
             _ => title,
         };
         let title = self.in_sites(title, &sites);
-        let title = StyledText::list([title, self.ways(&outputs)], " ");
+        let title = StyledText::list([title, self.usual_route(&outputs)], " ");
         let removed: usize = first.deltas.iter().map(|delta| delta.removed).sum();
         let removed = match removed {
             0 | 1 => StyledText::default(),
@@ -346,8 +344,8 @@ impl<'r> EntryBuilder<'_, 'r> {
         }
     }
 
-    /// Outputs that came or went, by schema.
-    fn whole(&self, outputs: &[&'r ReportedOutput]) -> GroupEntry<'r> {
+    /// Creates the group of added or removed outputs, by schema.
+    fn added_or_removed(&self, outputs: &[&'r ReportedOutput]) -> GroupEntry<'r> {
         const MAX_SCHEMAS: usize = 3;
         let sites = self.sites_of(outputs);
         let mut schemas: BTreeMap<&str, usize> = BTreeMap::new();
@@ -389,22 +387,22 @@ impl<'r> EntryBuilder<'_, 'r> {
         if place.is_empty() { text } else { text.and(" in ").join(place) }
     }
 
-    /// The most common way by which the edits came to outputs.
-    fn ways(&self, outputs: &[&'r ReportedOutput]) -> StyledText {
+    /// Describes the most common kind of route to the outputs.
+    fn usual_route(&self, outputs: &[&'r ReportedOutput]) -> StyledText {
         let mut ways: BTreeMap<String, usize> = BTreeMap::new();
         for output in outputs {
             if let Some(cause) = self.fold.cause_of(output) {
-                let way = self.way(cause.route.of(&self.report.routes));
+                let way = self.describe_route(cause.route.of(&self.report.routes));
                 *ways.entry(way).or_default() += self.count(output);
             }
         }
         let most = ways.iter().min_by_key(|(_, count)| Reverse(**count));
-        // Of what came or went, its own words say so.
+        // Added and removed outputs are already described as such.
         let most = most.filter(|(way, _)| **way != outputs[0].status.as_str());
         most.map(|(way, _)| StyledText::of(TextRole::Dim, format!("({way})"))).unwrap_or_default()
     }
 
-    fn way(&self, route: Option<&Route>) -> String {
+    fn describe_route(&self, route: Option<&Route>) -> String {
         let steps = route.map_or(&[][..], |route| &route.steps);
         let words = steps.iter().map(|step| step.via.as_str());
         match steps {
@@ -428,7 +426,7 @@ impl<'r> EntryBuilder<'_, 'r> {
         let outputs = self.fold.own.iter().copied();
         let causes = outputs.filter_map(|output| Some((output, self.fold.cause_of(output)?)));
         let longest = causes.filter(|(_, cause)| cause.hops > 0);
-        // Of routes of one length the first.
+        // The first of the longest routes.
         let (output, cause) = longest.min_by_key(|(_, cause)| Reverse(cause.hops))?;
         let route = cause.route.of(&self.report.routes)?;
         let mut title = self.names.output(&output.document.schema, &output.document.name);
@@ -438,16 +436,17 @@ impl<'r> EntryBuilder<'_, 'r> {
         let steps = route.steps.iter().map(|step| StepEntry {
             place: step.at.first().map(|place| StyledText::place(place, true)).unwrap_or_default(),
             places: places(&step.at, " → "),
-            words: self.step_words(step),
+            words: self.describe_step(step),
         });
         Some(RouteEntry { title, steps: steps.collect() })
     }
 
-    fn step_words(&self, step: &RouteStep) -> StyledText {
-        step_words(step.via, self.names.document(&step.document))
+    fn describe_step(&self, step: &RouteStep) -> StyledText {
+        describe_step(step.via, self.names.document(&step.document))
     }
 
-    /// First the sites in which nothing was reached, then documents of the others.
+    /// Describes the shields: sites in which nothing was reached first, then documents of other
+    /// sites.
     fn stops(&self) -> Vec<StyledText> {
         let reached = self.fold.outputs().flat_map(|it| self.sites.in_set(it.sites));
         let reached: BTreeSet<usize> = reached.collect();
@@ -480,7 +479,7 @@ impl<'r> EntryBuilder<'_, 'r> {
         whole.chain(partial).collect()
     }
 
-    /// The first places at which edits were stopped in these sites.
+    /// Describes the first places at which edits are shielded in these sites.
     fn stop_places(&self, shields: &[&'r ReportedShield], sites: &BTreeSet<usize>) -> StyledText {
         const MAX_PLACES: usize = 2;
         let mut all: BTreeSet<&FilePlace> = BTreeSet::new();
@@ -498,10 +497,10 @@ impl<'r> EntryBuilder<'_, 'r> {
     }
 }
 
-/// The stops of edits, by kind, document and sites.
+/// Shields of edits, by kind, document and sites.
 type ShieldGroups<'r> = IndexMap<(Why, &'r DocKey, BTreeSet<usize>), Vec<&'r ReportedShield>>;
 
-/// Number of repetitions, to precede the thing.
+/// Formats a repetition count as a prefix.
 fn times(count: usize) -> StyledText {
     if count == 1 {
         StyledText::default()
@@ -510,7 +509,7 @@ fn times(count: usize) -> StyledText {
     }
 }
 
-/// The former name of an output, to follow its present name.
+/// Formats the previous name of an output as a suffix.
 fn renamed(output: &ReportedOutput) -> StyledText {
     match &output.renamed_from {
         Some(name) => StyledText::plain(" (renamed from ").then(TextRole::Name, name).and(")"),
@@ -518,12 +517,12 @@ fn renamed(output: &ReportedOutput) -> StyledText {
     }
 }
 
-/// The status of outputs, to follow their names.
-fn became(title: StyledText, status: Status) -> StyledText {
+/// Formats the status of outputs as a suffix.
+fn with_status(title: StyledText, status: Status) -> StyledText {
     match status {
         Status::Changed => title,
         Status::Metadata => title.and(" in its metadata"),
-        Status::Broken => title.then(TextRole::Error, " cannot be rendered any more"),
+        Status::Broken => title.then(TextRole::Error, " can no longer be rendered"),
         Status::Repaired => title.then(TextRole::Good, " can be rendered again"),
         Status::Added => title.then(TextRole::Good, " added"),
         Status::Removed => title.then(TextRole::Warning, " removed"),
@@ -535,7 +534,7 @@ fn more_of(count: usize) -> String {
     if count == 0 { String::new() } else { format!(" and {count} more") }
 }
 
-/// The change that an edit made to a value; of a document that moved, its former and present place.
+/// Returns the change that an edit made to a value; for a moved document, its old and new place.
 fn edited(edit: &ReportedEdit) -> ValueDelta {
     let (path, [base, head]) = (names::path(edit), [edit.before.as_ref(), edit.after.as_ref()]);
     let place = |place: &Option<FilePlace>| {
@@ -548,7 +547,7 @@ fn edited(edit: &ReportedEdit) -> ValueDelta {
     }
 }
 
-/// Places, the file of each named once: `a.yaml:26 → :28`.
+/// Formats places without repeating a file: `a.yaml:26 → :28`.
 fn places(places: &[FilePlace], between: &str) -> StyledText {
     let mut text = StyledText::default();
     let mut before: Option<&FilePlace> = None;
@@ -568,16 +567,16 @@ fn places(places: &[FilePlace], between: &str) -> StyledText {
     text
 }
 
-/// A step of a route, to or by this document.
-pub(in crate::report) fn step_words(via: Via, document: StyledText) -> StyledText {
+/// Describes a step of a route to or by this document.
+pub(in crate::report) fn describe_step(via: Via, document: StyledText) -> StyledText {
     match via {
         Via::Edited => StyledText::plain("edited"),
         Via::Inherited => StyledText::plain("inherited by ").join(document),
         Via::Substituted => StyledText::plain("substituted into ").join(document),
         Via::Merged => StyledText::plain("merged into ").join(document),
         Via::Replaced => StyledText::plain("replaced by ").join(document),
-        Via::Retargeted => document.and(" finds another parent"),
-        Via::Unparented => document.and(" finds no parent"),
+        Via::Retargeted => document.and(" has a different parent"),
+        Via::Unparented => document.and(" has no parent"),
         Via::Added => document.and(" added"),
         Via::Removed => document.and(" removed"),
         Via::Policy => StyledText::plain("layers or files of ").join(document).and(" changed"),

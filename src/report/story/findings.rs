@@ -1,4 +1,4 @@
-//! Findings: which are listed, in which order, and what is said of each.
+//! Selection, order and descriptions of findings.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -11,22 +11,21 @@ use crate::report::counted;
 use crate::report::model::{Finding, LabelledPlace, Report, State, SuppressedBy, SuppressionKind};
 use crate::report::text::{StyledText, TextRole};
 
-/// A finding, and what is said of it beside its message, places, notes and help.
+/// A finding with its sites, causes and suppression as text.
 pub(in crate::report) struct FindingEntry<'r> {
     /// The finding.
     pub(in crate::report) finding: &'r Finding,
-    /// Its index among the findings of the report.
+    /// Index into the findings of the report.
     pub(in crate::report) index: usize,
-    /// The sites it is in; empty where none has a name.
+    /// Sites with this finding; empty if none has a name.
     pub(in crate::report) sites: StyledText,
-    /// The edits that caused it; empty where they are not known.
+    /// Edits that caused it; empty if unknown.
     pub(in crate::report) causes: StyledText,
-    /// The reason why it is suppressed; empty where it is reported.
+    /// Reason of its suppression; empty if it is reported.
     pub(in crate::report) suppressed: StyledText,
 }
 
-/// The findings that are listed: errors that are new, root causes first, and all others, the
-/// worst first.
+/// Returns the listed findings: new errors, root causes first, and all others, most severe first.
 pub(super) fn listed<'r>(
     report: &'r Report,
     listing: FindingFilter,
@@ -48,7 +47,7 @@ pub(super) fn listed<'r>(
         .partition(|it| it.finding.is_new() && it.finding.severity == Severity::Error)
 }
 
-/// New findings come before others, and those before suppressed ones.
+/// Returns the sort rank: new findings first, suppressed ones last.
 fn rank(finding: &Finding) -> usize {
     match (&finding.suppressed, finding.state) {
         (None, Some(State::New) | None) => 0,
@@ -80,8 +79,8 @@ impl<'r> FindingEntry<'r> {
         }
     }
 
-    /// The notes beside its message and its first place, a line each: its other places, its
-    /// importance, the remedy, its sites, the edits that caused it.
+    /// Returns everything except the message and the primary place, one item per line: related
+    /// places, notes, help, sites, and causes.
     pub(in crate::report) fn lines(&self, max_places: usize) -> Vec<String> {
         let finding = self.finding;
         let mut lines: Vec<String> =
@@ -97,13 +96,13 @@ impl<'r> FindingEntry<'r> {
         let further = further.into_iter().filter(|(_, text)| !text.is_empty());
         lines.extend(further.map(|(word, text)| format!("{word}{}", text.words())));
         if finding.state == Some(State::Unchanged) {
-            lines.push("the base has it too".to_owned());
+            lines.push("also present on the base side".to_owned());
         }
         lines
     }
 }
 
-/// The edits that caused a finding.
+/// Describes the edits that caused a finding.
 fn causes(finding: &Finding, report: &Report) -> StyledText {
     let edits: Vec<_> = finding.caused_by.iter().map(|edit| report.edit(*edit)).collect();
     let Some(first) = edits.first() else { return StyledText::default() };
@@ -131,14 +130,14 @@ fn suppression(by: &SuppressedBy) -> StyledText {
     }
 }
 
-/// Where a label is, and what is to be seen there.
+/// Formats the place and the text of a label.
 pub(in crate::report) fn labelled(label: &LabelledPlace) -> String {
-    let place = place_words(label);
+    let place = describe_place(label);
     if label.label.is_empty() { place } else { format!("{place}: {}", label.label) }
 }
 
-/// Where a label is.
-pub(in crate::report) fn place_words(label: &LabelledPlace) -> String {
+/// Formats the place of a label.
+pub(in crate::report) fn describe_place(label: &LabelledPlace) -> String {
     let place = format!("{}:{}:{}", label.file, label.line, label.column);
     match &label.decoded {
         Some(it) => format!("{place} (decoded, {}:{}:{})", it.name, it.line, it.column),

@@ -1,4 +1,4 @@
-//! Grouping of edits into entries: edits that did the same to values, or reached the same.
+//! Grouping of edits into entries, by equal value changes or equal reach.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,32 +13,32 @@ use crate::report::model::{
 };
 use crate::source::DocKey;
 
-/// Edits of one entry, and what they reached.
+/// Edits of one entry with their reach.
 pub(super) struct Fold<'r> {
-    /// The edits, in their order.
+    /// Edits in order.
     pub(super) edits: Vec<&'r ReportedEdit>,
-    /// The outputs that are listed with it: no entry before reached them.
+    /// Outputs listed with this entry: no earlier entry reached them.
     pub(super) own: Vec<&'r ReportedOutput>,
-    /// Outputs that are listed with other entries, by the entry.
+    /// Outputs listed with other entries, by index of the entry.
     pub(super) elsewhere: BTreeMap<usize, Vec<&'r ReportedOutput>>,
-    /// The places that stopped the edits.
+    /// Shields of the edits.
     pub(super) shields: Vec<&'r ReportedShield>,
 }
 
 impl<'r> Fold<'r> {
-    /// All outputs that they reached.
+    /// Returns all reached outputs.
     pub(super) fn outputs(&self) -> impl Iterator<Item = &'r ReportedOutput> {
         self.own.iter().chain(self.elsewhere.values().flatten()).copied()
     }
 
-    /// The cause by which the first of them changed an output.
+    /// Returns the first cause of an output among the edits.
     pub(super) fn cause_of(&self, output: &'r ReportedOutput) -> Option<&'r ReportedCause> {
         output.causes.iter().find(|cause| self.edits.iter().any(|edit| edit.id == cause.edit))
     }
 }
 
-/// All edits that reached an output or were stopped; those first from which errors follow, then
-/// by the outputs they reached.
+/// Groups all edits that reached an output or were shielded; those that cause errors first, then by
+/// number of outputs.
 pub(super) fn folds<'r>(report: &'r Report, sites: &SiteNames<'r>) -> Vec<Fold<'r>> {
     let traces = EditTrace::of_all(report);
     let alike = alike(report, &traces, sites);
@@ -66,7 +66,7 @@ pub(super) fn folds<'r>(report: &'r Report, sites: &SiteNames<'r>) -> Vec<Fold<'
     folds
 }
 
-/// The outputs and the shields that one edit reached.
+/// Outputs and shields that an edit reached.
 #[derive(Clone, Default)]
 struct EditTrace<'r> {
     outputs: Vec<(usize, &'r ReportedCause)>,
@@ -92,23 +92,23 @@ impl<'r> EditTrace<'r> {
     }
 }
 
-/// Common property of the edits of one entry.
+/// Property shared by the edits of an entry.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum EditLikeness<'r> {
-    /// The values before and after.
+enum EntryKey<'r> {
+    /// Values before and after.
     Values(Values<'r>),
-    /// Sites that came, or went.
+    /// Added or removed sites.
     Site(EditKind),
-    /// Whether documents came or went, and the sites they reached.
+    /// Added or removed documents and the sites that they reached.
     Document(bool, BTreeSet<usize>),
-    /// The outputs and the shields that they reached.
+    /// Outputs and shields that the edits reached.
     Reach(Vec<OutputRoute<'r>>, Vec<(&'r DocKey, Why, BTreeSet<usize>)>),
 }
 
-/// The kind of an edit, and its values as JSON.
+/// Kind of an edit, and its values as JSON.
 type Values<'r> = (EditKind, Option<&'r str>, Option<&'r str>);
 
-/// An output, by which documents an edit came to it, and together with which others.
+/// An output, the route to it by kind and document, and the joint edits.
 type OutputRoute<'r> = (usize, Vec<(Via, &'r DocKey)>, &'r [EditRef]);
 
 fn alike<'r>(
@@ -117,18 +117,18 @@ fn alike<'r>(
     sites: &SiteNames<'r>,
 ) -> Vec<Vec<&'r ReportedEdit>> {
     let listed = || report.edits.iter().filter(|edit| !traces[edit.id.index()].is_empty());
-    let mut met: HashMap<Values<'_>, usize> = HashMap::new();
+    let mut seen: HashMap<Values<'_>, usize> = HashMap::new();
     for values in listed().filter_map(values) {
-        *met.entry(values).or_default() += 1;
+        *seen.entry(values).or_default() += 1;
     }
     let mut alike: Vec<Vec<&ReportedEdit>> = Vec::new();
-    let mut known: BTreeMap<EditLikeness<'_>, usize> = BTreeMap::new();
+    let mut known: BTreeMap<EntryKey<'_>, usize> = BTreeMap::new();
     for edit in listed() {
-        let likeness = match values(edit).filter(|values| met[values] > 1) {
-            Some(values) => EditLikeness::Values(values),
-            None => EditLikeness::of_reach(edit, &traces[edit.id.index()], report, sites),
+        let key = match values(edit).filter(|values| seen[values] > 1) {
+            Some(values) => EntryKey::Values(values),
+            None => EntryKey::of_reach(edit, &traces[edit.id.index()], report, sites),
         };
-        let at = *known.entry(likeness).or_insert(alike.len());
+        let at = *known.entry(key).or_insert(alike.len());
         match alike.get_mut(at) {
             Some(edits) => edits.push(edit),
             None => alike.push(vec![edit]),
@@ -142,7 +142,7 @@ fn alike<'r>(
     alike
 }
 
-/// The values of an edit; none where they may not be known, and for a whole document.
+/// Returns the values of an edit; `None` if they are hidden, and for a whole document.
 fn values(edit: &ReportedEdit) -> Option<Values<'_>> {
     let sides = [edit.before.as_ref(), edit.after.as_ref()];
     let mut there = sides.into_iter().flatten().peekable();
@@ -151,7 +151,7 @@ fn values(edit: &ReportedEdit) -> Option<Values<'_>> {
     is_comparable.then_some((edit.kind, before, after))
 }
 
-impl<'r> EditLikeness<'r> {
+impl<'r> EntryKey<'r> {
     fn of_reach(
         edit: &ReportedEdit,
         trace: &EditTrace<'r>,
@@ -159,10 +159,10 @@ impl<'r> EditLikeness<'r> {
         sites: &SiteNames<'r>,
     ) -> Self {
         if matches!(edit.kind, EditKind::SiteAdded | EditKind::SiteRemoved) {
-            return EditLikeness::Site(edit.kind);
+            return EntryKey::Site(edit.kind);
         }
         if edit.kind == EditKind::Document {
-            return EditLikeness::Document(edit.at.head.is_some(), sites.in_set(edit.reach.sites));
+            return EntryKey::Document(edit.at.head.is_some(), sites.in_set(edit.reach.sites));
         }
         let ways = trace.outputs.iter().map(|(output, cause)| {
             let steps = cause.route.of(&report.routes).map_or(&[][..], |route| &route.steps);
@@ -172,11 +172,11 @@ impl<'r> EditLikeness<'r> {
         let stops = trace.shields.iter();
         let stops: BTreeSet<_> =
             stops.map(|it| (&it.document, it.why, sites.in_set(it.sites))).collect();
-        EditLikeness::Reach(ways.collect(), stops.into_iter().collect())
+        EntryKey::Reach(ways.collect(), stops.into_iter().collect())
     }
 }
 
-/// The edits that caused new errors.
+/// Returns the edits that caused new errors.
 fn edits_behind_errors(report: &Report) -> BTreeSet<EditRef> {
     let errors = report.findings.iter().filter(|it| it.is_new() && it.severity == Severity::Error);
     errors.flat_map(|finding| &finding.caused_by).copied().collect()

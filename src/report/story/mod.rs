@@ -1,6 +1,6 @@
-//! The contents of a report, in order: the verdict, the sites, the root causes, the edits and their
-//! effects, all other findings. Folding and each sentence are here once; a format decides how it is
-//! laid out and how much of it there is room for.
+//! The contents of a report in order: verdict, sites, root causes, edits and their effects, all
+//! other findings. Grouping and wording are shared here; a format decides on layout and on the
+//! amount of detail.
 
 mod bumps;
 mod delta;
@@ -15,9 +15,9 @@ mod verdict;
 pub(super) use self::bumps::Commits;
 pub(super) use self::delta::{DiffLine, Sign, ValueDelta};
 pub(super) use self::entries::{
-    EditEntry, EditedValue, GroupEntry, RouteEntry, edit_numbers, runs, step_words,
+    EditEntry, EditedValue, GroupEntry, RouteEntry, describe_step, edit_numbers, runs,
 };
-pub(super) use self::findings::{FindingEntry, labelled, place_words};
+pub(super) use self::findings::{FindingEntry, describe_place, labelled};
 pub(super) use self::names::{DocumentNames, path_in};
 pub(super) use self::repositories::used_repositories;
 pub(super) use self::sites::{Cell, SiteColumn, SiteNames, SiteTable, SiteTableRow};
@@ -27,43 +27,40 @@ use super::counted;
 use super::model::{Report, ReportedEdit};
 use super::text::{StyledText, TextRole};
 
-/// Optional findings that are listed, beside those that always are.
+/// Selection of optional findings to list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FindingFilter {
-    /// Whether each finding is: those that follow from another one, and those that both sides of
-    /// a comparison have.
+    /// Whether to list findings that follow from another one, and unchanged findings.
     pub all: bool,
-    /// Whether those are that a comment or the baseline suppresses.
+    /// Whether to list suppressed findings.
     pub ignored: bool,
 }
 
-/// The contents of a report, in sentences.
+/// Contents of a report as text.
 pub(super) struct Story<'r> {
-    /// The report.
     pub(super) report: &'r Report,
-    /// Whether the run passed and why.
     pub(super) headline: Headline,
-    /// The sides that were compared: a word and a name for each.
+    /// Compared sides: a label and a description of each.
     pub(super) header: Vec<(&'static str, StyledText)>,
-    /// The changes of the sites, where there are several.
+    /// Changes of the sites, if there are several.
     pub(super) sites: Option<SiteTable>,
-    /// New findings that are errors.
+    /// New errors.
     pub(super) errors: Vec<FindingEntry<'r>>,
-    /// The edits and their effects.
+    /// Edits and their effects.
     pub(super) entries: Vec<EditEntry<'r>>,
-    /// The commits between the revisions of further repositories.
+    /// Commits between the revisions of further repositories.
     pub(super) commits: Vec<Commits>,
-    /// Edits that changed nothing and that nothing stopped.
+    /// Inert edits: they changed no output and are not shielded.
     pub(super) inert: Vec<&'r ReportedEdit>,
-    /// Edits of unknown content that no output follows from.
+    /// Edits of unknown content without a dependent output.
     pub(super) unknown: Vec<&'r ReportedEdit>,
-    /// Outputs of which a change has no edit behind it.
+    /// Outputs with changes that no edit explains.
     pub(super) unexplained: Vec<StyledText>,
-    /// The other findings that are listed.
+    /// Other listed findings.
     pub(super) others: Vec<FindingEntry<'r>>,
-    /// Names of documents.
+    /// Document names.
     pub(super) names: DocumentNames<'r>,
-    /// Names of sites.
+    /// Site names.
     pub(super) site_names: SiteNames<'r>,
 }
 
@@ -72,7 +69,7 @@ impl<'r> Story<'r> {
         Self::build(report, listing, false)
     }
 
-    /// Lists outputs of one document separately where they have values of their own.
+    /// Like [`Story::new`], but lists outputs of one document separately if their values differ.
     pub(super) fn in_detail(report: &'r Report, listing: FindingFilter) -> Self {
         Self::build(report, listing, true)
     }
@@ -104,7 +101,7 @@ impl<'r> Story<'r> {
 }
 
 impl<'r> Story<'r> {
-    /// All findings that are listed, in the order of the report.
+    /// Returns all listed findings, in the order of the report.
     pub(super) fn findings_by_place(&self) -> Vec<&FindingEntry<'r>> {
         let mut entries: Vec<&FindingEntry<'r>> = self.errors.iter().chain(&self.others).collect();
         entries.sort_by_key(|entry| entry.index);
@@ -112,9 +109,9 @@ impl<'r> Story<'r> {
     }
 }
 
-/// Note on outputs that no edit explains: it is a fault of layercake.
-pub(super) const UNEXPLAINED: &str = "This is a fault of layercake, not of your documents: do not \
-                                      rely on the causes of these outputs, and please report it \
+/// Note on unexplained outputs, which are a bug in layercake.
+pub(super) const UNEXPLAINED: &str = "This is a bug in layercake, not in your documents. Do not \
+                                      rely on the causes of these outputs, and report the bug \
                                       with the output of `-o json`.";
 
 fn unexplained(

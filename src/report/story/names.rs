@@ -1,4 +1,4 @@
-//! Names of documents and edits.
+//! Document and edit names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,7 @@ use crate::report::model::{Report, ReportedEdit};
 use crate::report::text::{StyledText, TextRole};
 use crate::source::DocKey;
 
-/// Names of documents: without their schema, unless another document of the report has the same
-/// name.
+/// Document names: without the schema, unless another document of the report has the same name.
 pub(in crate::report) struct DocumentNames<'r> {
     report: &'r Report,
     ambiguous: BTreeSet<&'r str>,
@@ -27,7 +26,7 @@ impl<'r> DocumentNames<'r> {
         Self { report, ambiguous: schemas.into_keys().collect() }
     }
 
-    /// An output's name.
+    /// Returns the name of an output.
     pub(in crate::report) fn output(&self, schema: &str, name: &str) -> StyledText {
         match name {
             "" => StyledText::of(TextRole::Name, format!("({schema})")),
@@ -38,13 +37,13 @@ impl<'r> DocumentNames<'r> {
         }
     }
 
-    /// A source document's name, with its layer.
+    /// Returns the name of a source document with its layer.
     pub(in crate::report) fn document(&self, key: &DocKey) -> StyledText {
         let name = self.output(&key.schema, &key.name);
         if key.layer.is_empty() { name } else { name.and(format!(" ({})", key.layer)) }
     }
 
-    /// The document of an edit, and the place in it.
+    /// Describes the document of an edit and the path in it.
     pub(in crate::report) fn subject(&self, edit: &ReportedEdit) -> StyledText {
         let path = if edit.kind == EditKind::Renamed { String::new() } else { path(edit) };
         let path = if path.is_empty() {
@@ -66,7 +65,7 @@ impl<'r> DocumentNames<'r> {
     }
 
     fn what(&self, edit: &ReportedEdit) -> StyledText {
-        // What is called by its file, which is named beside it, has no other name.
+        // An item that is identified by its file has no other name.
         let file = edit.at.last().map(|at| &*at.file);
         let name = || Some(self.document(&edit.document)).filter(|it| Some(&*it.words()) != file);
         let named = |what: &str| {
@@ -77,10 +76,10 @@ impl<'r> DocumentNames<'r> {
             EditKind::Policy => named("layers"),
             EditKind::Site => named("site definition"),
             EditKind::File => {
-                StyledText::plain("cannot be read to its end: its content is unknown")
+                StyledText::plain("cannot be read completely: its content is unknown")
             }
             EditKind::Repository => {
-                StyledText::plain("names a repository that cannot be read: its content is unknown")
+                StyledText::plain("refers to an unreadable repository: its content is unknown")
             }
             EditKind::Moved => named("document").and(" moved"),
             EditKind::Renamed => named("document").and(" renamed"),
@@ -95,16 +94,16 @@ impl<'r> DocumentNames<'r> {
     }
 }
 
-/// Suffix of the path of a list of which only the order changed.
+/// Suffix of the path of a list whose order changed, but not its items.
 pub(in crate::report) const ORDER_CHANGED: &str = " (order changed)";
 
-/// Where in its document an edit is; empty where it is all of it.
+/// Returns the path of an edit in its document; empty for the whole document.
 pub(in crate::report) fn path(edit: &ReportedEdit) -> String {
     let path = path_in(edit.part, &edit.path);
     if edit.kind == EditKind::Order { format!("{path}{ORDER_CHANGED}") } else { path }
 }
 
-/// A path in a part of a document as it is named in the document.
+/// Returns a path in a part of a document relative to the document.
 pub(in crate::report) fn path_in(part: Part, path: &str) -> String {
     match (part, path) {
         (Part::Whole, _) => String::new(),

@@ -1,17 +1,17 @@
-//! The revisions of further repositories that were read, a line each.
+//! Revisions of further repositories, one per line.
 
 use super::sites::SiteNames;
 use crate::report::model::{Report, RepositoryUse};
 use crate::report::text::{StyledText, TextRole};
 use crate::source::{RevisionChoice, UsedRevision};
 
-/// Number of digits that distinguish a commit from the others of its repository in practice.
+/// Number of digits that identify a commit of a repository in practice.
 const COMMIT_DIGITS: usize = 7;
 
-/// Maximum number of lines of a header.
+/// Maximum number of header lines.
 const MAX_LINES: usize = 6;
 
-/// The lines of a header, those first of which the revisions differ.
+/// Returns the header lines, those with different revisions first.
 pub(super) fn header_lines(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText> {
     let mut lines: Vec<_> =
         report.repositories.iter().zip(used_repositories(report, sites)).collect();
@@ -25,7 +25,7 @@ pub(super) fn header_lines(report: &Report, sites: &SiteNames<'_>) -> Vec<Styled
     lines
 }
 
-/// `NAME REVISION in SITES` of each further repository, both revisions where they differ.
+/// Formats each further repository as `NAME REVISION in SITES`, with both revisions if they differ.
 pub(in crate::report) fn used_repositories(
     report: &Report,
     sites: &SiteNames<'_>,
@@ -38,7 +38,7 @@ pub(in crate::report) fn used_repositories(
     used.collect()
 }
 
-/// A repository with its revision; with both where two are compared and differ.
+/// Formats a repository with its revision, or with both if two are compared and differ.
 pub(super) fn name_and_revisions(used: &RepositoryUse, is_compared: bool) -> StyledText {
     StyledText::of(TextRole::Strong, &used.name).and(" ").join(revisions(used, is_compared))
 }
@@ -50,7 +50,7 @@ fn revisions(used: &RepositoryUse, is_compared: bool) -> StyledText {
         return in_full(&used.head);
     }
     let sides = match (pinned(used.base.as_ref()), pinned(used.head.as_ref())) {
-        // Two names say enough; where they are the same, the commits differ.
+        // Two different names are sufficient; if they are equal, the commits differ.
         (Some(base), Some(head)) if base != head => {
             [base, head].map(|it| StyledText::of(TextRole::Name, it)).to_vec()
         }
@@ -59,13 +59,13 @@ fn revisions(used: &RepositoryUse, is_compared: bool) -> StyledText {
     StyledText::list(sides, " → ")
 }
 
-/// The name of a revision that is pinned.
+/// Returns the name of a pinned revision.
 fn pinned(revision: Option<&UsedRevision>) -> Option<String> {
     let revision = revision.filter(|it| it.chosen_by == RevisionChoice::Pin)?;
     revision.revision.as_deref().map(|name| name_of(name, revision.commit.as_deref()))
 }
 
-/// A revision by name and commit, and whether it is the pinned one.
+/// Formats a revision: name, commit, and whether it is the pinned one.
 fn in_full(revision: &UsedRevision) -> StyledText {
     let commit = revision.commit.as_deref();
     let name = revision.revision.as_deref().map(|name| name_of(name, commit));
@@ -90,7 +90,7 @@ fn in_full(revision: &UsedRevision) -> StyledText {
     StyledText::of(TextRole::Name, name.unwrap_or_default()).and(details)
 }
 
-/// The name of a revision, shortened where it is the commit itself.
+/// Returns the name of a revision, abbreviated if it is the commit id.
 fn name_of(name: &str, commit: Option<&str>) -> String {
     match commit {
         Some(commit) if name.len() > COMMIT_DIGITS && commit.starts_with(name) => shortened(commit),

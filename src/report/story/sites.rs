@@ -1,4 +1,4 @@
-//! Names of any number of sites, and the table of their changes.
+//! Compact descriptions of sets of sites, and the table of their changes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,43 +6,43 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::report::model::{Report, ReportedSite, SetRef, SiteCounts, SiteSet};
 use crate::report::text::{StyledText, TextRole};
 
-/// Maximum number of sites that are named one by one.
+/// Maximum number of sites listed by name.
 const MAX_NAMED: usize = 8;
 
-/// Maximum number of sites that are named as exceptions.
+/// Maximum number of sites listed as exceptions.
 const MAX_EXCEPTIONS: usize = 3;
 
-/// The names of sites.
+/// Site names.
 pub(in crate::report) struct SiteNames<'r> {
-    /// The name of each; empty for what has none.
+    /// Name of each site; empty if it has none.
     names: Vec<&'r str>,
     sets: &'r [SiteSet],
-    /// Indices of the sites that have a name.
+    /// Indices of the named sites.
     named: BTreeSet<usize>,
     /// Indices of sites by type.
     types: BTreeMap<&'r str, BTreeSet<usize>>,
 }
 
-/// The shortest way to name sites.
+/// Shortest description of a set of sites.
 enum SiteNaming<'r> {
     All,
     OfTypes(Vec<&'r str>),
     AllBut(Vec<&'r str>),
     Names(Vec<&'r str>),
     Like(String),
-    /// The first of them, and how many more there are.
+    /// The first sites, and the number of further ones.
     First(Vec<&'r str>, usize),
 }
 
 impl<'r> SiteNames<'r> {
-    /// The names of the sites of a report.
+    /// Creates the names of the sites of a report.
     pub(in crate::report) fn new(report: &'r Report) -> Self {
         let sites = report.sites.iter();
         let sites = sites.map(|site| (site.name.as_deref(), site.site_type.as_deref()));
         Self { sets: &report.site_sets, ..Self::of(sites) }
     }
 
-    /// The names of sites with their types.
+    /// Creates site names from names and types.
     pub(in crate::report) fn of(
         sites: impl Iterator<Item = (Option<&'r str>, Option<&'r str>)>,
     ) -> Self {
@@ -59,23 +59,23 @@ impl<'r> SiteNames<'r> {
         names
     }
 
-    /// Number of sites that have a name.
+    /// Returns the number of named sites.
     pub(in crate::report) fn len(&self) -> usize {
         self.named.len()
     }
 
-    /// The named sites of a set.
+    /// Returns the named sites of a set.
     pub(in crate::report) fn in_set(&self, set: SetRef) -> BTreeSet<usize> {
         let sites = set.of(self.sets).map_or(&[][..], |set| &set.sites);
         sites.iter().copied().filter(|at| self.named.contains(at)).collect()
     }
 
-    /// The sites of a set, to be put behind `in `; empty where none has a name.
+    /// Describes the sites of a set, to follow `in `; empty if none has a name.
     pub(in crate::report) fn phrase_of(&self, set: SetRef) -> StyledText {
         self.phrase(&self.in_set(set))
     }
 
-    /// Sites, to be put behind `in `; empty where there are none.
+    /// Describes sites, to follow `in `; empty if there are none.
     pub(in crate::report) fn phrase(&self, sites: &BTreeSet<usize>) -> StyledText {
         let count = sites.len();
         if count == 0 {
@@ -85,7 +85,7 @@ impl<'r> SiteNames<'r> {
             SiteNaming::All => StyledText::of(TextRole::Strong, format!("all {count} sites")),
             SiteNaming::OfTypes(types) => {
                 StyledText::of(TextRole::Strong, format!("all {count} sites"))
-                    .and(type_words(&types))
+                    .and(type_label(&types))
                     .join(names(&types))
             }
             SiteNaming::AllBut(exceptions) => {
@@ -107,13 +107,13 @@ impl<'r> SiteNames<'r> {
         }
     }
 
-    /// Sites as the first column of a table.
+    /// Formats sites for the first column of a table.
     pub(in crate::report) fn label(&self, sites: &BTreeSet<usize>) -> StyledText {
         let count = sites.len();
         match self.naming(sites) {
             SiteNaming::All => StyledText::plain(format!("all {count}")),
             SiteNaming::OfTypes(types) => StyledText::plain(format!("all {count}"))
-                .and(type_words(&types))
+                .and(type_label(&types))
                 .join(names(&types)),
             SiteNaming::AllBut(exceptions) => {
                 StyledText::plain("all but ").join(names(&exceptions))
@@ -153,19 +153,19 @@ impl<'r> SiteNames<'r> {
         }
     }
 
-    /// The one or two types that have these sites and no other.
+    /// Returns the one or two types that contain exactly these sites.
     fn types_of(&self, sites: &BTreeSet<usize>) -> Option<Vec<&'r str>> {
         const MAX_TYPES: usize = 2;
-        let met = self.types.iter().filter(|(_, of_type)| !of_type.is_disjoint(sites));
-        let met: Vec<_> = met.take(MAX_TYPES + 1).collect();
-        let all: usize = met.iter().map(|(_, of_type)| of_type.len()).sum();
-        let is_all = met.len() <= MAX_TYPES
+        let overlapping = self.types.iter().filter(|(_, of_type)| !of_type.is_disjoint(sites));
+        let overlapping: Vec<_> = overlapping.take(MAX_TYPES + 1).collect();
+        let all: usize = overlapping.iter().map(|(_, of_type)| of_type.len()).sum();
+        let is_all = overlapping.len() <= MAX_TYPES
             && all == sites.len()
-            && met.iter().all(|(_, of_type)| of_type.is_subset(sites));
-        is_all.then(|| met.iter().map(|(name, _)| **name).collect())
+            && overlapping.iter().all(|(_, of_type)| of_type.is_subset(sites));
+        is_all.then(|| overlapping.iter().map(|(name, _)| **name).collect())
     }
 
-    /// A glob that matches the names of these sites and of no other.
+    /// Returns a glob that matches exactly the names of these sites.
     fn pattern(&self, sites: &BTreeSet<usize>) -> Option<String> {
         const MIN_CHARACTERS: usize = 2;
         let names = self.names(sites);
@@ -183,7 +183,7 @@ impl<'r> SiteNames<'r> {
                 .sum()
         });
         if let Some(start) = start.map(|kept| &first[..kept]) {
-            // A name that ends at a sign between words reads better than the longest one.
+            // Prefer a prefix that ends at a separator to the longest one.
             let word = start.rfind(['-', '_', '.']).map(|sign| &start[..=sign]);
             let mut starts = word.into_iter().chain([start]);
             let is_theirs = |start: &&str| !others().any(|name| name.starts_with(start));
@@ -215,46 +215,46 @@ fn names(names: &[&str]) -> StyledText {
     StyledText::list(names.iter().map(|name| StyledText::of(TextRole::Name, name)), ", ")
 }
 
-fn type_words(types: &[&str]) -> &'static str {
+fn type_label(types: &[&str]) -> &'static str {
     if types.len() == 1 { " of type " } else { " of types " }
 }
 
-/// The changes of the sites; sites with the same figures share a row.
+/// Table of the changes of sites; sites with equal figures share a row.
 pub(in crate::report) struct SiteTable {
-    /// The columns behind the sites.
+    /// Columns after the site names.
     pub(in crate::report) columns: Vec<SiteColumn>,
-    /// The worst first.
+    /// Rows, most severe first.
     pub(in crate::report) rows: Vec<SiteTableRow>,
-    /// Number of sites of which there is nothing to say.
+    /// Number of sites without changes or findings.
     pub(in crate::report) unchanged: usize,
 }
 
-/// A column of the table of sites.
+/// A column of the site table.
 pub(in crate::report) struct SiteColumn {
     pub(in crate::report) head: &'static str,
-    /// Whether it has figures, which are aligned to the right.
+    /// Whether the column is numeric and right-aligned.
     pub(in crate::report) is_figures: bool,
 }
 
-/// A row of the table of sites.
+/// A row of the site table.
 pub(in crate::report) struct SiteTableRow {
-    /// The sites.
+    /// Description of the sites.
     pub(in crate::report) sites: StyledText,
     /// Number of sites.
     pub(in crate::report) count: usize,
-    /// The names of the sites, for links.
+    /// Site names, for links.
     pub(in crate::report) names: Vec<String>,
-    /// A cell for each column.
+    /// Cells in the order of the columns.
     pub(in crate::report) cells: Vec<Cell>,
 }
 
-/// A cell of the table of sites.
+/// A cell of the site table.
 pub(in crate::report) struct Cell {
     pub(in crate::report) text: String,
     pub(in crate::report) role: TextRole,
 }
 
-/// Common figures of the sites of one row.
+/// Figures shared by the sites of a row.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct SiteRowKey<'r> {
     is_refused: Reverse<bool>,
@@ -268,7 +268,7 @@ struct SiteRowKey<'r> {
     site_type: &'r str,
 }
 
-/// Whether a site is there on both sides.
+/// Sides on which a site exists.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum SitePresence {
     Stayed,
@@ -298,7 +298,7 @@ impl<'r> SiteRowKey<'r> {
     }
 }
 
-/// A column: its head, whether it has figures, and what it shows of sites.
+/// A column: heading, whether it is numeric, role, and content for sites.
 type ColumnSpec = (&'static str, bool, TextRole, fn(&SiteRowKey<'_>) -> String);
 
 const COLUMNS: [ColumnSpec; 9] = [
@@ -327,14 +327,14 @@ fn figure(count: usize) -> String {
 }
 
 impl SiteTable {
-    /// The table; none where there are not two sites to speak of.
+    /// Creates the table; `None` for fewer than two sites.
     pub(in crate::report) fn new(report: &Report, names: &SiteNames<'_>) -> Option<Self> {
         report.comparison.as_ref()?;
         let mut alike: BTreeMap<SiteRowKey<'_>, BTreeSet<usize>> = BTreeMap::new();
         for at in names.named.iter().copied() {
             let site = &report.sites[at];
             let shared = SiteRowKey::new(site);
-            // That a site cannot be deployed, as before, is in the verdict.
+            // The verdict already reports sites that were not deployable before.
             let has_more = SiteCounts { refused: false, ..site.counts } != SiteCounts::default();
             if shared.became != SitePresence::Stayed || has_more {
                 alike.entry(shared).or_default().insert(at);

@@ -1,4 +1,4 @@
-//! Whether a run passed and why, what it compared, and all of it in figures.
+//! Verdict of a run, compared sides, and summary figures.
 
 use crate::diagnostic::Severity;
 use crate::report::counted;
@@ -13,19 +13,19 @@ use super::repositories::header_lines;
 use super::sites::SiteNames;
 use crate::triage::Counts;
 
-/// The result in brief, printed first and again at the end.
+/// Summary of the result, printed at the start and at the end.
 pub(in crate::report) struct Headline {
-    /// `PASS`, `FAIL` or `ERROR`; none where nothing was judged.
+    /// `PASS`, `FAIL` or `ERROR`; `None` if there was nothing to judge.
     pub(in crate::report) badge: Option<(&'static str, TextRole)>,
-    /// The reason for it, or the result.
+    /// Reason for the verdict, or the result.
     pub(in crate::report) reason: StyledText,
-    /// The effects of other revisions of further repositories.
+    /// Effects of changed revisions of further repositories.
     pub(in crate::report) bumps: Vec<StyledText>,
-    /// The figures that a reader needs first: what changed, and the sites that cannot be deployed.
+    /// Most important figures: changes, and sites that cannot be deployed.
     pub(in crate::report) figures: Vec<StyledText>,
-    /// Findings in figures, where the reason does not have them.
+    /// Finding counts, if the reason does not contain them.
     pub(in crate::report) findings: Option<StyledText>,
-    /// The way to fail on warnings, where they did not fail the run.
+    /// Hint how to fail on warnings, if they did not fail the run.
     pub(in crate::report) hint: Option<StyledText>,
 }
 
@@ -74,7 +74,7 @@ fn hint(report: &Report) -> Option<StyledText> {
     })
 }
 
-/// Reason why a run failed.
+/// Describes why a run failed.
 fn failure(report: &Report) -> StyledText {
     let fails = |finding: &&Finding| {
         let is_judged = match report.verdict.judges {
@@ -95,10 +95,10 @@ fn failure(report: &Report) -> StyledText {
     }
 }
 
-/// Note where there is no base.
-const FIRST: &str = "nothing to compare with: the present state is checked";
+/// Note for a run without a base.
+const NO_BASE: &str = "no base to compare with: the current state is checked";
 
-/// The findings that are judged, as a reader counts them.
+/// Describes the number of findings that the verdict is based on.
 fn total(report: &Report) -> StyledText {
     let Totals { findings, unchanged, .. } = report.totals;
     let (word, found) = match (is_compared(report), report.verdict.judges) {
@@ -118,7 +118,7 @@ fn total(report: &Report) -> StyledText {
     counts(found, word).unwrap_or_default()
 }
 
-/// Whether there is a base.
+/// Whether the run has a base.
 fn is_compared(report: &Report) -> bool {
     let comparison = report.comparison.as_ref();
     comparison.is_some_and(|comparison| comparison.base.kind != SideKind::Nothing)
@@ -127,7 +127,7 @@ fn is_compared(report: &Report) -> bool {
 fn success(report: &Report) -> StyledText {
     let Some(comparison) = &report.comparison else { return StyledText::default() };
     if comparison.base.kind == SideKind::Nothing {
-        return StyledText::plain(FIRST);
+        return StyledText::plain(NO_BASE);
     }
     match report.verdict.judges {
         FailureCriterion::Changes => StyledText::plain("no output changed"),
@@ -139,7 +139,7 @@ fn success(report: &Report) -> StyledText {
     }
 }
 
-/// Findings by how bad they are; none where there are none.
+/// Formats finding counts by severity; `None` if all are zero.
 pub(in crate::report) fn counts(counts: Counts, word: &str) -> Option<StyledText> {
     let kinds = [
         (counts.errors, "error", TextRole::Error),
@@ -153,7 +153,7 @@ pub(in crate::report) fn counts(counts: Counts, word: &str) -> Option<StyledText
     (!text.is_empty()).then_some(text)
 }
 
-/// The counts of a run without a comparison; the changes of one with a comparison.
+/// Describes the counts of a run without a comparison, or the changes of one with a comparison.
 fn changes(report: &Report) -> Vec<StyledText> {
     let totals = &report.totals;
     if !is_compared(report) {
@@ -163,7 +163,7 @@ fn changes(report: &Report) -> Vec<StyledText> {
         let read = read.chain([format!("{} rendered", totals.outputs)]).map(StyledText::plain);
         let is_in_reason =
             report.comparison.is_none() || report.verdict.outcome == RunOutcome::Passed;
-        let first = (!is_in_reason).then(|| StyledText::plain(FIRST));
+        let first = (!is_in_reason).then(|| StyledText::plain(NO_BASE));
         return first.into_iter().chain([StyledText::list(read, " · ")]).collect();
     }
     let mut texts = vec![changed(report)];
@@ -177,7 +177,7 @@ fn changed(report: &Report) -> StyledText {
     let ByStatus { added, removed, broken, repaired, metadata, .. } = totals.by_status;
     if totals.changed_outputs == 0 {
         let edits = match totals.edits {
-            0 => "nothing edited".to_owned(),
+            0 => "no edits".to_owned(),
             count => counted(count, "edit"),
         };
         let is_known = totals.by_status.not_comparable == 0;
@@ -201,7 +201,7 @@ fn changed(report: &Report) -> StyledText {
         some => ("changed", some),
     };
     let text = text.and(format!(" {word}"));
-    // Those that went, too.
+    // Including removed outputs.
     let sites = report.sites.iter().filter(|site| site.name.is_some()).count();
     let text = match sites {
         0 => text,
@@ -246,7 +246,7 @@ fn others(totals: &Totals) -> Vec<StyledText> {
     texts
 }
 
-/// Counts of what is not listed; none where all is.
+/// Formats the number of omitted items; `None` if there are none.
 pub(in crate::report) fn left_out(truncated: Truncated) -> Option<String> {
     let Truncated { outputs, causes, shields, values: _ } = truncated;
     let kinds: Vec<String> = [(outputs, "output"), (causes, "cause"), (shields, "shield")]
@@ -257,7 +257,7 @@ pub(in crate::report) fn left_out(truncated: Truncated) -> Option<String> {
     (!kinds.is_empty()).then(|| format!("{} not listed", kinds.join(", ")))
 }
 
-/// The sites that Deckhand would refuse.
+/// Describes the sites that Deckhand would reject.
 fn refused(report: &Report, sites: &SiteNames<'_>) -> Option<StyledText> {
     let refused = report.sites.iter().enumerate().filter(|(_, site)| site.counts.refused);
     let refused = refused.filter(|(_, site)| site.name.is_some()).map(|(at, _)| at).collect();
@@ -278,7 +278,7 @@ fn refused(report: &Report, sites: &SiteNames<'_>) -> Option<StyledText> {
     Some(if refused.len() == all { text } else { text.and(": ").join(names) })
 }
 
-/// The findings in figures, where they were looked for.
+/// Formats the finding counts, if rules were checked.
 fn findings(report: &Report) -> Option<StyledText> {
     let totals = &report.totals;
     let mut parts = Vec::new();
@@ -286,7 +286,7 @@ fn findings(report: &Report) -> Option<StyledText> {
         if !comparison.linted {
             return None;
         }
-        // What is new is in the verdict.
+        // New findings are part of the verdict.
         if totals.fixed > 0 {
             parts.push(StyledText::of(TextRole::Good, format!("{} fixed", totals.fixed)));
         }
@@ -315,7 +315,7 @@ fn findings(report: &Report) -> Option<StyledText> {
     (!parts.is_empty()).then(|| StyledText::list(parts, " · "))
 }
 
-/// The sides that were compared, and the meaning in which they were rendered.
+/// Describes the compared sides and the semantics.
 pub(super) fn header(report: &Report, sites: &SiteNames<'_>) -> Vec<(&'static str, StyledText)> {
     let mut header = Vec::new();
     if let Some(comparison) = &report.comparison {
@@ -338,12 +338,12 @@ pub(super) fn header(report: &Report, sites: &SiteNames<'_>) -> Vec<(&'static st
     header
 }
 
-/// The repository and its branch.
+/// Describes the repository and its branch.
 pub(in crate::report) fn repository(report: &Report) -> Option<StyledText> {
     let repository = report.repository.as_ref()?;
     let text = StyledText::of(TextRole::Strong, &repository.name);
     let text = match &repository.nested_at {
-        Some(path) => text.and(format!(", at `{path}` of the repository around it")),
+        Some(path) => text.and(format!(", at `{path}` in the enclosing repository")),
         None => text,
     };
     Some(match &repository.branch {
@@ -352,8 +352,7 @@ pub(in crate::report) fn repository(report: &Report) -> Option<StyledText> {
     })
 }
 
-/// Reason for the choice of the sides, behind a comma; empty where it says no more than their
-/// names.
+/// Formats the reason for the choice of the sides, after a comma; empty if it repeats their names.
 fn reason(reason: &str, base: &ReportedSide) -> String {
     let name = match base.kind {
         SideKind::Nothing => "nothing",
@@ -369,7 +368,7 @@ fn reason(reason: &str, base: &ReportedSide) -> String {
 }
 
 fn side(side: &ReportedSide) -> StyledText {
-    /// Number of digits that distinguish a commit from all others in practice.
+    /// Number of digits that identify a commit in practice.
     const COMMIT_DIGITS: usize = 10;
     let of = match side.kind {
         SideKind::Nothing => StyledText::plain("nothing"),

@@ -1,8 +1,8 @@
-//! Lines of files with their labels, ready to be drawn.
+//! Source excerpts with labels, prepared for drawing.
 //!
-//! Labels that lie close together share an excerpt; far ones get their own, with one line of
-//! context. Tabs become spaces, control characters escapes, and a line too long for the terminal
-//! is cut around its label.
+//! Labels close together share an excerpt; others get their own, with one line of context. Tabs
+//! become spaces, control characters become escapes, and a line too long for the terminal is
+//! truncated around its label.
 
 use std::ops::Range;
 
@@ -12,33 +12,32 @@ use crate::report::model::{FileLines, LabelledPlace, Report, SourceLine};
 use crate::report::printable::{clean, escape, is_harmful};
 use crate::report::{Signs, TerminalStyle, wrap};
 
-/// Lines of one file, one after the other.
+/// Consecutive lines of a file.
 #[derive(Debug)]
 pub(super) struct Excerpt {
-    /// Where its foremost label is: path, line and column from one.
+    /// Place of its foremost label: path, line and column from 1.
     pub(super) path: String,
     pub(super) line: usize,
     pub(super) column: usize,
-    /// The number of the first line, from zero.
+    /// Number of the first line, from 0.
     pub(super) first_line: usize,
-    /// The lines, each with a line break.
+    /// Lines, each with a line break.
     pub(super) text: String,
-    /// The marks in `text`, in order of place; the foremost has the most important label.
+    /// Marks in `text`, in order of position; the foremost mark has the most important label.
     pub(super) marks: Vec<Mark>,
 }
 
-/// A stretch of an excerpt, and what is said about it.
+/// A labelled range of an excerpt.
 #[derive(Debug)]
 pub(super) struct Mark {
     pub(super) range: Range<usize>,
     pub(super) message: String,
     pub(super) primary: bool,
-    /// Whether the place of the excerpt is the place of this mark.
+    /// Whether this mark defines the place of the excerpt.
     pub(super) foremost: bool,
 }
 
-/// The excerpts at the labels of a finding, the primary one first, in the order in which the
-/// labels are given.
+/// Returns the excerpts for the labels of a finding, the primary one first, then in label order.
 pub(super) fn excerpts(
     labels: &[&LabelledPlace],
     report: &Report,
@@ -49,15 +48,15 @@ pub(super) fn excerpts(
     groups(spots, style).iter().map(|group| excerpt(group, style)).collect()
 }
 
-/// A label and where it is to be seen.
+/// A label with its source lines.
 #[derive(Debug)]
 struct PlacedLabel<'r> {
-    /// Among the labels of the finding; the primary one is the first.
+    /// Index among the labels of the finding; the primary label is first.
     order: usize,
     label: &'r LabelledPlace,
     text: Option<&'r FileLines>,
     line: usize,
-    /// The lines to show, by number.
+    /// Lines to show, by number.
     lines: Vec<&'r SourceLine>,
 }
 
@@ -72,7 +71,7 @@ impl<'r> PlacedLabel<'r> {
         self.lines.iter().copied().find(|line| line.line == self.line)
     }
 
-    /// Whether its line is longer than what can be shown.
+    /// Whether its line is longer than the terminal is wide.
     fn is_wide(&self, style: &TerminalStyle) -> bool {
         self.own_line().is_some_and(|line| {
             line.cut || line.column > 1 || line.text.width() > room(style, line.line + 1)
@@ -80,7 +79,7 @@ impl<'r> PlacedLabel<'r> {
     }
 }
 
-/// Spots that can share an excerpt.
+/// Groups labels that can share an excerpt.
 fn groups<'r>(mut spots: Vec<PlacedLabel<'r>>, style: &TerminalStyle) -> Vec<Vec<PlacedLabel<'r>>> {
     spots.sort_by_key(|spot| (spot.label.text, spot.line, spot.label.ends()[0].1, spot.order));
     let mut groups: Vec<Vec<PlacedLabel<'r>>> = Vec::new();
@@ -96,9 +95,9 @@ fn groups<'r>(mut spots: Vec<PlacedLabel<'r>>, style: &TerminalStyle) -> Vec<Vec
     groups
 }
 
-/// Whether the lines between two spots are few and may all be shown.
+/// Whether the lines between two labels are few and may all be shown.
 fn fit_together(first: &PlacedLabel<'_>, second: &PlacedLabel<'_>, style: &TerminalStyle) -> bool {
-    /// With one line of context each, there is no gap between them.
+    /// Maximum gap in lines that the context lines of two labels close.
     const MAX_GAP_LINES: usize = 3;
     let near = if first.lines.is_empty() { 0 } else { MAX_GAP_LINES };
     let gap = second.line - first.line.min(second.line);
@@ -111,7 +110,7 @@ fn fit_together(first: &PlacedLabel<'_>, second: &PlacedLabel<'_>, style: &Termi
         && !first.lines.iter().chain(&second.lines).any(continues)
 }
 
-/// The columns that are left for text beside the numbers of lines up to `last`.
+/// Returns the columns available for text beside line numbers up to `last`.
 fn room(style: &TerminalStyle, last: usize) -> usize {
     const COLUMNS_AROUND_NUMBER: usize = 4;
     style.columns().saturating_sub(last.to_string().len() + COLUMNS_AROUND_NUMBER)
@@ -121,7 +120,7 @@ fn excerpt(group: &[PlacedLabel<'_>], style: &TerminalStyle) -> Excerpt {
     let foremost = group.iter().min_by_key(|spot| spot.order).expect("a group has spots");
     let path = clean(&foremost.label.file);
     let [(line, column), _] = foremost.label.ends();
-    // The lines that are shown are those of the decoded text.
+    // The excerpt shows lines of the decoded content.
     let path = match &foremost.label.decoded {
         Some(_) => format!("{path}:{}, decoded", foremost.label.line),
         None => path.into_owned(),
@@ -142,8 +141,8 @@ fn excerpt(group: &[PlacedLabel<'_>], style: &TerminalStyle) -> Excerpt {
     excerpt
 }
 
-/// The lines to show: those with labels, and one more on both sides where there is one that is
-/// not the rest of a secret.
+/// Returns the lines to show: those with labels and one line of context on each side, unless it is
+/// the rest of a secret.
 fn lines(group: &[PlacedLabel<'_>]) -> Vec<SourceLine> {
     let (first, last) = (&group[0], &group[group.len() - 1]);
     let Some(text) = first.text.filter(|text| !text.withheld) else { return Vec::new() };
@@ -154,7 +153,7 @@ fn lines(group: &[PlacedLabel<'_>]) -> Vec<SourceLine> {
         lines.retain(|line| line.line >= first.line);
     }
     lines.retain(|line| !line.continues || (first.line..=last.line).contains(&line.line));
-    // Behind the last line break is no line, but a label can be there.
+    // No line follows the last line break, but a label can be there.
     if !lines.is_empty() && !lines.iter().any(|line| line.line == last.line) {
         lines.push(SourceLine::empty(last.line));
     }
@@ -162,14 +161,10 @@ fn lines(group: &[PlacedLabel<'_>]) -> Vec<SourceLine> {
 }
 
 impl Excerpt {
-    /// Adds a note in place of lines, where there are none to be shown.
+    /// Adds a note if there are no lines to show.
     fn add_substitute(&mut self, group: &[PlacedLabel<'_>], foremost: &PlacedLabel<'_>) {
         let withheld = foremost.text.is_some_and(|text| text.withheld);
-        self.text.push_str(if withheld {
-            "(not shown: may hold secrets)\n"
-        } else {
-            "(no text)\n"
-        });
+        self.text.push_str(if withheld { "(not shown: may hold secrets)\n" } else { "(empty)\n" });
         for spot in group {
             let [start, end] = spot.label.ends();
             let is_stretch = start != end || spot.label.covers_hidden;
@@ -209,7 +204,7 @@ impl Excerpt {
         self.text.push('\n');
     }
 
-    /// Adds a mark; what another label says of the same place is added to what that says.
+    /// Adds a mark; labels of the same range are joined.
     fn mark(
         &mut self,
         range: Range<usize>,
@@ -232,11 +227,11 @@ impl Excerpt {
     }
 }
 
-/// The columns of `╰── ` before a label's text.
+/// Width of `╰── ` before a label's text.
 const BRANCH_COLUMNS: usize = 4;
 
-/// The columns that a label's text should have, branch and all, even if the beginning of its line
-/// has to be cut off for it.
+/// Returns the desired width of a label's text including its branch, for which the start of its
+/// line may be truncated.
 fn wanted_columns(message: &str) -> usize {
     const READABLE_COLUMNS: usize = 16;
     if message.is_empty() {
@@ -246,9 +241,9 @@ fn wanted_columns(message: &str) -> usize {
     }
 }
 
-/// The form in which one character of a line, or a secret, is shown.
+/// Display form of one character of a line, or of a secret.
 struct Glyph {
-    /// The column of the file; that of a secret is the one of what is behind it.
+    /// Column in the file; for a secret, the column after it.
     column: usize,
     is_hidden: bool,
     text: String,
@@ -261,7 +256,7 @@ impl Glyph {
 }
 
 fn glyphs(line: &SourceLine) -> Vec<Glyph> {
-    /// Tabs reach to the next column that is a multiple of this.
+    /// Distance of tab stops in columns.
     const TAB_COLUMNS: usize = 4;
     let mut glyphs: Vec<Glyph> = Vec::new();
     let (mut column, mut width) = (line.column, 0);
@@ -285,13 +280,13 @@ fn glyphs(line: &SourceLine) -> Vec<Glyph> {
     glyphs
 }
 
-/// The glyphs that a label marks on its first line, as indexes.
+/// Returns the indices of the glyphs that a label marks on its first line.
 fn glyph_range(glyphs: &[Glyph], spot: &PlacedLabel<'_>) -> Range<usize> {
     let [(line, column), (end_line, end_column)] = spot.label.ends();
     let covers = spot.label.covers_hidden;
     let is_point = (line, column) == (end_line, end_column) && !covers;
     let start = glyphs.partition_point(|glyph| glyph.column < column);
-    // What begins at the column of a secret and does not cover it begins behind it.
+    // A label that begins at the column of a secret without covering it begins after it.
     let is_behind = !covers && !is_point && glyphs.get(start).is_some_and(|glyph| glyph.is_hidden);
     let start = start + usize::from(is_behind);
     let end = if end_line > line {
@@ -303,17 +298,17 @@ fn glyph_range(glyphs: &[Glyph], spot: &PlacedLabel<'_>) -> Range<usize> {
     start..end.max(start)
 }
 
-/// The part of a line that is shown.
+/// Visible part of a line.
 struct Window {
-    /// Glyphs, as indexes.
+    /// Indices of the visible glyphs.
     shown: Range<usize>,
     left: &'static str,
     right: &'static str,
 }
 
 impl Window {
-    /// The whole line if it fits and leaves `wanted` columns for the text of the label at
-    /// `focus`, else the part where the label begins.
+    /// Selects the whole line if it fits and leaves `wanted` columns for the text of the label at
+    /// `focus`, else the part around the start of the label.
     fn new(
         glyphs: &[Glyph],
         line: &SourceLine,
@@ -355,7 +350,7 @@ impl Window {
         std::iter::once(self.left).chain(shown).chain([self.right]).collect()
     }
 
-    /// The bytes of the text that show glyphs; dots replace the parts that are cut off.
+    /// Returns the byte range of glyphs in the text; truncated parts are represented by dots.
     fn bytes(&self, glyphs: &[Glyph], range: &Range<usize>) -> Range<usize> {
         let before = |at: usize| {
             let at = at.clamp(self.shown.start, self.shown.end);
@@ -370,7 +365,7 @@ impl Window {
     }
 }
 
-/// The first glyph that begins at a column or behind it.
+/// Returns the index of the first glyph at or after a column.
 fn first_from(glyphs: &[Glyph], column: usize) -> usize {
     let mut at = 0;
     let before = glyphs.iter().take_while(|glyph| {
@@ -381,7 +376,7 @@ fn first_from(glyphs: &[Glyph], column: usize) -> usize {
     before.count()
 }
 
-/// `text` in at most `room` columns, with the character `focus` among them.
+/// Truncates `text` to `room` columns around the character `focus`.
 pub(super) fn cut(text: &str, focus: usize, room: usize, dots: &str) -> String {
     if text.width() <= room {
         return text.to_owned();
@@ -407,8 +402,8 @@ pub(super) fn cut(text: &str, focus: usize, room: usize, dots: &str) -> String {
     line
 }
 
-/// Where a line too wide is cut in front: at most so far in that a third of the room is left
-/// before what matters, and none of it is empty.
+/// Returns the first visible character of a line that is too wide, so that a third of the room
+/// remains before `focus` and no room is wasted.
 fn first_shown(widths: &[usize], focus: usize, room: usize, dots: usize) -> usize {
     let mut before: usize = widths[..focus.min(widths.len())].iter().sum();
     let mut all: usize = widths.iter().sum();
@@ -418,6 +413,6 @@ fn first_shown(widths: &[usize], focus: usize, room: usize, dots: usize) -> usiz
         all -= widths[start];
         start += 1;
     }
-    // What the dots would take the place of may as well be shown.
+    // Show the characters that the dots would replace, if they fit.
     if start <= dots { 0 } else { start }
 }

@@ -1,8 +1,7 @@
-//! One finding in full: its message, the lines that matter as miette draws them, and what else is
-//! said of it.
+//! A finding in full: message, source excerpts drawn by miette, notes and help.
 //!
-//! All excerpts of a finding, of whichever files, are handed to miette as one text of which it
-//! asks for parts (`ExcerptSource`), so that they are below each other in one finding.
+//! All excerpts of a finding are passed to miette as one source (`ExcerptSource`), so that excerpts
+//! of several files are drawn below each other.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Display};
@@ -17,20 +16,20 @@ use super::excerpt::{Excerpt, excerpts};
 use super::{TerminalPage, role};
 use crate::diagnostic::Severity;
 use crate::report::model::{Finding, LabelledPlace};
-use crate::report::story::{FindingEntry, labelled, place_words};
+use crate::report::story::{FindingEntry, describe_place, labelled};
 use crate::report::text::{StyledText, TextRole};
 use crate::report::{TerminalStyle, counted, first_few};
 
-/// Maximum number of labels of one finding that are drawn; the others are named.
+/// Maximum number of labels of one finding that are drawn; others are listed.
 const MAX_DRAWN: usize = 12;
 
-/// Maximum number of files for which labels that say the same are drawn.
+/// Maximum number of files for which labels with equal text are drawn.
 const MAX_ALIKE: usize = 2;
 
-/// Maximum number of labels of one finding that are named.
+/// Maximum number of labels of one finding that are listed.
 const MAX_NAMED: usize = 12;
 
-/// The severity and the rule of a finding.
+/// Formats the severity and the rule of a finding.
 pub(super) fn kind(finding: &Finding) -> String {
     format!("{}[{}]", finding.severity.as_str(), finding.rule)
 }
@@ -53,7 +52,7 @@ impl<'r> TerminalPage<'_, 'r> {
         let labels: Vec<&LabelledPlace> = std::iter::once(&finding.primary).chain(drawn).collect();
         out.write_all(self.drawing(&labels, finding.severity).as_bytes())?;
         if !repeated.is_empty() {
-            let (places, more) = first_few(&repeated, |label| place_words(label));
+            let (places, more) = first_few(&repeated, |label| describe_place(label));
             let more = match more {
                 0 => String::new(),
                 more => format!(" and {}", counted(more, "more place")),
@@ -93,7 +92,7 @@ impl<'r> TerminalPage<'_, 'r> {
         writeln!(out, "{}", self.painter.paragraph(text, &first, &rest))
     }
 
-    /// The excerpts at `labels`, the primary one first, as miette draws them.
+    /// Draws the excerpts at `labels`, the primary one first, with miette.
     fn drawing(&self, labels: &[&LabelledPlace], severity: Severity) -> String {
         let style = self.painter.style;
         let sheet = ExcerptSource::new(excerpts(labels, self.story.report, style));
@@ -105,14 +104,14 @@ impl<'r> TerminalPage<'_, 'r> {
         let mut text = String::new();
         handler
             .render_report(&mut text, &sheet)
-            .expect("strings take text, and excerpts have spans");
-        // The first line is miette's headline; the one above it has the rule, too.
+            .expect("writing to a string cannot fail, and excerpts have spans");
+        // The first line is miette's headline, which ours replaces.
         text.split_once('\n').map(|(_, drawing)| drawing.to_owned()).unwrap_or_default()
     }
 }
 
-/// The labels beside the first that are drawn, and those that are named. Where many files of many
-/// sites have the same to show, some are enough.
+/// Splits the related labels into those to draw and those to list. If many files have the same
+/// label, only some are drawn.
 fn drawn_and_named(related: Vec<&LabelledPlace>) -> (Vec<&LabelledPlace>, Vec<&LabelledPlace>) {
     let mut files: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     let (mut drawn, mut named) = (Vec::new(), Vec::new());
@@ -144,11 +143,10 @@ fn theme(sheet: &ExcerptSource, severity: Severity, style: &TerminalStyle) -> Gr
     theme
 }
 
-/// The excerpts of one finding, one after the other, as one text: what miette
-/// calls a source and a diagnostic.
+/// Excerpts of one finding, concatenated: a source and a diagnostic for miette.
 #[derive(Debug)]
 struct ExcerptSource {
-    /// Each with the byte at which it begins.
+    /// Excerpts with their start offsets in bytes.
     excerpts: Vec<(usize, Excerpt)>,
 }
 
@@ -165,9 +163,8 @@ impl ExcerptSource {
 }
 
 impl SourceCode for ExcerptSource {
-    /// The excerpt that holds `span`, whole; never two, so that miette does
-    /// not make one of them. Where no context is asked for, it is the place
-    /// of the foremost label that miette wants to know.
+    /// Returns the complete excerpt that contains `span`; never two, so that miette does not merge
+    /// them. Without context, miette is asking for the place of the foremost label.
     fn read_span<'a>(
         &'a self,
         span: &SourceSpan,
@@ -216,7 +213,7 @@ impl miette::Diagnostic for ExcerptSource {
 }
 
 impl Display for ExcerptSource {
-    /// Nothing: the headline is not miette's.
+    /// Writes nothing, since the headline is not drawn by miette.
     fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! A report for people at a terminal, in full or one line for each finding.
+//! Human-readable report, in full or one line per finding.
 
 mod excerpt;
 mod finding;
@@ -19,42 +19,41 @@ use super::text::{StyledText, TextRole};
 use super::{Signs, TerminalStyle, counted, write_for_people};
 use crate::diagnostic::Severity;
 
-/// Amount of a report that is written for people.
+/// Selection and amount of detail of a human-readable report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalOptions {
     /// The findings to list.
     pub listing: FindingFilter,
-    /// Maximum number of entries of each list; all where it is 0.
+    /// Maximum number of items in each list; 0 for all.
     pub limit: usize,
-    /// Amount of detail of each entry.
+    /// Amount of detail.
     pub detail: Detail,
 }
 
-/// Amount of detail of each entry of a report.
+/// Amount of detail of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// As usual, but nothing of a run that passes without new warnings.
+    /// Like `Usual`, but no output for a run that passes without new warnings.
     OnlyFaults,
-    /// The figures and the table of sites alone.
+    /// Only the figures and the site table.
     Figures,
-    /// The most important facts: values are shortened, and edits with the same effect are one
-    /// entry.
+    /// Values are truncated, and edits with the same effect form one entry.
     Usual,
-    /// All of it.
+    /// Everything.
     Whole,
 }
 
 impl TerminalOptions {
-    /// The usual limit.
-    pub const USUAL_LIMIT: usize = 8;
+    /// Default limit.
+    pub const DEFAULT_LIMIT: usize = 8;
 
-    /// Maximum number of findings that are written in full for each entry of other lists.
+    /// Maximum number of findings written in full, per item of other lists.
     const MAX_FULL_FINDINGS_PER_ENTRY: usize = 2;
 
-    /// The same of those that are written on one line.
+    /// Maximum number of findings written on one line, per item of other lists.
     const MAX_LINES_PER_ENTRY: usize = 5;
 
-    /// Whether nothing of a report is written.
+    /// Whether no output is written for a report.
     pub fn leaves_out(&self, report: &Report) -> bool {
         let found = report.totals.findings;
         self.detail == Detail::OnlyFaults
@@ -63,77 +62,77 @@ impl TerminalOptions {
     }
 }
 
-/// Maximum number of lines of a value.
+/// Maximum number of lines shown of a value.
 const MAX_VALUE_LINES: usize = 8;
 
-/// Writes a report in full: the verdict, what was compared, the sites, errors, edits and what
-/// came of them, all other findings, and the verdict again.
+/// Writes a report in full: verdict, compared sides, sites, errors, edits and their effects, all
+/// other findings, and the verdict again.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(
     report: &Report,
-    look: TerminalOptions,
+    options: TerminalOptions,
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    if look.leaves_out(report) {
+    if options.leaves_out(report) {
         return Ok(());
     }
-    let story = match look.detail {
-        Detail::Whole => Story::in_detail(report, look.listing),
-        Detail::OnlyFaults | Detail::Figures | Detail::Usual => Story::new(report, look.listing),
+    let story = match options.detail {
+        Detail::Whole => Story::in_detail(report, options.listing),
+        Detail::OnlyFaults | Detail::Figures | Detail::Usual => Story::new(report, options.listing),
     };
-    write_for_people(out, |out| TerminalPage::new(&story, look, style).write(out))
+    write_for_people(out, |out| TerminalPage::new(&story, options, style).write(out))
 }
 
-/// Writes the findings alone, in full.
+/// Writes only the findings, in full.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_findings(
     report: &Report,
-    look: TerminalOptions,
+    options: TerminalOptions,
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     write_for_people(out, |out| {
-        let story = Story::new(report, look.listing);
-        let page = TerminalPage::new(&story, look, style);
+        let story = Story::new(report, options.listing);
+        let page = TerminalPage::new(&story, options, style);
         page.write_findings(&story.errors, out)?;
         page.write_findings(&story.others, out)
     })
 }
 
-/// Writes one line for each finding that is listed, and for each edit what it reached.
+/// Writes one line for each listed finding, and the reach of each edit.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write_concise(
     report: &Report,
-    look: TerminalOptions,
+    options: TerminalOptions,
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    if look.leaves_out(report) {
+    if options.leaves_out(report) {
         return Ok(());
     }
-    let story = Story::new(report, look.listing);
-    write_for_people(out, |out| TerminalPage::new(&story, look, style).write_concise(out))
+    let story = Story::new(report, options.listing);
+    write_for_people(out, |out| TerminalPage::new(&story, options, style).write_concise(out))
 }
 
-/// All that the parts of a report look at.
+/// Context for writing the parts of a report.
 struct TerminalPage<'a, 'r> {
     story: &'a Story<'r>,
-    look: TerminalOptions,
+    options: TerminalOptions,
     painter: Painter<'a>,
     signs: Signs,
 }
 
 impl<'a, 'r> TerminalPage<'a, 'r> {
-    fn new(story: &'a Story<'r>, look: TerminalOptions, style: &'a TerminalStyle) -> Self {
+    fn new(story: &'a Story<'r>, options: TerminalOptions, style: &'a TerminalStyle) -> Self {
         let painter = Painter { report: story.report, style };
-        Self { story, look, painter, signs: Signs::of(style) }
+        Self { story, options, painter, signs: Signs::of(style) }
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -148,13 +147,13 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         if is_compared {
             self.write_header(out)?;
         }
-        if self.look.detail != Detail::Figures {
+        if self.options.detail != Detail::Figures {
             self.write_findings(&self.story.errors, out)?;
         }
         if let Some(table) = &self.story.sites {
             self.write_sites(table, out)?;
         }
-        if self.look.detail != Detail::Figures {
+        if self.options.detail != Detail::Figures {
             self.write_entries(out)?;
             self.write_listed("content unknown", &self.story.unknown, out)?;
             self.write_listed("changes nothing", &self.story.inert, out)?;
@@ -190,9 +189,9 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         writeln!(out, "{}", self.painter.line(&self.closing().0))
     }
 
-    /// The first entries of a list, and how many more there are.
+    /// Returns the first items of a list and the number of further ones.
     fn limited<'l, T>(&self, list: &'l [T]) -> (&'l [T], usize) {
-        self.limited_to(self.look.limit, list)
+        self.limited_to(self.options.limit, list)
     }
 
     fn limited_to<'l, T>(&self, limit: usize, list: &'l [T]) -> (&'l [T], usize) {
@@ -224,7 +223,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         writeln!(out)
     }
 
-    /// Where no document differs, one paragraph says so, and between what.
+    /// Writes one paragraph for a comparison without edits.
     fn write_nothing_edited(&self, out: &mut dyn Write) -> io::Result<()> {
         let sides = self.story.header.iter().filter(|(word, _)| *word != "repository");
         let sides =
@@ -238,7 +237,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         writeln!(out, "{}", self.painter.paragraph(&text, "", "      "))
     }
 
-    /// The verdict in one paragraph; nothing where nothing was judged.
+    /// Writes the verdict in one paragraph; nothing if there was nothing to judge.
     fn write_badge(&self, out: &mut dyn Write) -> io::Result<()> {
         let headline = &self.story.headline;
         let Some((badge, role)) = headline.badge else { return Ok(()) };
@@ -365,14 +364,14 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         writeln!(out, "{}", self.painter.paragraph(&text, &format!("{title}  "), "    "))
     }
 
-    /// The edits: each place, and the value once.
+    /// Writes the edits of a change: each place, and the value once.
     fn write_change(
         &self,
         entry: &EditEntry<'r>,
         change: &EditedValue<'r>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let limit = match (self.look.detail, change.edits.len()) {
+        let limit = match (self.options.detail, change.edits.len()) {
             (Detail::Whole, _) => 0,
             (Detail::OnlyFaults | Detail::Figures | Detail::Usual, count)
                 if count <= MAX_PLACES =>
@@ -416,7 +415,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         self.write_more(more, "place", "      ", out)
     }
 
-    /// The change of a value: scalars on one line where they fit.
+    /// Writes the change of a value; scalars on one line if they fit.
     fn write_delta(
         &self,
         delta: &ValueDelta,
@@ -439,7 +438,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         if !path.is_empty() {
             writeln!(out, "{indent}{}", self.painter.words(TextRole::Name, path))?;
         }
-        let max = if self.look.detail == Detail::Whole { usize::MAX } else { MAX_VALUE_LINES };
+        let max = if self.options.detail == Detail::Whole { usize::MAX } else { MAX_VALUE_LINES };
         let (lines, more) = delta.shortened(max);
         let room = self.painter.style.columns().saturating_sub(indent.width() + 2);
         let focus = delta.scalars.as_ref().map_or(0, |[base, head]| {
@@ -462,7 +461,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     fn write_route(&self, route: &RouteEntry, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}", self.painter.paragraph(&route.title, "  ", "    "))?;
         for step in &route.steps {
-            let is_whole = self.look.detail == Detail::Whole;
+            let is_whole = self.options.detail == Detail::Whole;
             let places = if is_whole { &step.places } else { &step.place };
             let text = StyledText::list([places.clone(), step.words.clone()], "  ");
             writeln!(out, "{}", self.painter.paragraph(&text, "    ", "      "))?;
@@ -543,7 +542,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         writeln!(out, "{}", self.painter.paragraph(&text, "", rest))
     }
 
-    /// The verdict again, with what its further lines are indented by.
+    /// Returns the closing verdict, with the indentation of its further lines.
     fn closing(&self) -> (StyledText, &'static str) {
         let headline = &self.story.headline;
         let parts = std::iter::once(&headline.reason).chain(&headline.figures);
@@ -554,17 +553,18 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         }
     }
 
-    /// Writes findings in full; of those of one rule that the same edits caused the first.
+    /// Writes findings in full; of several findings of one rule with the same causes, only the
+    /// first.
     fn write_findings(&self, entries: &[FindingEntry<'r>], out: &mut dyn Write) -> io::Result<()> {
-        let limit = self.look.limit * TerminalOptions::MAX_FULL_FINDINGS_PER_ENTRY;
+        let limit = self.options.limit * TerminalOptions::MAX_FULL_FINDINGS_PER_ENTRY;
         let alike = alike(entries);
         let (in_full, left_out) = self.limited_to(limit, &alike);
         for alike in in_full {
             self.write_finding(alike[0], out)?;
-            self.write_lines(&alike[1..], self.look.limit.div_ceil(2), out)?;
+            self.write_lines(&alike[1..], self.options.limit.div_ceil(2), out)?;
         }
         let left_out = alike[alike.len() - left_out..].concat();
-        self.write_lines(&left_out, self.look.limit * TerminalOptions::MAX_LINES_PER_ENTRY, out)
+        self.write_lines(&left_out, self.options.limit * TerminalOptions::MAX_LINES_PER_ENTRY, out)
     }
 
     fn write_lines(
@@ -605,7 +605,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     }
 }
 
-/// A cell of the table of sites behind those before it: figures to the right, words to the left.
+/// Formats a cell of the site table: figures right-aligned, words left-aligned.
 fn in_column(column: &SiteColumn, text: &str, painted: &str, width: usize) -> String {
     let padding = " ".repeat(width - text.width());
     if column.is_figures {
@@ -615,7 +615,7 @@ fn in_column(column: &SiteColumn, text: &str, painted: &str, width: usize) -> St
     }
 }
 
-/// A line in the colour of a role, where colours are used.
+/// Returns a line in the colour of a role, if colours are used.
 pub(super) fn painted(line: &str, role: TextRole, style: &TerminalStyle) -> String {
     match paint::code(role).filter(|_| style.color) {
         Some(code) => format!("\x1b[{code}m{line}\x1b[0m"),
@@ -623,13 +623,13 @@ pub(super) fn painted(line: &str, role: TextRole, style: &TerminalStyle) -> Stri
     }
 }
 
-/// Minimum number of columns for the names of sites.
+/// Minimum width of site names in columns.
 const MIN_SITE_COLUMN: usize = 20;
 
-/// Maximum number of places of edits of one value.
+/// Maximum number of places listed for one value change.
 const MAX_PLACES: usize = 3;
 
-/// The role of a severity.
+/// Returns the role of a severity.
 fn role(severity: Severity) -> TextRole {
     match severity {
         Severity::Error => TextRole::Error,
@@ -638,7 +638,7 @@ fn role(severity: Severity) -> TextRole {
     }
 }
 
-/// Findings of one rule that the same edits caused together, each other one alone.
+/// Groups findings of one rule with the same causes; all others are groups of one.
 fn alike<'e, 'r>(entries: &'e [FindingEntry<'r>]) -> Vec<Vec<&'e FindingEntry<'r>>> {
     let mut alike: IndexMap<(&str, Severity, &[EditRef], usize), Vec<&FindingEntry<'r>>> =
         IndexMap::new();
@@ -657,7 +657,7 @@ fn one_file(edits: &[&ReportedEdit]) -> bool {
     edits.iter().all(|edit| file(edit) == first)
 }
 
-/// The files of edits: the name of one, and how many more there are.
+/// Formats the first file of edits and the number of further ones.
 fn files(edits: &[&ReportedEdit]) -> String {
     let mut files: Vec<&str> =
         edits.iter().filter_map(|edit| edit.at.last()).map(|place| &*place.file).collect();

@@ -1,11 +1,11 @@
-//! Texts on a terminal: roles as colours, links where it takes them, lines of its width.
+//! Rendering of styled text on a terminal: colours, hyperlinks and wrapping.
 
 use crate::report::model::Report;
 use crate::report::printable::clean;
 use crate::report::text::{StyledText, TextLink, TextPiece, TextRole};
 use crate::report::{TerminalStyle, wrap};
 
-/// A terminal to write texts of a report for.
+/// Renders styled text for a terminal.
 #[derive(Clone, Copy)]
 pub(super) struct Painter<'a> {
     pub(super) report: &'a Report,
@@ -13,18 +13,18 @@ pub(super) struct Painter<'a> {
 }
 
 impl Painter<'_> {
-    /// The text with its colours and links, on one line.
+    /// Renders text with colours and links on one line.
     pub(super) fn line(self, text: &StyledText) -> String {
         text.pieces.iter().map(|piece| self.piece(piece)).collect()
     }
 
-    /// The text in lines of the terminal's width, `first` before the first and `rest` before the
-    /// others.
+    /// Renders text wrapped to the terminal's width, with the prefix `first` on the first line and
+    /// `rest` on the others.
     pub(super) fn paragraph(self, text: &StyledText, first: &str, rest: &str) -> String {
         wrap(&self.line(text), self.style.columns(), first, rest)
     }
 
-    /// Words in a role.
+    /// Renders a string in a role.
     pub(super) fn words(self, role: TextRole, words: &str) -> String {
         self.line(&StyledText::of(role, words))
     }
@@ -32,7 +32,7 @@ impl Painter<'_> {
     fn piece(self, piece: &TextPiece) -> String {
         let text = clean(&piece.text);
         let text = match piece.role {
-            // What the repository says stays as it is.
+            // Strings from the repository are not changed.
             TextRole::Name | TextRole::Place => text,
             _ if self.style.unicode => text,
             _ => in_ascii(&text).into(),
@@ -49,14 +49,14 @@ impl Painter<'_> {
     }
 }
 
-/// Our own words without the signs that a terminal may lack.
+/// Replaces symbols that a terminal may lack in layercake's own text.
 fn in_ascii(text: &str) -> String {
     const SIGNS: [(&str, &str); 5] =
         [("×", "x"), ("…", "..."), ("–", "-"), ("·", "|"), ("→", "->")];
     SIGNS.iter().fold(text.to_owned(), |text, (sign, ascii)| text.replace(sign, ascii))
 }
 
-/// Paints word by word, so that a line can be broken between them.
+/// Paints each word separately, so that a line can be wrapped between words.
 fn painted(text: &str, code: Option<&str>) -> String {
     let Some(code) = code else { return text.to_owned() };
     let words = text.split(' ').map(|word| match word {
@@ -66,7 +66,7 @@ fn painted(text: &str, code: Option<&str>) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The colour of a role, as terminals know it by number.
+/// Returns the SGR parameters of a role.
 pub(super) fn code(role: TextRole) -> Option<&'static str> {
     match role {
         TextRole::Plain => None,

@@ -1,42 +1,41 @@
-//! `broken-mime`: a MIME message that is not as it should be, and of which
-//! cloud-init makes something all the same.
+//! `broken-mime`: malformed MIME message that cloud-init still processes.
 
 use super::UserDataFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::super::rule!("broken-mime", Warning, "a MIME message that is not as it should be");
+super::super::rule!("broken-mime", Warning, "malformed MIME message");
 
-pub(super) fn word_end(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
+pub(super) fn report_end(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
     let label = Label::new(facts.first_line(at), "never ends");
-    Diagnostic::new(&RULE, "a multipart message without its last boundary", label)
-        .note("it was perhaps cut off: cloud-init takes all up to the end for the last part")
+    Diagnostic::new(&RULE, "multipart message without a closing boundary", label)
+        .note("it may be truncated: cloud-init reads everything up to the end as the last part")
         .help("end the message with a line of `--`, the boundary, and `--` again")
 }
 
-pub(super) fn word_base64(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
-    let label = Label::new(facts.first_line(at), "not base64 throughout");
-    Diagnostic::new(&RULE, "a part is sent in base64, and is none", label)
+pub(super) fn report_base64(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
+    let label = Label::new(facts.first_line(at), "not valid base64");
+    Diagnostic::new(&RULE, "part declared as base64 that is not valid base64", label)
         .note(
-            "Python passes over what is not base64, and where that leaves no base64 either, takes \
-             the part as it stands",
+            "Python skips characters that are not base64; if the result is not valid either, it \
+             uses the part unchanged",
         )
         .help("encode the part again")
 }
 
-pub(super) fn word_uuencode(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
-    let label = Label::new(facts.first_line(at), "not uuencode");
-    Diagnostic::new(&RULE, "a part is sent in uuencode, and is not", label)
-        .note("Python cannot decode it, and takes the part as it stands")
+pub(super) fn report_uuencode(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
+    let label = Label::new(facts.first_line(at), "not valid uuencode");
+    Diagnostic::new(&RULE, "part declared as uuencode that is not valid uuencode", label)
+        .note("Python cannot decode it, and uses the part unchanged")
         .help("encode the part again, or send it in base64")
 }
 
-pub(super) fn word_mangled(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
+pub(super) fn report_mangled(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
     let label = Label::new(facts.first_line(at), "not ASCII");
-    Diagnostic::new(&RULE, "text beyond ASCII in a MIME part that is not encoded", label)
+    Diagnostic::new(&RULE, "non-ASCII text in a MIME part without an encoding", label)
         .note(
-            "a MIME part without `Content-Transfer-Encoding` is ASCII to Python, whatever \
-             `charset` says: `\\uXXXX` is put in the place of other characters",
+            "Python reads a MIME part without `Content-Transfer-Encoding` as ASCII, regardless of \
+             `charset`: it replaces other characters with `\\uXXXX`",
         )
         .help("send the part in base64 or quoted-printable")
 }

@@ -1,5 +1,4 @@
-//! `dropped-part`: a part that cloud-init drops, or for which it gives up all
-//! user-data.
+//! `dropped-part`: a part that cloud-init drops, or that makes it drop all user-data.
 
 use super::UserDataFacts;
 use crate::diagnostic::{Diagnostic, Label, Severity};
@@ -7,10 +6,10 @@ use crate::merge::patch::{Failure, Member, Reason};
 use crate::system::cloud_init::part::{FaultCost, PartFault, PartFaultKind};
 use crate::system::cloud_init::read::is_gzip;
 
-super::super::rule!("dropped-part", Error, "a part that cloud-init drops");
+super::super::rule!("dropped-part", Error, "part that cloud-init drops");
 
-/// `cost` is the cost of the fault at its place. None where the file's own fault reports it.
-pub(super) fn word(
+/// Finding with the effect of the fault, `cost`. Returns `None` if the file's own fault reports it.
+pub(super) fn report(
     facts: &UserDataFacts<'_>,
     fault: &PartFault,
     cost: FaultCost,
@@ -34,57 +33,57 @@ struct DroppedPartMessage {
     help: &'static str,
 }
 
-/// The fault in the text of a part.
+/// Message for a fault in the content of a part.
 fn of_text(facts: &UserDataFacts<'_>, fault: &PartFault) -> DroppedPartMessage {
     use PartFaultKind as Kind;
     match &fault.kind {
         kind if is_empty(kind) => words(
             "a cloud-config part is empty",
-            "nothing but comments stands here",
-            "write `{}` if it is to be empty, or take the part out of its set",
+            "only comments here",
+            "write `{}` if it is intentionally empty, or remove the part from its set",
         ),
         Kind::NoText => words(
             "an included file cannot be read",
-            "what is there is no text",
-            "include a text, or take the line out",
+            "not text",
+            "include a text file, or remove the line",
         ),
         Kind::Documents(count) => words(
             format!("a cloud-config part holds {count} YAML documents"),
-            "another document begins here",
-            "make one document of them, or a part of each",
+            "another document starts here",
+            "merge them into one document, or make each a separate part",
         ),
         Kind::NotAMapping(found) => words(
             format!("a cloud-config part is {found}, not a mapping"),
-            "no mapping",
-            "put what it holds under the key of a module, such as `runcmd`",
+            "expected a mapping",
+            "move the content under the key of a module, such as `runcmd`",
         ),
         Kind::Patch(failure) => unread_patch(failure),
         Kind::NotUtf8 if facts.sources.get(fault.at.file).bytes().is_some_and(is_gzip) => {
             DroppedPartMessage {
                 why: Some(
-                    "cloud-init decompresses user-data as a whole, and parts of a message whose type \
-                 is `application/gzip`",
+                    "cloud-init decompresses only user-data as a whole, and parts of a message \
+                 with the type `application/gzip`",
                 ),
                 ..words(
-                    "a part is gzip where cloud-init does not decompress it",
-                    "begins as gzip does",
-                    "decompress it with `gunzip`, or give the part of the message the type \
+                    "a part is gzip data that cloud-init does not decompress here",
+                    "starts like gzip data",
+                    "decompress it with `gunzip`, or set the type of the message part to \
                  `application/gzip`",
                 )
             }
         }
         Kind::NotUtf8 => words(
             "a part is not UTF-8",
-            "the next byte is not UTF-8",
-            "save it as UTF-8; send what is no text compressed or in base64",
+            "invalid byte",
+            "save it as UTF-8; compress binary data or encode it in base64",
         ),
         Kind::Mangled { .. } => DroppedPartMessage {
             why: Some(
-                "a MIME part without `Content-Transfer-Encoding` is ASCII to Python, whatever \
-                 `charset` says: other bytes come of it, which are no UTF-8",
+                "Python reads a MIME part without `Content-Transfer-Encoding` as ASCII, regardless \
+                 of `charset`: the resulting bytes are not UTF-8",
             ),
             ..words(
-                "text beyond ASCII spoils a MIME part that is not encoded",
+                "non-ASCII text corrupts a MIME part without an encoding",
                 "not ASCII",
                 "send the part in base64 or quoted-printable",
             )
@@ -92,65 +91,65 @@ fn of_text(facts: &UserDataFacts<'_>, fault: &PartFault) -> DroppedPartMessage {
         Kind::NotGzip(why) => words(
             format!("a compressed part cannot be decompressed: {why}"),
             "not gzip, or damaged",
-            "compress it again with gzip, or send it as it is",
+            "compress it again with gzip, or send it uncompressed",
         ),
         carrier => of_carrier(carrier),
     }
 }
 
-/// The fault in a container of parts.
+/// Message for a fault in a container of parts.
 fn of_carrier(kind: &PartFaultKind) -> DroppedPartMessage {
     use PartFaultKind as Kind;
     match kind {
         Kind::NotAList(found) => words(
             format!("a `#cloud-config-archive` is {found}, not a list"),
-            "no list",
+            "expected a list",
             "write a list of entries, each with `type` and `content`",
         ),
         Kind::Content(found) => words(
-            format!("the `content` of an archive's entry is {found}, not text"),
-            "no text",
-            "write it as a text, with `|`",
+            format!("the `content` of an archive's entry is {found}, not a string"),
+            "expected a string",
+            "write it as a string, with `|`",
         ),
         Kind::InvalidType => words(
-            "the `type` of an archive's entry is no content type",
-            "no content type",
+            "the `type` of an archive's entry is not a content type",
+            "expected a content type",
             "write a content type, such as `text/cloud-config`",
         ),
         Kind::HeaderValue(found) => DroppedPartMessage {
             why: Some(
-                "each key of an entry but `content`, `type`, `filename` and `launch-index` is a \
+                "each key of an entry except `content`, `type`, `filename` and `launch-index` is a \
                  header",
             ),
             ..words(
-                format!("a header of an archive's entry is {found}, not text"),
-                "no text",
-                "put it in quotes, or take it out",
+                format!("a header of an archive's entry is {found}, not a string"),
+                "expected a string",
+                "quote it, or remove it",
             )
         },
         Kind::MissingInclude => words(
-            "a text to include is not there",
-            "no such file in the repository",
-            "a path counts from the folder of this file, or with a `/` in front from the \
-             repository's",
+            "an included file does not exist",
+            "not found in the repository",
+            "use a path relative to this file's folder, or start it with `/` for the root of the \
+             repository",
         ),
         Kind::IncludeCycle => words(
-            "a text includes itself",
-            "leads back to a text in which it stands",
-            "take one of the lines out",
+            "a file includes itself",
+            "includes an including file again",
+            "remove one of the lines",
         ),
         Kind::NoBoundary => DroppedPartMessage {
-            why: Some("nothing in the message is found without"),
+            why: Some("without it no part of the message can be found"),
             ..words(
                 "a multipart message does not name its boundary",
-                "no `boundary=` in it",
-                "name the boundary here, as it stands between the parts",
+                "`boundary=` is missing",
+                "add the boundary that separates the parts",
             )
         },
         Kind::NoParts => words(
-            "a multipart message in which its boundary never stands",
-            "no line is this boundary with `--` in front",
-            "name the boundary that stands between the parts",
+            "multipart message that does not contain its boundary",
+            "no line consists of `--` and this boundary",
+            "use the boundary that separates the parts",
         ),
         Kind::NoText
         | Kind::Documents(_)
@@ -158,7 +157,7 @@ fn of_carrier(kind: &PartFaultKind) -> DroppedPartMessage {
         | Kind::Patch(_)
         | Kind::NotUtf8
         | Kind::Mangled { .. }
-        | Kind::NotGzip(_) => unreachable!("these are faults of a text"),
+        | Kind::NotGzip(_) => unreachable!("these are faults in the content of a part"),
         Kind::Unrecognized(_)
         | Kind::UnknownType(_)
         | Kind::Nested(_)
@@ -170,7 +169,7 @@ fn of_carrier(kind: &PartFaultKind) -> DroppedPartMessage {
         | Kind::BrokenBase64
         | Kind::BrokenUuencode
         | Kind::NoEndBoundary
-        | Kind::OverLimit(_) => unreachable!("another rule puts this into words"),
+        | Kind::OverLimit(_) => unreachable!("other rules report these"),
     }
 }
 
@@ -182,63 +181,61 @@ fn words(
     DroppedPartMessage { message: message.into(), label, why: None, help }
 }
 
-/// Nothing is lost with a part that holds nothing.
+/// Whether the part is empty, so dropping it loses nothing.
 fn is_empty(kind: &PartFaultKind) -> bool {
     matches!(kind, PartFaultKind::Documents(0) | PartFaultKind::NotAMapping("null"))
 }
 
 fn consequence(cost: FaultCost) -> &'static str {
     match cost {
-        FaultCost::UserData => "cloud-init gives up: no part of this user-data is used",
-        FaultCost::Part => "cloud-init drops it, and goes on with the other parts",
-        FaultCost::Nothing => unreachable!("what costs nothing is no dropped part"),
+        FaultCost::UserData => "cloud-init fails: it uses no part of this user-data",
+        FaultCost::Part => "cloud-init drops it and continues with the other parts",
+        FaultCost::Nothing => unreachable!("a fault without an effect does not drop a part"),
     }
 }
 
 fn unread_patch(failure: &Failure) -> DroppedPartMessage {
-    let whose = match failure.operation {
+    let subject = match failure.operation {
         Some(operation) => format!("operation {} of a JSON patch", operation + 1),
         None => "a JSON patch".to_owned(),
     };
     let (reason, help) = reason(&failure.reason);
     DroppedPartMessage {
-        message: format!("{whose} {reason}"),
-        label: "this is at fault",
+        message: format!("{subject} {reason}"),
+        label: "the fault is here",
         why: None,
         help,
     }
 }
 
-/// The fault in a patch as it is written; no text of it.
+/// Message for a fault in the written patch, without quoting it.
 fn reason(reason: &Reason) -> (String, &'static str) {
-    let members = "an operation has `op` and `path`, and `value` or `from` where it needs them";
-    let pointer = "a pointer is empty or begins with `/`; in it `~1` is `/`, and `~0` is `~`";
+    let members = "an operation has `op` and `path`, and `value` or `from` if needed";
+    let pointer = "a pointer is empty or begins with `/`; `~1` means `/`, and `~0` means `~`";
     let name = |member: &Member| member.as_str();
     match reason {
         Reason::NotJson(what) => (
-            format!("is no JSON: {what}"),
+            format!("is not valid JSON: {what}"),
             "write JSON, not YAML: a list of operations below the first line",
         ),
-        Reason::OverLimit(_) => {
-            ("is more than layercake holds in memory".into(), "split the patch")
-        }
+        Reason::OverLimit(_) => ("exceeds a limit of layercake".into(), "split the patch"),
         Reason::NotAList(found) => {
-            (format!("is {found}, not a list"), "write a list of operations, also for one")
+            (format!("is {found}, not a list"), "write a list of operations, even for a single one")
         }
         Reason::NotAMapping(found) => (format!("is {found}, not a mapping"), members),
         Reason::MissingMember(member) => (format!("has no `{}`", name(member)), members),
         Reason::NotAText { member, found } => {
-            (format!("has {found} for its `{}`", name(member)), "write it as a text")
+            (format!("has {found} for its `{}`", name(member)), "write it as a string")
         }
         Reason::UnknownOperation => (
-            "does what RFC 6902 does not have".into(),
+            "has an operation that RFC 6902 does not define".into(),
             "write `add`, `remove`, `replace`, `move`, `copy` or `test`",
         ),
         Reason::NoLeadingSlash(member) => {
-            (format!("has a `{}` without `/` in front", name(member)), pointer)
+            (format!("has a `{}` without a leading `/`", name(member)), pointer)
         }
         Reason::InvalidEscape(member) => {
-            (format!("has a `~` in its `{}` that escapes nothing", name(member)), pointer)
+            (format!("has an invalid `~` escape in its `{}`", name(member)), pointer)
         }
         Reason::MissingKey { member, .. }
         | Reason::OutOfRange { member, .. }
@@ -246,12 +243,12 @@ fn reason(reason: &Reason) -> (String, &'static str) {
         | Reason::NotAContainer { member, .. }
         | Reason::PastTheEnd(member)
         | Reason::WholeDocument(member) => (
-            format!("has a `{}` that leads to nothing", name(member)),
-            "let it lead to what there is by then",
+            format!("has a `{}` that does not exist", name(member)),
+            "use a path that exists at this point of the patch",
         ),
         Reason::IntoItself => ("moves a value into itself".into(), "move it elsewhere"),
         Reason::Different { .. } => {
-            ("tests for another value than there is".into(), "mend the test")
+            ("tests for a different value than the actual one".into(), "correct the test")
         }
     }
 }

@@ -1,9 +1,9 @@
-//! `ineffective-merge-how`: only the one part of a source says how it is merged for which that
-//! has no effect.
+//! `ineffective-merge-how`: the only part of a source with a merge specification is the one for
+//! which it has no effect.
 
 use super::{SetFacts, mergeable};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::merge::cloud_init::{Dialect, Said};
+use crate::merge::cloud_init::{Dialect, SpecificationKeys};
 use crate::source::Span;
 use crate::system::cloud_init::part::{CloudPart, PartFaultKind, PartKind};
 use crate::system::cloud_init::{ConfD, PartSource, Set, SourceKind};
@@ -18,12 +18,12 @@ super::super::rule!(
 fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     let ineffective = facts.set.sources.iter().filter_map(|source| {
         let ineffective = IneffectiveSpecification::of(facts.set, source)?;
-        (!has_effect_elsewhere(facts, &ineffective)).then(|| word(source, &ineffective))
+        (!has_effect_elsewhere(facts, &ineffective)).then(|| report(source, &ineffective))
     });
     found.extend(ineffective);
 }
 
-/// Whether another set of the site has the part in a place where it has an effect.
+/// Whether another set of the site contains the part where its specification has an effect.
 fn has_effect_elsewhere(facts: &SetFacts<'_>, ineffective: &IneffectiveSpecification<'_>) -> bool {
     let others = facts.facts.sets.sets.iter().enumerate();
     let mut others = others.filter(|(index, _)| *index != facts.index);
@@ -39,13 +39,13 @@ fn has_effect_elsewhere(facts: &SetFacts<'_>, ineffective: &IneffectiveSpecifica
     })
 }
 
-/// A part whose word on merging has no effect.
+/// Part whose merge specification has no effect.
 struct IneffectiveSpecification<'a> {
     part: &'a CloudPart,
     /// The key or the header.
     at: Span,
     dialect: Dialect,
-    /// A part beside it that does not say it; none where it is alone.
+    /// A part of the source without a specification; `None` if no other part exists.
     other: Option<&'a CloudPart>,
 }
 
@@ -74,7 +74,7 @@ impl<'a> IneffectiveSpecification<'a> {
     }
 }
 
-/// Whether all parts of a source are known: what a template or an address gives is not.
+/// Whether all parts of a source are known. The content of templates and remote includes is not.
 fn is_known(source: &PartSource<'_>) -> bool {
     let reads = source.files.iter().filter_map(|file| file.read);
     let mut faults = reads.flat_map(|read| read.faults.iter().chain(&read.aborted));
@@ -82,7 +82,7 @@ fn is_known(source: &PartSource<'_>) -> bool {
         && !source.parts().any(|part| matches!(part.kind, PartKind::Template))
 }
 
-/// Whether no other part of the source was meant to be merged, be it one that is dropped.
+/// Whether no other part of the source was meant to be merged, including parts that are dropped.
 fn is_alone(source: &PartSource<'_>, only: &CloudPart) -> bool {
     let is_other = |part: &&CloudPart| !std::ptr::eq(*part, only);
     let is_meant = |part: &CloudPart| part.is_merged() || !part.faults.is_empty();
@@ -91,7 +91,7 @@ fn is_alone(source: &PartSource<'_>, only: &CloudPart) -> bool {
         && reads.all(|read| read.faults.is_empty() && read.aborted.is_none())
 }
 
-/// Whether it is a `cloud.cfg` that is put beneath files of `conf.d`.
+/// Whether it is a `cloud.cfg` that is merged below files of `conf.d`.
 fn is_below_conf_d(set: &Set<'_>, source: &PartSource<'_>) -> bool {
     let has_conf_d = || {
         let mut sources = set.sources.iter().filter(|it| it.kind == SourceKind::ConfD);
@@ -100,7 +100,7 @@ fn is_below_conf_d(set: &Set<'_>, source: &PartSource<'_>) -> bool {
     source.kind == SourceKind::Base && has_conf_d()
 }
 
-fn word(source: &PartSource<'_>, ineffective: &IneffectiveSpecification<'_>) -> Diagnostic {
+fn report(source: &PartSource<'_>, ineffective: &IneffectiveSpecification<'_>) -> Diagnostic {
     let IneffectiveMergeHowMessage { message, label, note, help } = match ineffective.other {
         None => of_only(source.kind, ineffective.dialect),
         Some(_) => of_several(source.kind, ineffective.dialect),
@@ -108,7 +108,9 @@ fn word(source: &PartSource<'_>, ineffective: &IneffectiveSpecification<'_>) -> 
     let finding = Diagnostic::new(&RULE, message, Label::new(ineffective.at, label));
     let finding = finding.note(note).help(help);
     match (ineffective.dialect, ineffective.other) {
-        (Dialect::Current, Some(other)) => finding.related(other.at, "this part does not say it"),
+        (Dialect::Current, Some(other)) => {
+            finding.related(other.at, "this part has no merge specification")
+        }
         (Dialect::Current, None) | (Dialect::Documented, _) => finding,
     }
 }
@@ -120,80 +122,83 @@ struct IneffectiveMergeHowMessage {
     help: &'static str,
 }
 
-/// The only part of its source.
+/// Message for the only part of its source.
 fn of_only(kind: SourceKind, dialect: Dialect) -> IneffectiveMergeHowMessage {
-    const REMOVE: &str = "remove it, or write it in a part that comes after another one";
+    const REMOVE: &str = "remove it, or move it to a part that comes after another one";
     let title = kind.as_str();
     match (dialect, kind) {
         (Dialect::Documented, _) => IneffectiveMergeHowMessage {
-            message: format!("the only part of {title} says how to merge, which has no effect"),
+            message: format!("merge specification in the only part of {title} has no effect"),
             label: "no part comes after it",
-            note: "in the dialect of 2013 a part says how the next one is merged",
+            note: "in the 2013 dialect a specification applies to the next part",
             help: REMOVE,
         },
         (Dialect::Current, SourceKind::ConfD) => IneffectiveMergeHowMessage {
-            message: "the only file of conf.d says how it is merged, which has no effect"
-                .to_owned(),
-            label: "laid over nothing",
-            note: "a file of `conf.d` says how it is put beneath those with greater names; it does \
-                   not say how user-data is put over it",
+            message: "merge specification in the only file of conf.d has no effect".to_owned(),
+            label: "merged into nothing",
+            note: "the specification controls how a `conf.d` file is merged below files with \
+                   greater names, not how user-data is merged over it",
             help: "remove it",
         },
         (Dialect::Current, SourceKind::Base) => IneffectiveMergeHowMessage {
-            message: "`cloud.cfg` says how it is merged, which has no effect without `conf.d`"
-                .to_owned(),
-            label: "laid over nothing",
-            note: "`cloud.cfg` says how it is put beneath the files of `conf.d`; it does not say \
-                   how user-data is put over it",
+            message: "merge specification in `cloud.cfg` has no effect without `conf.d`".to_owned(),
+            label: "merged into nothing",
+            note: "the specification controls how `cloud.cfg` is merged below the files of \
+                   `conf.d`, not how user-data is merged over it",
             help: "remove it",
         },
         (
             Dialect::Current,
             SourceKind::UserData | SourceKind::VendorData2 | SourceKind::VendorData,
         ) => IneffectiveMergeHowMessage {
-            message: format!("the only part of {title} says how it is merged, which has no effect"),
-            label: "laid over nothing",
-            note: "a part says how it is merged into those before it in the same source; \
-                       user-data, vendor-data and the system's configuration are combined without \
-                       it",
+            message: format!("merge specification in the only part of {title} has no effect"),
+            label: "merged into nothing",
+            note: "the specification controls how a part is merged into earlier parts of its \
+                       source; user-data, vendor-data and the system's configuration are combined \
+                       without it",
             help: REMOVE,
         },
     }
 }
 
-/// One of several parts.
+/// Message for one of several parts.
 fn of_several(kind: SourceKind, dialect: Dialect) -> IneffectiveMergeHowMessage {
     match (dialect, kind) {
         (Dialect::Current, SourceKind::ConfD | SourceKind::Base) => IneffectiveMergeHowMessage {
-            message: "only the file with the greatest name says how it is merged, which has no \
-                      effect"
-                .to_owned(),
-            label: "laid over nothing",
-            note: "a file of `conf.d` says how it is put beneath those with greater names, and this \
-                   one comes first",
-            help: "say it in the files that are put beneath it",
+            message:
+                "only the file with the greatest name has a merge specification, which has no \
+                      effect there"
+                    .to_owned(),
+            label: "merged into nothing",
+            note: "the specification controls how a `conf.d` file is merged below files with \
+                   greater names, and this one comes first",
+            help: "move it to the files that are merged below",
         },
         (
             Dialect::Current,
             SourceKind::UserData | SourceKind::VendorData2 | SourceKind::VendorData,
         ) => IneffectiveMergeHowMessage {
-            message: "only the first part says how it is merged, which has no effect".to_owned(),
-            label: "laid over nothing",
-            note: "a part says how it is itself merged into those before it; those after it are \
-                       merged by the default, `dict(replace)+list()+str()`",
-            help: "say it in the parts that come after it",
+            message: "only the first part has a merge specification, which has no effect \
+                      there"
+                .to_owned(),
+            label: "merged into nothing",
+            note: "the specification controls how a part is merged into earlier parts; later parts \
+                       use the default, `dict(replace)+list()+str()`",
+            help: "move it to the later parts",
         },
         (Dialect::Documented, _) => IneffectiveMergeHowMessage {
-            message: "only the last part says how to merge, which has no effect".to_owned(),
+            message: "only the last part has a merge specification, which has no effect \
+                      there"
+                .to_owned(),
             label: "no part comes after it",
-            note: "in the dialect of 2013 a part says how the next one is merged",
-            help: "say it in the parts that come before it",
+            note: "in the 2013 dialect a specification applies to the next part",
+            help: "move it to the earlier parts",
         },
     }
 }
 
-/// Where a part says how it is merged: the key, or the header.
+/// Span of a part's merge specification: the key or the header.
 fn specification_at(part: &CloudPart) -> Option<Span> {
-    let own = Said::by(&part.data).how.map(|(key, _)| key.span);
+    let own = SpecificationKeys::by(&part.data).how.map(|(key, _)| key.span);
     own.or_else(|| part.header.as_ref().map(|header| header.span))
 }

@@ -1,5 +1,4 @@
-//! `ineffective-merge-option`: an option of a merge class that changes nothing,
-//! because of the others.
+//! `ineffective-merge-option`: merge option that has no effect because of other options.
 
 use super::{SetFacts, SpecifiedPart, option_at};
 use crate::diagnostic::{Diagnostic, Label, Severity};
@@ -9,26 +8,26 @@ use crate::source::Span;
 super::super::rule!(
     "ineffective-merge-option",
     Warning,
-    "an option of a merge class that changes nothing, because of the others";
+    "merge option that has no effect because of other options";
     Set(check)
 );
 
 fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     match facts.set.dialect {
         Dialect::Current => {}
-        // Each of its options does something whatever the others are.
+        // In this dialect the options are independent of each other.
         Dialect::Documented => return,
     }
     for specified in facts.specified() {
         let of = |class| specified.specification.first(class);
-        // Without it nothing of the part is taken, which is another finding, as is
-        // what is set by a text.
+        // Without `dict` nothing of the part is merged, and options given as a string are
+        // ambiguous; other rules report both.
         let Some(dict) = of(Class::Dict).filter(|_| !has_text(&specified)) else { continue };
         let mut dead = of_dict(dict);
         dead.extend(of(Class::List).into_iter().flat_map(|list| of_list(list, dict)));
         dead.extend(of(Class::Str).and_then(|text| of_text(text, &specified.specification)));
-        let words = if specified.is_secret() { word_hidden } else { word };
-        found.extend(dead.into_iter().map(words));
+        let report_option = if specified.is_secret() { report_hidden } else { report };
+        found.extend(dead.into_iter().map(report_option));
     }
 }
 
@@ -39,22 +38,22 @@ fn has_text(specified: &SpecifiedPart<'_>) -> bool {
     })
 }
 
-/// An option without effect.
+/// Option without effect.
 struct IneffectiveOption {
     class: Class,
     option: &'static str,
     at: Span,
-    /// The text that prevents an effect, where it is written.
+    /// Span of the text that prevents an effect.
     because: Option<Span>,
     note: &'static str,
     help: &'static str,
     severity: Severity,
 }
 
-fn word(dead: IneffectiveOption) -> Diagnostic {
+fn report(dead: IneffectiveOption) -> Diagnostic {
     let IneffectiveOption { class, option, at, because, note, help, severity } = dead;
     let message = format!("`{option}` of `{}` has no effect", class.as_str());
-    let finding = Diagnostic::new(&RULE, message, Label::new(at, "changes nothing"))
+    let finding = Diagnostic::new(&RULE, message, Label::new(at, "no effect"))
         .note(note)
         .help(help)
         .about(option);
@@ -65,10 +64,10 @@ fn word(dead: IneffectiveOption) -> Diagnostic {
     Diagnostic { severity, ..finding }
 }
 
-/// Finding in a secret part: nothing of its text.
-fn word_hidden(dead: IneffectiveOption) -> Diagnostic {
+/// Finding in a secret part, without quoting it.
+fn report_hidden(dead: IneffectiveOption) -> Diagnostic {
     let message = format!("an option of `{}` has no effect", dead.class.as_str());
-    Diagnostic::new(&RULE, message, Label::new(dead.at, "changes nothing"))
+    Diagnostic::new(&RULE, message, Label::new(dead.at, "no effect"))
 }
 
 const RECURSE: [&str; 3] = ["recurse_list", "recurse_array", "recurse_str"];
@@ -83,9 +82,9 @@ fn of_dict(dict: &Request) -> Vec<IneffectiveOption> {
                 option,
                 at,
                 because: Some(replace),
-                note: "with `replace` a new value takes the place of the old as a whole: nothing \
-                       is merged below the top",
-                help: "take one of the two out",
+                note: "`replace` replaces the old value as a whole: nothing is merged below the \
+                       top level",
+                help: "remove one of the two",
                 severity: Severity::Warning,
             }));
         }
@@ -96,17 +95,17 @@ fn of_dict(dict: &Request) -> Vec<IneffectiveOption> {
         at,
         because: replace,
         note: if replace.is_some() {
-            "with `replace` a new value takes the place of the old as a whole"
+            "`replace` replaces the old value as a whole"
         } else {
-            "mappings are always merged into each other"
+            "mappings are always merged recursively"
         },
-        help: "take it out",
+        help: "remove it",
         severity: if replace.is_some() { Severity::Warning } else { Severity::Note },
     }));
     dead
 }
 
-/// The modes of `list`, the one that counts first.
+/// Modes of `list`, in order of precedence.
 const MODES: [&str; 4] = ["append", "prepend", "replace", "no_replace"];
 
 fn of_list(list: &Request, dict: &Request) -> Vec<IneffectiveOption> {
@@ -119,9 +118,9 @@ fn of_list(list: &Request, dict: &Request) -> Vec<IneffectiveOption> {
             option,
             at,
             because: mode.map(|(_, at)| at),
-            note: "a list is merged in one way: by the first of `append`, `prepend`, `replace` and \
-                   `no_replace` that is named, in this order",
-            help: "leave only what is meant",
+            note: "a list has one merge mode: the first of `append`, `prepend`, `replace` and \
+                   `no_replace` that is given, in this order",
+            help: "keep only the intended mode",
             severity: Severity::Warning,
         })
         .collect();
@@ -135,12 +134,12 @@ fn of_list(list: &Request, dict: &Request) -> Vec<IneffectiveOption> {
                 because: Some(because),
                 note: match mode {
                     "append" | "prepend" => {
-                        "items that are put to a list meet none that they could be merged into; \
-                         whether a part's lists are merged at all, `dict` says"
+                        "appended or prepended items are not merged into existing ones; the \
+                         options of `dict` control whether lists are merged at all"
                     }
-                    _ => "nothing of the new list is taken",
+                    _ => "the new list is dropped",
                 },
-                help: "take it out; for lists to be merged give `recurse_list` to `dict`",
+                help: "remove it; to merge lists, add `recurse_list` to `dict`",
                 severity: Severity::Warning,
             },
         ));
@@ -153,8 +152,8 @@ fn of_list(list: &Request, dict: &Request) -> Vec<IneffectiveOption> {
             option,
             at,
             because: Some(dict.at),
-            note: "only `dict` with `recurse_list` has lists merged: with `replace` the new list \
-                   takes the place of the old, and without both the old one stays",
+            note: "lists are merged only by `dict` with `recurse_list`: with `replace` the new \
+                   list replaces the old one, and without either the old one is kept",
             help: "write `dict(recurse_list)`",
             severity: Severity::Warning,
         });
@@ -173,8 +172,8 @@ fn of_text(text: &Request, specification: &Specification) -> Option<IneffectiveO
     let dict = specification.first(Class::Dict)?;
     let in_lists = specification.first(Class::List).is_some_and(|list| {
         let modes = ["append", "prepend", "no_replace"];
-        let takes_turns = !modes.into_iter().any(|mode| list.settings.has(mode));
-        takes_turns && list.settings.has("recurse_str") && reaches_lists(dict)
+        let is_by_item = !modes.into_iter().any(|mode| list.settings.has(mode));
+        is_by_item && list.settings.has("recurse_str") && reaches_lists(dict)
     });
     let in_mappings = dict.settings.has("recurse_str") && !dict.settings.has("replace");
     (!in_lists && !in_mappings).then_some(IneffectiveOption {
@@ -182,9 +181,9 @@ fn of_text(text: &Request, specification: &Specification) -> Option<IneffectiveO
         option: "append",
         at,
         because: Some(dict.at),
-        note: "only `dict` with `recurse_str` has texts merged: with `replace` the new text takes \
-               the place of the old, and without both the old one stays",
-        help: "write `recurse_str` among the options of `dict`, or take `append` out",
+        note: "strings are merged only by `dict` with `recurse_str`: with `replace` the new string \
+               replaces the old one, and without either the old one is kept",
+        help: "add `recurse_str` to the options of `dict`, or remove `append`",
         severity: Severity::Warning,
     })
 }

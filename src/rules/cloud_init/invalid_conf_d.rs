@@ -1,11 +1,11 @@
-//! `invalid-conf-d`: a `conf_d` of `cloud.cfg` that is no text.
+//! `invalid-conf-d`: `conf_d` in `cloud.cfg` that is not a string.
 
 use super::SetFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::system::cloud_init::ConfD;
 
 super::super::rule!(
-    "invalid-conf-d", Error, "a `conf_d` of `cloud.cfg` that names no folder";
+    "invalid-conf-d", Error, "`conf_d` in `cloud.cfg` that is not the name of a folder";
     Set(check)
 );
 
@@ -14,9 +14,9 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
         ConfD::Read | ConfD::Off(_) => return,
         ConfD::NoText(at, kind) => (at, kind),
     };
-    let message = format!("`conf_d` is {kind}, and not the name of a folder");
-    let finding = Diagnostic::new(&RULE, message, Label::new(at, "no text"))
-        .note("cloud-init ends with an error where it reads this")
-        .help("name one folder, or leave `conf_d` out: then it is `cloud.cfg.d`");
+    let message = format!("`conf_d` is {kind}, not the name of a folder");
+    let finding = Diagnostic::new(&RULE, message, Label::new(at, "expected a string"))
+        .note("cloud-init fails when it reads this")
+        .help("set it to one folder, or remove it to use `cloud.cfg.d`");
     found.push(finding);
 }

@@ -8,7 +8,7 @@ use crate::system::cloud_init::part::CloudPart;
 super::super::rule!(
     "leaked-merge-type",
     Warning,
-    "`merge_type` beside `merge_how` is not heeded, and stays in the data";
+    "`merge_type` beside `merge_how` is ignored and stays in the data";
     Set(check)
 );
 
@@ -16,37 +16,37 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     match facts.set.dialect {
         Dialect::Current => {
             let parts = facts.set.sources.iter().flat_map(|source| {
-                mergeable(source).filter_map(|part| word(part, source.kind.is_user_data()))
+                mergeable(source).filter_map(|part| report(part, source.kind.is_user_data()))
             });
             found.extend(parts);
         }
-        // Nothing is taken out there.
+        // This dialect removes neither key.
         Dialect::Documented => {}
     }
 }
 
-fn word(part: &CloudPart, is_user_data: bool) -> Option<Diagnostic> {
+fn report(part: &CloudPart, is_user_data: bool) -> Option<Diagnostic> {
     let (leaked, effective) = part.leaked_merge_type()?;
     let (message, label, note) = if is_user_data {
         (
-            "`merge_type` stands beside `merge_how`, and stays in the data",
-            "not heeded, and not taken out",
-            "it is in the merged configuration then, and cloud-init heeds it there: it says how \
-             all user-data is combined with vendor-data and with the system's configuration",
+            "`merge_type` beside `merge_how` is ignored and stays in the data",
+            "ignored and not removed",
+            "in the merged configuration, cloud-init uses it to combine all user-data with \
+             vendor-data and with the system's configuration",
         )
     } else {
         (
-            "`merge_type` stands beside `merge_how`, and does not say how the file is merged",
-            "not read with the file",
-            "cloud-init takes it out in a later step, in which the system's configuration is laid \
-             over nothing: it has no effect there, but without a class `dict` all of the \
-             configuration is lost",
+            "`merge_type` beside `merge_how` is ignored",
+            "ignored when the file is merged",
+            "cloud-init removes it later, when it merges the system's configuration into nothing: \
+             it has no effect then, except that without a class `dict` the whole configuration is \
+             lost",
         )
     };
     Some(
         Diagnostic::new(&RULE, message, Label::new(leaked.span, label))
-            .related(effective.span, "this one says how the part is merged")
+            .related(effective.span, "this specification is used")
             .note(note)
-            .help("take `merge_type` out"),
+            .help("remove `merge_type`"),
     )
 }

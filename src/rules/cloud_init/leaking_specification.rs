@@ -1,11 +1,11 @@
-//! `leaking-specification`: a specification that is left in what is merged, and
-//! says how whole sources are combined.
+//! `leaking-specification`: a specification that stays in the merged data and controls how whole
+//! sources are combined.
 
 use super::SetFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::merge;
-use crate::merge::cloud_init::{Class, Dialect, Fact, Kept, Said};
+use crate::merge::cloud_init::{Class, Dialect, Fact, Kept, SpecificationKeys};
 use crate::render::ProblemKind;
 use crate::system::cloud_init::PartSource;
 use crate::system::cloud_init::part::CloudPart;
@@ -13,28 +13,29 @@ use crate::system::cloud_init::part::CloudPart;
 super::super::rule!(
     "leaking-specification",
     Warning,
-    "a `merge_how` that is left in what is merged, where it says how sources are combined";
+    "`merge_how` that stays in the merged data and controls how sources are combined";
     Set(check)
 );
 
 fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     match facts.set.dialect {
         Dialect::Current => {}
-        // There it is data as all else.
+        // In this dialect the specification is ordinary data.
         Dialect::Documented => return,
     }
     for (doc, member) in facts.facts.sets.iter() {
         let is_merged = member.set == facts.index && member.part.is_none();
         let mut sources = facts.set.sources.iter();
         let source = sources.find(|source| is_merged && Some(source.kind) == member.source);
-        found.extend(source.and_then(|source| word(facts, doc, source)));
+        found.extend(source.and_then(|source| report(facts, doc, source)));
     }
 }
 
-/// A part that has both keys is reported by its own rule; here where it erases all.
-fn word(facts: &SetFacts<'_>, doc: DocId, source: &PartSource<'_>) -> Option<Diagnostic> {
+/// Finding for a source. A part with both keys is reported by `leaked-merge-type`, unless all of
+/// the source is lost.
+fn report(facts: &SetFacts<'_>, doc: DocId, source: &PartSource<'_>) -> Option<Diagnostic> {
     let data = facts.facts.rendered.data(doc)?;
-    let (key, _) = Said::by(data).how?;
+    let (key, _) = SpecificationKeys::by(data).how?;
     let name = key.as_str()?;
     let erases = erases(facts, doc);
     let is_beside = |part: &CloudPart| {
@@ -48,30 +49,30 @@ fn word(facts: &SetFacts<'_>, doc: DocId, source: &PartSource<'_>) -> Option<Dia
     let title = source.kind.as_str();
     let (message, note) = if erases {
         let note = if source.kind.is_user_data() {
-            "it says how that is combined with other sources, and has no class `dict`"
+            "it controls how this is combined with other sources, and has no class `dict`"
         } else {
-            "cloud-init reads it once more when it completes the system's configuration, and it \
-             has no class `dict`"
+            "cloud-init reads it again when it completes the system's configuration, and it has no \
+             class `dict`"
         };
-        (format!("all of {title} is lost: `{name}` stays in what is merged of it"), note)
+        (format!("all of {title} is lost: `{name}` stays in the merged data"), note)
     } else {
         (
-            format!("`{name}` stays in what is merged of {title}"),
-            "it says how that is combined with other sources: what counts less can win by it, or \
-             what counts more be lost",
+            format!("`{name}` stays in the merged data of {title}"),
+            "it controls how this is combined with other sources: values of higher priority can be \
+             lost",
         )
     };
     let help = if is_beside {
-        "take it out: `merge_how` says how the part is merged"
+        "remove it: `merge_how` controls how the part is merged"
     } else {
-        "take it out: it does not say how the patch is applied"
+        "remove it: it does not affect how the patch is applied"
     };
-    let finding = Diagnostic::new(&RULE, message, Label::new(key.span, "is not taken out"));
+    let finding = Diagnostic::new(&RULE, message, Label::new(key.span, "not removed"));
     let document = facts.facts.graph.recipe(doc).key.clone();
     Some(finding.note(note).help(help).about(name).document(document))
 }
 
-/// Whether nothing of the source is in what is combined.
+/// Whether nothing of the source is in the combined result.
 fn erases(facts: &SetFacts<'_>, doc: DocId) -> bool {
     facts.problems().any(|problem| {
         let ProblemKind::Laid { source, notice } = &problem.kind else { return false };

@@ -1,11 +1,11 @@
-//! `lost-keys`: lists and keys of one part or source that are lost to another.
+//! `lost-keys`: lists or keys of one part or source that another overrides.
 
 use std::collections::HashMap;
 
 use super::SetFacts;
-use super::laying::MergedDocument;
+use super::merged_document::MergedDocument;
 use crate::diagnostic::{Diagnostic, Label, Severity};
-use crate::merge::cloud_init::{Class, Dialect, Fact, Kept, Laying, Notice, Replaced};
+use crate::merge::cloud_init::{Class, Dialect, Fact, Kept, MergeRules, Notice, Replaced};
 use crate::source::{FileId, Span};
 use crate::system::cloud_init::part::CloudPart;
 use crate::system::cloud_init::{Set, SourceKind};
@@ -13,39 +13,39 @@ use crate::system::cloud_init::{Set, SourceKind};
 super::super::rule!(
     "lost-keys",
     Warning,
-    "lists or keys of one cloud-init part or source that are lost to another"
+    "lists or keys of a cloud-init part or source that another overrides"
 );
 
-/// Maximum number of lost keys that a finding names, and of places that it shows.
+/// Maximum number of lost keys listed and of locations shown in one finding.
 const MAX_NAMED: usize = 8;
 
-/// The line that joins lists.
+/// Specification that joins lists.
 const JOINING: &str = "merge_how: dict(recurse_list)+list(append)";
 
-/// The findings about one laying: one for each source that keeps its values.
+/// Findings of one merge step, one for each overriding source.
 ///
-/// None where the words of the set or the part say how it is to be, and in the dialect of the
+/// Empty if the set or the part has a specification that decides this, and in the dialect of the
 /// first documentation, which joins lists.
-pub(super) fn word(
+pub(super) fn report(
     set: &SetFacts<'_>,
-    laid: &MergedDocument<'_>,
+    merged: &MergedDocument<'_>,
     notices: &[&Notice],
     promises: &Promises,
 ) -> Vec<Diagnostic> {
-    match laid.dialect {
-        Dialect::Current if laid.asked.is_none() => {}
+    match merged.dialect {
+        Dialect::Current if merged.asked.is_none() => {}
         Dialect::Current | Dialect::Documented => return Vec::new(),
     }
-    if laid.is_lower() {
-        word_lower(set, laid, notices)
+    if merged.is_lower() {
+        report_lower(set, merged, notices)
     } else {
-        word_part(laid, notices, promises)
+        report_part(merged, notices, promises)
     }
 }
 
-/// A part of user-data that replaces what earlier parts have.
-fn word_part(
-    laid: &MergedDocument<'_>,
+/// A part of user-data that replaces values of earlier parts.
+fn report_part(
+    merged: &MergedDocument<'_>,
     notices: &[&Notice],
     promises: &Promises,
 ) -> Vec<Diagnostic> {
@@ -63,12 +63,12 @@ fn word_part(
             Fact::Replaced(Replaced::Key) => notice.place.parent().unwrap_or_default(),
             _ => notice.place.clone(),
         };
-        laid.at(&place, notice.at)
+        merged.at(&place, notice.at)
     });
     let lost = LostKeys {
-        names: names(laid, &lost),
+        names: names(merged, &lost),
         overriding: places.collect(),
-        losing: lost.iter().map(|notice| laid.facts.first_line(notice.old)).collect(),
+        losing: lost.iter().map(|notice| merged.facts.first_line(notice.old)).collect(),
     };
     let class = if of(&[Replaced::Items]).is_empty() { Class::Dict } else { Class::List };
     let has_text = !of(&[Replaced::Text]).is_empty();
@@ -78,35 +78,35 @@ fn word_part(
         JOINING
     };
     let staying = of(&[Replaced::Other]).first().map(|notice| {
-        let place = laid.shown(&notice.place).filter(|_| !notice.secret);
+        let place = merged.shown(&notice.place).filter(|_| !notice.secret);
         let what = place.map_or_else(|| "a value".to_owned(), |place| format!("`{place}`"));
-        format!("; then {what} of the earlier part stays, too, unless you remove it there")
+        format!("; {what} of the earlier part is then kept as well, unless you remove it there")
     });
     let help = format!(
-        "add `{line}` to this part to keep both{}; `merge_how: dict(replace)` says that this is \
-             meant",
+        "add `{line}` to this part to keep both{}; write `merge_how: dict(replace)` if this is \
+             intended",
         staying.unwrap_or_default()
     );
     let message = lost.message("of an earlier part", "this part replaces");
-    let finding = lost.word(laid, message).note(
-        "a part that does not say how it is merged replaces each top-level key of the parts \
-         before it, as a whole",
+    let finding = lost.report(merged, message).note(
+        "a part without a merge specification replaces each top-level key of earlier parts as a \
+         whole",
     );
-    vec![levelled(finding, laid.part.is_some_and(|part| keep(promises, part, class))).help(help)]
+    vec![levelled(finding, merged.part.is_some_and(|part| keep(promises, part, class))).help(help)]
 }
 
-/// A source that is laid below others, which keep their lists. Within one source the order of
-/// files is a choice.
-fn word_lower(
+/// A source merged below others that keep their lists. Within one source the order of files is a
+/// choice.
+fn report_lower(
     set: &SetFacts<'_>,
-    laid: &MergedDocument<'_>,
+    merged: &MergedDocument<'_>,
     notices: &[&Notice],
 ) -> Vec<Diagnostic> {
     let is_lost = |notice: &&&Notice| {
         let is_list = notice.old_class == Some(Class::List);
         notice.fact == Fact::Lost(Kept::NoListRecursion) && is_list && !notice.is_contained
     };
-    if laid.part.is_some() {
+    if merged.part.is_some() {
         return Vec::new();
     }
     let mut by_winner: Vec<(Option<SourceKind>, Vec<&Notice>)> = Vec::new();
@@ -118,55 +118,55 @@ fn word_lower(
         }
     }
     let word = |(winner, notices): (Option<SourceKind>, Vec<&Notice>)| {
-        let places = notices.iter().map(|notice| laid.first_at(&notice.place, notice.old));
+        let places = notices.iter().map(|notice| merged.first_at(&notice.place, notice.old));
         let lost = LostKeys {
-            names: names(laid, &notices),
+            names: names(merged, &notices),
             overriding: places.collect(),
-            losing: notices.iter().map(|notice| laid.at(&notice.place, notice.at)).collect(),
+            losing: notices.iter().map(|notice| merged.at(&notice.place, notice.at)).collect(),
         };
-        let loser = title(set, laid);
+        let loser = title(set, merged);
         let winner = winner.map_or("a source of higher priority", SourceKind::as_str);
         let message = lost.message(&format!("of {loser}"), &format!("{winner} has"));
-        let finding = lost.word(laid, message).note(
-            "where sources are combined, a list that counts more replaces one that counts less as \
-             a whole",
+        let finding = lost.report(merged, message).note(
+            "when sources are combined, a list of higher priority replaces one of lower priority \
+             as a whole",
         );
         levelled(finding, set.set.is_undecided).help(format!(
-            "make what {loser} has a further part of {winner} that says `{JOINING}` to keep both: \
-             no `merge_how` reaches from one source to another"
+            "to keep both, move the keys of {loser} into a further part of {winner} with \
+             `{JOINING}`: `merge_how` does not apply across sources"
         ))
     };
     by_winner.into_iter().map(word).collect()
 }
 
 /// Name of the source whose keys are lost, for headlines.
-fn title<'a>(set: &SetFacts<'_>, laid: &'a MergedDocument<'_>) -> &'a str {
+fn title<'a>(set: &SetFacts<'_>, merged: &'a MergedDocument<'_>) -> &'a str {
     let has_conf_d = set.set.read_sources().any(|source| source.kind == SourceKind::ConfD);
-    match laid.facts.sets.member(laid.over).and_then(|member| member.source) {
+    match merged.facts.sets.member(merged.over).and_then(|member| member.source) {
         Some(SourceKind::Base) if has_conf_d => "the system's configuration",
-        Some(_) | None => laid.name(),
+        Some(_) | None => merged.name(),
     }
 }
 
-/// The source that a file gives parts of.
+/// Source that a file's parts belong to.
 fn source_of(set: &Set<'_>, file: FileId) -> Option<SourceKind> {
     let has_file = |part: &CloudPart| part.span.file == file;
     set.sources.iter().find(|source| source.parts().any(has_file)).map(|source| source.kind)
 }
 
-/// The places of keys as text; none where one of them may not be shown.
-fn names(laid: &MergedDocument<'_>, notices: &[&Notice]) -> Option<Vec<String>> {
-    let name = |notice: &&Notice| laid.shown(&notice.place).filter(|_| !notice.secret);
+/// Formats the places of keys; `None` if one of them must not be shown.
+fn names(merged: &MergedDocument<'_>, notices: &[&Notice]) -> Option<Vec<String>> {
+    let name = |notice: &&Notice| merged.shown(&notice.place).filter(|_| !notice.secret);
     notices.iter().map(name).collect()
 }
 
-/// Keys that one value overrides at once.
+/// Keys overridden by one value.
 struct LostKeys {
-    /// The keys; none where they may not be shown.
+    /// The keys; `None` if they must not be shown.
     names: Option<Vec<String>>,
-    /// The texts that override them, in the same order.
+    /// Spans of the overriding values, in the same order.
     overriding: Vec<Span>,
-    /// Where they are written.
+    /// Spans where the lost keys are written.
     losing: Vec<Span>,
 }
 
@@ -187,17 +187,17 @@ impl LostKeys {
         }
     }
 
-    fn word(&self, laid: &MergedDocument<'_>, message: String) -> Diagnostic {
-        let label = Label::new(self.overriding[0], "overrides what is there");
+    fn report(&self, merged: &MergedDocument<'_>, message: String) -> Diagnostic {
+        let label = Label::new(self.overriding[0], "overrides the earlier value");
         let mut finding = Diagnostic::new(&RULE, message, label);
         let mut known = vec![self.overriding[0]];
-        let others = self.overriding.iter().map(|at| (*at, "overrides, too"));
+        let others = self.overriding.iter().map(|at| (*at, "also overrides"));
         let lost = self.losing.iter().map(|at| (*at, "lost"));
         for (at, label) in others.take(MAX_NAMED).chain(lost.take(MAX_NAMED)) {
-            // Of secrets not even the number may be reported.
+            // Not even the number of secrets may be reported.
             if self.names.is_some() && !known.contains(&at) {
                 known.push(at);
-                finding = finding.related(laid.facts.first_line(at), label);
+                finding = finding.related(merged.facts.first_line(at), label);
             }
         }
         let first = self.names.as_ref().and_then(|names| names.first());
@@ -205,23 +205,23 @@ impl LostKeys {
     }
 }
 
-/// A warning where the first documentation promises more and the user chose no dialect, or else a
-/// note.
+/// Makes the finding a note, unless the first documentation promises to keep both and no dialect is
+/// chosen.
 fn levelled(finding: Diagnostic, is_promised: bool) -> Diagnostic {
     if !is_promised {
         return Diagnostic { severity: Severity::Note, ..finding };
     }
     finding.note(
-        "cloud-init's first documentation promises to keep both (`dialect: documented`); \
-         `dialect: current` in `layercake.yaml`, or `--dialect current`, says that this is meant",
+        "cloud-init's first documentation promises to keep both (`dialect: documented`); set \
+         `dialect: current` in `layercake.yaml`, or pass `--dialect current`, if this is intended",
     )
 }
 
-/// The merge rules of the first documentation for each part of a set without a chosen dialect.
-pub(super) type Promises = HashMap<*const CloudPart, Laying>;
+/// Merge rules of the first documentation by part, for a set without a chosen dialect.
+pub(super) type Promises = HashMap<*const CloudPart, MergeRules>;
 
-/// The merge rules of the first documentation, if one of the notices is about a part without a
-/// merge specification.
+/// Merge rules of the first documentation, if a notice concerns a part without a merge
+/// specification.
 pub(super) fn promises<'n>(
     set: &Set<'_>,
     mut notices: impl Iterator<Item = &'n Notice>,
@@ -229,11 +229,11 @@ pub(super) fn promises<'n>(
     if !set.is_undecided || !notices.any(|notice| matches!(notice.fact, Fact::Replaced(_))) {
         return Promises::new();
     }
-    let layings = set.as_documented().into_iter();
-    layings.map(|(part, laying)| (std::ptr::from_ref(part), laying)).collect()
+    let parts = set.as_documented().into_iter();
+    parts.map(|(part, rules)| (std::ptr::from_ref(part), rules)).collect()
 }
 
-/// Whether both of two values of this type would be kept where this part is laid.
+/// Whether the first documentation keeps both of two values of this type when merging this part.
 fn keep(promises: &Promises, part: &CloudPart, class: Class) -> bool {
-    promises.get(&std::ptr::from_ref(part)).is_some_and(|laying| laying.keeps(class))
+    promises.get(&std::ptr::from_ref(part)).is_some_and(|rules| rules.keeps(class))
 }

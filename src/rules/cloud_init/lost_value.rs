@@ -1,7 +1,6 @@
-//! `lost-value`: a value of a part that is not taken over where it meets
-//! another.
+//! `lost-value`: a value of a part that is dropped when it is merged with another.
 
-use super::laying::MergedDocument;
+use super::merged_document::MergedDocument;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Class, Dialect, Kept, Notice};
 use crate::yaml::path::{Location, Piece};
@@ -9,28 +8,32 @@ use crate::yaml::path::{Location, Piece};
 super::super::rule!(
     "lost-value",
     Warning,
-    "a value of a cloud-init part that is not taken over where it meets another"
+    "value of a cloud-init part that is dropped when it is merged"
 );
 
-/// None where it is meant so.
-pub(super) fn word(laid: &MergedDocument<'_>, notice: &Notice, kept: Kept) -> Option<Diagnostic> {
-    if is_meant(laid, notice, kept) || is_specification(&notice.place) {
+/// Returns `None` if the loss is intended.
+pub(super) fn report(
+    merged: &MergedDocument<'_>,
+    notice: &Notice,
+    kept: Kept,
+) -> Option<Diagnostic> {
+    if is_meant(merged, notice, kept) || is_specification(&notice.place) {
         return None;
     }
-    let LostValueMessage { why, help } = words(laid, notice, kept)?;
-    let shown = laid.shown(&notice.place);
+    let LostValueMessage { why, help } = words(merged, notice, kept)?;
+    let shown = merged.shown(&notice.place);
     let message = match &shown {
         Some(place) => format!("`{place}` is lost: {why}"),
         None => format!("a value is lost: {why}"),
     };
-    let at = laid.at(&notice.place, notice.at);
-    let finding = Diagnostic::new(&RULE, message, Label::new(at, "not taken over"))
-        .related(laid.facts.first_line(notice.old), "this stays")
+    let at = merged.at(&notice.place, notice.at);
+    let finding = Diagnostic::new(&RULE, message, Label::new(at, "dropped"))
+        .related(merged.facts.first_line(notice.old), "this value is kept")
         .help(help);
     Some(finding.about(shown.unwrap_or_default()))
 }
 
-/// In the dialect of 2013 a merge specification is data, which meets that of other parts.
+/// In the 2013 dialect a merge specification is data that is merged like any other.
 fn is_specification(place: &Location) -> bool {
     let key = place.0.first().and_then(|piece| match piece {
         Piece::Key(key) => key.as_str(),
@@ -39,25 +42,25 @@ fn is_specification(place: &Location) -> bool {
     matches!(key, Some("merge_how" | "merge_type"))
 }
 
-/// Whether the present value is meant to stay: because it counts more, or because the part says so.
-/// The specification itself is reported where its effect does not depend on the value.
-fn is_meant(laid: &MergedDocument<'_>, notice: &Notice, kept: Kept) -> bool {
-    let keeps = laid.is_lower() || laid.asks(Class::Dict, &["no_replace"]);
+/// Whether the existing value is meant to be kept, because it has higher priority or the
+/// specification says so. Specifications that never have an effect are reported by other rules.
+fn is_meant(merged: &MergedDocument<'_>, notice: &Notice, kept: Kept) -> bool {
+    let keeps = merged.is_lower() || merged.asks(Class::Dict, &["no_replace"]);
     match kept {
         Kept::Null | Kept::NoReplace | Kept::DiscardedNonList => true,
         Kept::Scalar | Kept::UnhandledType => keeps,
-        Kept::NotAMapping | Kept::NoExtend | Kept::NoAppend => laid.is_lower(),
+        Kept::NotAMapping | Kept::NoExtend | Kept::NoAppend => merged.is_lower(),
         Kept::NoListRecursion | Kept::NoTextRecursion if other_type(notice, kept).is_some() => {
             keeps
         }
-        Kept::NoListRecursion => keeps || laid.asks(Class::List, &["append", "prepend"]),
-        Kept::NoTextRecursion => keeps || laid.asks(Class::Str, &["append"]),
+        Kept::NoListRecursion => keeps || merged.asks(Class::List, &["append", "prepend"]),
+        Kept::NoTextRecursion => keeps || merged.asks(Class::Str, &["append"]),
         Kept::MissingClass(Class::Dict) => true,
         Kept::MissingClass(Class::List) => {
-            laid.is_lower() || laid.asks(Class::Dict, &["recurse_list", "recurse_array"])
+            merged.is_lower() || merged.asks(Class::Dict, &["recurse_list", "recurse_array"])
         }
         Kept::MissingClass(Class::Str) => {
-            laid.is_lower() || laid.asks(Class::Dict, &["recurse_str"])
+            merged.is_lower() || merged.asks(Class::Dict, &["recurse_str"])
         }
     }
 }
@@ -67,31 +70,31 @@ struct LostValueMessage {
     help: String,
 }
 
-fn words(laid: &MergedDocument<'_>, notice: &Notice, kept: Kept) -> Option<LostValueMessage> {
+fn words(merged: &MergedDocument<'_>, notice: &Notice, kept: Kept) -> Option<LostValueMessage> {
     let message = |why: &str, help: &str| {
         Some(LostValueMessage { why: why.to_owned(), help: help.to_owned() })
     };
     if let Some(class) = other_type(notice, kept) {
         return Some(LostValueMessage {
-            why: format!("what it meets is a {}", singular(class)),
-            help: format!("write it as a {}, or take one of the two out", singular(class)),
+            why: format!("the existing value is a {}", singular(class)),
+            help: format!("write it as a {}, or remove one of the two", singular(class)),
         });
     }
     match kept {
         Kept::Null | Kept::NoReplace | Kept::DiscardedNonList | Kept::NotAMapping => None,
-        Kept::Scalar | Kept::UnhandledType => Some(scalar(laid)),
+        Kept::Scalar | Kept::UnhandledType => Some(scalar(merged)),
         Kept::NoListRecursion => message(
             "`dict` lacks `recurse_list`",
-            "write `dict(recurse_list)+list(append)` to join the lists; `dict(no_replace)` says \
-             that this is meant",
+            "write `dict(recurse_list)+list(append)` to join the lists, or `dict(no_replace)` if \
+             this is intended",
         ),
         Kept::NoTextRecursion => message(
             "`dict` lacks `recurse_str`",
-            "write `dict(recurse_str)` and `str()` to take the new text; `dict(no_replace)` says \
-             that this is meant",
+            "write `dict(recurse_str)` and `str()` to use the new string, or `dict(no_replace)` if \
+             this is intended",
         ),
         Kept::MissingClass(class) => Some(LostValueMessage {
-            why: format!("no class is asked for that merges into {}", plural(class)),
+            why: format!("the specification has no class that merges into {}", plural(class)),
             help: format!("add `{}()`", class.as_str()),
         }),
         Kept::NoExtend => message("`list` lacks `extend`", "write `list(extend)`"),
@@ -99,23 +102,22 @@ fn words(laid: &MergedDocument<'_>, notice: &Notice, kept: Kept) -> Option<LostV
     }
 }
 
-/// One of the two is neither mapping, list nor text.
-fn scalar(laid: &MergedDocument<'_>) -> LostValueMessage {
-    let (replace, keep) = match laid.dialect {
-        Dialect::Current => ("replace", "; `dict(no_replace)` says that this is meant"),
+/// Message for a value that is neither mapping, list nor string.
+fn scalar(merged: &MergedDocument<'_>) -> LostValueMessage {
+    let (replace, keep) = match merged.dialect {
+        Dialect::Current => ("replace", "; write `dict(no_replace)` if this is intended"),
         Dialect::Documented => ("overwrite", ""),
     };
     LostValueMessage {
-        why: format!("`dict` without `{replace}` keeps what is there"),
+        why: format!("`dict` without `{replace}` keeps the existing value"),
         help: format!(
-            "take it out here or in the earlier part, or write `dict({replace})`, which takes each \
-             value as a whole{keep}"
+            "remove it here or in the earlier part, or write `dict({replace})`, which replaces \
+             each value as a whole{keep}"
         ),
     }
 }
 
-/// The class of the old value, where the new one is of another type, so that no option would merge
-/// the two.
+/// Class of the old value if the new one has another type, so no option merges the two.
 fn other_type(notice: &Notice, kept: Kept) -> Option<Class> {
     let of_new = match kept {
         Kept::NotAMapping => return Some(Class::Dict),
@@ -137,7 +139,7 @@ fn singular(class: Class) -> &'static str {
     match class {
         Class::Dict => "mapping",
         Class::List => "list",
-        Class::Str => "text",
+        Class::Str => "string",
     }
 }
 
@@ -145,6 +147,6 @@ fn plural(class: Class) -> &'static str {
     match class {
         Class::Dict => "mappings",
         Class::List => "lists",
-        Class::Str => "texts",
+        Class::Str => "strings",
     }
 }

@@ -1,4 +1,4 @@
-//! `missing-merge-class`: a specification lacks a class that it needs.
+//! `missing-merge-class`: merge specification without a required class.
 
 use super::{SetFacts, SpecifiedPart, mergeable, option_at};
 use crate::diagnostic::{Diagnostic, Label, Severity};
@@ -6,28 +6,28 @@ use crate::merge::cloud_init::{Class, Dialect, Request};
 use crate::source::Span;
 
 super::super::rule!(
-    "missing-merge-class", Error, "a merge specification lacks a class that it needs";
+    "missing-merge-class", Error, "merge specification without a required class";
     Set(check)
 );
 
 fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     for specified in facts.specified() {
         if facts.set.dialect == Dialect::Documented && is_last(facts, &specified) {
-            // It says how the next part is merged.
+            // Its specification would apply to the next part.
             continue;
         }
         match specified.specification.first(Class::Dict) {
             None => found.extend(without_dict(facts.set.dialect, &specified)),
             Some(dict) => match facts.set.dialect {
                 Dialect::Current => found.extend(unreached(&specified, dict)),
-                // All values are merged there, by whatever class there is.
+                // In this dialect any class merges all values.
                 Dialect::Documented => {}
             },
         }
     }
 }
 
-/// Whether no part of its source comes after it.
+/// Whether it is the last part of its source.
 fn is_last(facts: &SetFacts<'_>, specified: &SpecifiedPart<'_>) -> bool {
     let mut sources = facts.set.sources.iter();
     sources.any(|source| {
@@ -38,13 +38,13 @@ fn is_last(facts: &SetFacts<'_>, specified: &SpecifiedPart<'_>) -> bool {
 fn without_dict(dialect: Dialect, specified: &SpecifiedPart<'_>) -> Option<Diagnostic> {
     let (message, label, help) = match dialect {
         Dialect::Current => (
-            "a part is passed over, since it names no class `dict`",
-            "no `dict` in it",
-            "add `dict(...)`, with the options that are meant, such as `dict(recurse_list)`",
+            "a part is ignored because its merge specification has no class `dict`",
+            "no `dict`",
+            "add `dict(...)`, with the intended options, such as `dict(recurse_list)`",
         ),
         Dialect::Documented => (
-            "the part after this one is passed over, since this one names no class `dict`",
-            "no `dict` in it",
+            "the next part is ignored because this merge specification has no class `dict`",
+            "no `dict`",
             "add `dict()`",
         ),
     };
@@ -52,17 +52,17 @@ fn without_dict(dialect: Dialect, specified: &SpecifiedPart<'_>) -> Option<Diagn
     let swallowed = specified.specification.requests.iter().find_map(swallowed_dict);
     let finding = Diagnostic::new(&RULE, message, Label::new(first_line(specified, at), label))
         .note(
-            "at the top a part is a mapping, and what is said of merging replaces the default \
-             completely: without `dict` nothing of the part is taken, and cloud-init does not say so",
+            "a part is a mapping at the top level, and a merge specification replaces the default \
+             completely: without `dict` cloud-init silently ignores the whole part",
         );
     let finding = match swallowed.filter(|_| !specified.is_secret()) {
-        Some(at) => finding.related(at, "without a `+` before it, this is no class but an option"),
+        Some(at) => finding.related(at, "without a preceding `+`, this is an option, not a class"),
         None => finding,
     };
     Some(finding.help(help))
 }
 
-/// The text of a specification: all of a string, of a list the first item.
+/// Span of a specification: a whole string, or the first item of a list.
 fn first_line(specified: &SpecifiedPart<'_>, at: Span) -> Span {
     match &specified.specification.requests[..] {
         [first, ..] if at.contains(first.at) => first.at,
@@ -70,17 +70,17 @@ fn first_line(specified: &SpecifiedPart<'_>, at: Span) -> Span {
     }
 }
 
-/// The option that was to be the class `dict`.
+/// Span of an option that was meant to be the class `dict`.
 fn swallowed_dict(request: &Request) -> Option<Span> {
     let options = request.unknown_options(Dialect::Current);
     options.into_iter().find(|it| it.word.value.contains("dict(")).map(|it| it.word.span)
 }
 
-/// Recursion into lists or texts for which no class is there.
+/// Findings for recursion into lists or strings without a class for them.
 fn unreached(specified: &SpecifiedPart<'_>, dict: &Request) -> Vec<Diagnostic> {
     let wants = |options: &[&str]| {
         options.iter().find_map(|option| option_at(&dict.settings, option)).filter(|_| {
-            // Then nothing is recursed into, which is another finding.
+            // `ineffective-merge-option` reports recursion beside `replace`.
             !dict.settings.has("replace")
         })
     };
@@ -89,17 +89,17 @@ fn unreached(specified: &SpecifiedPart<'_>, dict: &Request) -> Vec<Diagnostic> {
     let text = wants(&["recurse_str"]).filter(|_| lacks(Class::Str));
     let word = |(at, class, what): (Span, Class, &str)| {
         let class = class.as_str();
-        let message = format!("`dict` is to merge {what}, but no class `{class}` says how");
+        let message = format!("`dict` merges {what}, but the class `{class}` is missing");
         let finding = Diagnostic::new(&RULE, message, Label::new(at, format!("needs `{class}`")))
             .note(format!(
-                "a class that is not named is not there: {what} that are there by then stay as \
-                 they are, and the part's are lost"
+                "classes that are not listed are not used: existing {what} are kept unchanged, and \
+                 the {what} of the part are lost"
             ))
             .help(format!("add `+{class}(append)`, or `+{class}()` to replace"))
             .about(class);
         Diagnostic { severity: Severity::Warning, ..finding }
     };
     let list = list.map(|at| (at, Class::List, "lists"));
-    let text = text.map(|at| (at, Class::Str, "texts"));
+    let text = text.map(|at| (at, Class::Str, "strings"));
     list.into_iter().chain(text).map(word).collect()
 }

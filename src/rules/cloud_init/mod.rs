@@ -1,9 +1,8 @@
-//! The rules of cloud-init: what is wrong with parts, and with how they are
-//! merged (`cloud-init.md` 9 and 12).
+//! Rules for cloud-init: defects of parts and of their merging (`cloud-init.md` 9 and 12).
 //!
-//! A fault of a part by itself is reported with its file ([`word_user_data`]). The other rules look
-//! at one set of a site at a time. Where a part is in several sets, or a set in several sites, its
-//! faults are reported once.
+//! Faults of a single part are reported with its file ([`report_user_data`]). The other rules check
+//! one set of a site at a time. Faults of a part in several sets, or of a set in several sites, are
+//! reported once.
 
 pub(super) mod broken_mime;
 pub(super) mod displaced_value;
@@ -13,11 +12,11 @@ pub(super) mod ignored_merge_header;
 pub(super) mod ineffective_merge_how;
 pub(super) mod ineffective_merge_option;
 pub(super) mod invalid_conf_d;
-mod laying;
 pub(super) mod leaked_merge_type;
 pub(super) mod leaking_specification;
 pub(super) mod lost_keys;
 pub(super) mod lost_value;
+mod merged_document;
 pub(super) mod missing_merge_class;
 pub(super) mod null_without_delete;
 pub(super) mod refused_merge_specification;
@@ -46,7 +45,7 @@ use crate::system::cloud_init::{PartSource, Set};
 /// Facts about one set of a site.
 #[derive(Clone, Copy)]
 pub(super) struct SetFacts<'a> {
-    /// The site, rendered.
+    /// The rendered site.
     facts: &'a SiteFacts<'a>,
     /// The set.
     set: &'a Set<'a>,
@@ -55,7 +54,7 @@ pub(super) struct SetFacts<'a> {
 }
 
 impl<'a> SetFacts<'a> {
-    /// The notices of the engine from merging the set.
+    /// The engine's notices about merging the set.
     fn problems(self) -> impl Iterator<Item = &'a Problem> {
         let problems = self.facts.rendered.problems.iter();
         problems.filter(move |problem| {
@@ -65,15 +64,15 @@ impl<'a> SetFacts<'a> {
     }
 }
 
-/// A part that says how it is merged, in words that can be read.
+/// Part with a valid merge specification.
 struct SpecifiedPart<'a> {
     part: &'a CloudPart,
     specification: Specification,
 }
 
 impl<'a> SetFacts<'a> {
-    /// The parts of the set that say how they are merged. The reason why others cannot be read is
-    /// reported where they are merged.
+    /// Parts of the set with a valid merge specification. Invalid ones are reported when they are
+    /// merged.
     fn specified(self) -> impl Iterator<Item = SpecifiedPart<'a>> {
         let parts = self.set.sources.iter().flat_map(mergeable);
         parts.filter_map(move |part| self.specification(part))
@@ -87,13 +86,13 @@ impl<'a> SetFacts<'a> {
 }
 
 impl SpecifiedPart<'_> {
-    /// Whether no text of it may be shown.
+    /// Whether its text must not be shown.
     fn is_secret(&self) -> bool {
         self.part.data.secret
     }
 }
 
-/// The mappings of a source that there are to merge, in order.
+/// Mappings of a source that are merged, in order.
 fn mergeable<'a>(source: &PartSource<'a>) -> impl Iterator<Item = &'a CloudPart> {
     source.parts().filter(|part| match part.kind {
         PartKind::CloudConfig => !part.data.is_null(),
@@ -101,7 +100,7 @@ fn mergeable<'a>(source: &PartSource<'a>) -> impl Iterator<Item = &'a CloudPart>
     })
 }
 
-/// The place of an option; none where it is not set.
+/// Span of an option; `None` if it is not set.
 fn option_at(settings: &Settings, option: &str) -> Option<Span> {
     match settings {
         Settings::Words { words, .. } => {
@@ -111,43 +110,42 @@ fn option_at(settings: &Settings, option: &str) -> Option<Span> {
     }
 }
 
-/// Facts about the parts that one file gives cloud-init.
+/// Facts about the parts in one user-data file.
 pub(crate) struct UserDataFacts<'a> {
-    /// All texts.
+    /// All source texts.
     pub(crate) sources: &'a SourceMap,
-    /// All that was read of it.
+    /// Everything that was read from the file.
     pub(crate) read: &'a UserData,
-    /// The places of secrets in the texts that it is made of.
+    /// Spans of secrets in the texts that it contains.
     pub(crate) secrets: Vec<Span>,
 }
 
 impl UserDataFacts<'_> {
-    /// A text that is written at a place, for a message.
+    /// Text at a span for a message, or a placeholder for a secret.
     fn shown(&self, at: Span, text: &str) -> String {
         let is_secret = self.secrets.iter().any(|secret| secret.contains(at));
         if is_secret { "(hidden)".into() } else { text.lines().next().unwrap_or_default().into() }
     }
 
-    /// The first line of the text at a place.
+    /// Span of the first line of the text at `at`.
     fn first_line(&self, at: Span) -> Span {
         self.sources.first_line(at)
     }
 }
 
-/// Findings about the contents of a file for cloud-init, before any of it is merged; without those
-/// about its YAML.
-pub(crate) fn word_user_data(facts: &UserDataFacts<'_>) -> Vec<Diagnostic> {
+/// Findings about a user-data file before merging, except those about its YAML.
+pub(crate) fn report_user_data(facts: &UserDataFacts<'_>) -> Vec<Diagnostic> {
     let read = facts.read;
     let of_parts = read.parts.iter().flat_map(causes);
     let used = read.faults.iter().chain(of_parts);
-    let used = used.filter_map(|fault| word_fault(facts, fault, fault.kind.cost()));
+    let used = used.filter_map(|fault| report_fault(facts, fault, fault.kind.cost()));
     let given_up = read.aborted.iter();
-    let given_up = given_up.filter_map(|fault| word_fault(facts, fault, FaultCost::UserData));
+    let given_up = given_up.filter_map(|fault| report_fault(facts, fault, FaultCost::UserData));
     let templates = read.parts.iter().filter(|part| match part.kind {
         PartKind::Template => true,
         PartKind::CloudConfig | PartKind::JsonPatch(_) | PartKind::Other(_) => false,
     });
-    let found = used.chain(given_up).chain(templates.map(unrendered_template::word));
+    let found = used.chain(given_up).chain(templates.map(unrendered_template::report));
     let mut found: Vec<Diagnostic> = found.collect();
     for finding in &mut found {
         name_origin(facts.sources, finding);
@@ -155,8 +153,8 @@ pub(crate) fn word_user_data(facts: &UserDataFacts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// The faults of a part, without consequences of other faults: data that cannot be decompressed is
-/// not UTF-8 either, and without UTF-8 no content type is found.
+/// Faults of a part, without consequences of other faults: data that cannot be decompressed is not
+/// UTF-8 either, and without UTF-8 no content type is found.
 fn causes(part: &CloudPart) -> impl Iterator<Item = &PartFault> {
     let has = |wanted: fn(&PartFaultKind) -> bool| part.faults.iter().any(|it| wanted(&it.kind));
     let is_compressed = has(|kind| matches!(kind, PartFaultKind::NotGzip(_)));
@@ -167,7 +165,7 @@ fn causes(part: &CloudPart) -> impl Iterator<Item = &PartFault> {
     })
 }
 
-/// Adds to a finding in a decoded text the place of the encoded text.
+/// Adds the location of the encoded text to a finding in a decoded text.
 pub(super) fn name_origin(sources: &SourceMap, finding: &mut Diagnostic) {
     let Some(from) = sources.get(finding.primary.span.file).decoded_from() else { return };
     let label = Label::new(sources.first_line(sources.written(from)), "decoded from this");
@@ -176,24 +174,28 @@ pub(super) fn name_origin(sources: &SourceMap, finding: &mut Diagnostic) {
     }
 }
 
-/// None where another finding says it.
-fn word_fault(facts: &UserDataFacts<'_>, fault: &PartFault, cost: FaultCost) -> Option<Diagnostic> {
+/// Finding for a fault of a part. Returns `None` if another finding reports it.
+fn report_fault(
+    facts: &UserDataFacts<'_>,
+    fault: &PartFault,
+    cost: FaultCost,
+) -> Option<Diagnostic> {
     use PartFaultKind as Fault;
     let at = fault.at;
     Some(match &fault.kind {
-        Fault::HeaderCase { expected } => ignored_merge_header::word_case(facts, at, expected),
-        Fault::IgnoredHeader(carrier) => ignored_merge_header::word_carrier(facts, at, *carrier),
-        Fault::NotRendered => unrendered_template::word_never(facts, at),
-        Fault::Unrecognized(likeness) => unrecognized_part::word_text(facts, at, likeness),
-        Fault::UnknownType(name) => unrecognized_part::word_type(facts, at, name),
-        Fault::Nested(carrier) => unrecognized_part::word_nested(facts, at, *carrier),
-        Fault::Entry(found) => unrecognized_part::word_entry(facts, at, found),
-        Fault::RemoteInclude => remote_include::word(facts, at),
-        Fault::NoEndBoundary => broken_mime::word_end(facts, at),
-        Fault::BrokenBase64 => broken_mime::word_base64(facts, at),
-        Fault::BrokenUuencode => broken_mime::word_uuencode(facts, at),
-        Fault::Mangled { is_readable: true } => broken_mime::word_mangled(facts, at),
-        Fault::OverLimit(limit) => over_limit::word_user_data(facts.first_line(at), *limit),
+        Fault::HeaderCase { expected } => ignored_merge_header::report_case(facts, at, expected),
+        Fault::IgnoredHeader(carrier) => ignored_merge_header::report_carrier(facts, at, *carrier),
+        Fault::NotRendered => unrendered_template::report_never(facts, at),
+        Fault::Unrecognized(likeness) => unrecognized_part::report_text(facts, at, likeness),
+        Fault::UnknownType(name) => unrecognized_part::report_type(facts, at, name),
+        Fault::Nested(carrier) => unrecognized_part::report_nested(facts, at, *carrier),
+        Fault::Entry(found) => unrecognized_part::report_entry(facts, at, found),
+        Fault::RemoteInclude => remote_include::report(facts, at),
+        Fault::NoEndBoundary => broken_mime::report_end(facts, at),
+        Fault::BrokenBase64 => broken_mime::report_base64(facts, at),
+        Fault::BrokenUuencode => broken_mime::report_uuencode(facts, at),
+        Fault::Mangled { is_readable: true } => broken_mime::report_mangled(facts, at),
+        Fault::OverLimit(limit) => over_limit::report_user_data(facts.first_line(at), *limit),
         Fault::Mangled { is_readable: false }
         | Fault::NoText
         | Fault::Documents(_)
@@ -208,12 +210,12 @@ fn word_fault(facts: &UserDataFacts<'_>, fault: &PartFault, cost: FaultCost) -> 
         | Fault::MissingInclude
         | Fault::IncludeCycle
         | Fault::NoBoundary
-        | Fault::NoParts => return dropped_part::word(facts, fault, cost),
+        | Fault::NoParts => return dropped_part::report(facts, fault, cost),
     })
 }
 
 /// Findings in the sets of a site.
-pub(super) fn word(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
+pub(super) fn report(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let identity =
         |finding: &Diagnostic| (finding.rule.name, finding.primary.span, finding.message.clone());
     let mut found: Vec<Diagnostic> = Vec::new();

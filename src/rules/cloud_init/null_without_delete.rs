@@ -1,52 +1,52 @@
-//! `null-without-delete`: a null that deletes nothing.
+//! `null-without-delete`: a null that does not delete its key.
 
-use super::laying::MergedDocument;
+use super::merged_document::MergedDocument;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Class, Notice, Remains};
 
 super::super::rule!(
     "null-without-delete",
     Warning,
-    "a null in a cloud-init part that takes no key away"
+    "null in a cloud-init part that does not delete its key"
 );
 
-/// None where it is meant so.
-pub(super) fn word(
-    laid: &MergedDocument<'_>,
+/// Returns `None` if keeping the old value is intended.
+pub(super) fn report(
+    merged: &MergedDocument<'_>,
     notice: &Notice,
     remains: Remains,
 ) -> Option<Diagnostic> {
     let is_meant = match remains {
-        Remains::Old => laid.is_lower() || laid.asks(Class::Dict, &["no_replace"]),
+        Remains::Old => merged.is_lower() || merged.asks(Class::Dict, &["no_replace"]),
         Remains::Null => false,
     };
     if is_meant {
         return None;
     }
-    let shown = laid.shown(&notice.place);
+    let shown = merged.shown(&notice.place);
     let (message, label) = match (remains, &shown) {
         (Remains::Old, Some(place)) => {
-            (format!("the null at `{place}` deletes nothing"), "the old value stays")
+            (format!("the null at `{place}` deletes nothing"), "the old value is kept")
         }
-        (Remains::Old, None) => ("a null deletes nothing".to_owned(), "the old value stays"),
+        (Remains::Old, None) => ("a null deletes nothing".to_owned(), "the old value is kept"),
         (Remains::Null, Some(place)) => {
-            (format!("`{place}` becomes null, and stays"), "takes the value's place")
+            (format!("`{place}` becomes null and is not deleted"), "replaces the value")
         }
         (Remains::Null, None) => {
-            ("a value becomes null, and its key stays".to_owned(), "takes the value's place")
+            ("a value becomes null and is not deleted".to_owned(), "replaces the value")
         }
     };
-    let help = match (remains, laid.asked.is_some()) {
+    let help = match (remains, merged.asked.is_some()) {
         (Remains::Null, true) | (Remains::Old, _) => {
-            "add `allow_delete` to `dict`, which takes the key away"
+            "add `allow_delete` to `dict` to delete the key"
         }
         (Remains::Null, false) => {
-            "write `merge_how: dict(replace,allow_delete)+list()+str()`, which takes the key away"
+            "add `merge_how: dict(replace,allow_delete)+list()+str()` to delete the key"
         }
     };
-    let at = laid.at(&notice.place, notice.at);
+    let at = merged.at(&notice.place, notice.at);
     let finding = Diagnostic::new(&RULE, message, Label::new(at, label))
-        .related(laid.facts.first_line(notice.old), "the value that it meets")
+        .related(merged.facts.first_line(notice.old), "the old value")
         .help(help);
     Some(finding.about(shown.unwrap_or_default()))
 }

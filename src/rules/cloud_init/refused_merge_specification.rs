@@ -1,5 +1,5 @@
-//! `refused-merge-specification`: a merge specification that cloud-init honours, and that its own
-//! schema refuses.
+//! `refused-merge-specification`: merge specification that cloud-init accepts but its schema
+//! rejects.
 
 use super::{SetFacts, SpecifiedPart};
 use crate::diagnostic::{Diagnostic, Label};
@@ -10,21 +10,21 @@ use crate::yaml::path::Piece;
 super::super::rule!(
     "refused-merge-specification",
     Note,
-    "a merge specification that cloud-init heeds, and its own schema refuses";
+    "merge specification that cloud-init accepts but its schema rejects";
     Set(check)
 );
 
 fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     match facts.set.dialect {
         Dialect::Current => {}
-        // The schema is of today.
+        // The schema is that of current cloud-init versions.
         Dialect::Documented => return,
     }
     let clean = facts.specified().filter(|it| !is_reported_otherwise(it));
-    found.extend(clean.filter_map(|it| word(&it)));
+    found.extend(clean.filter_map(|it| report(&it)));
 }
 
-/// Whether other rules say already what is wrong with it.
+/// Whether other rules report the specification.
 fn is_reported_otherwise(specified: &SpecifiedPart<'_>) -> bool {
     specified.specification.requests.iter().any(|request| {
         let is_text = match &request.settings {
@@ -35,24 +35,24 @@ fn is_reported_otherwise(specified: &SpecifiedPart<'_>) -> bool {
     })
 }
 
-fn word(specified: &SpecifiedPart<'_>) -> Option<Diagnostic> {
+fn report(specified: &SpecifiedPart<'_>) -> Option<Diagnostic> {
     let data = &specified.part.data;
     let violation = violations(data).into_iter().next()?;
     let key = match violation.location.0.first() {
         Some(Piece::Key(key)) => key.as_str().unwrap_or_default().to_owned(),
         Some(Piece::Index(_)) | None => return None,
     };
-    let label = Label::new(violation.span(data), "not so in cloud-init's schema");
+    let label = Label::new(violation.span(data), "not allowed by cloud-init's schema");
     Some(
         Diagnostic::new(
             &RULE,
-            format!("`{key}` has a form that cloud-init's schema refuses"),
+            format!("`{key}` has a form that cloud-init's schema rejects"),
             label,
         )
-        .note("cloud-init heeds it all the same, and warns of it at boot")
+        .note("cloud-init still uses it, and logs a warning at boot")
         .help(
-            "write a text, such as `dict(recurse_list)+list(append)`, or a list whose items \
-                 have `name` (`dict`, `list` or `str`) and `settings` (a list) and nothing else",
+            "write a string, such as `dict(recurse_list)+list(append)`, or a list of items with \
+                 only `name` (`dict`, `list` or `str`) and `settings` (a list)",
         )
         .about(key),
     )

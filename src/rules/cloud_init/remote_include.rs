@@ -1,17 +1,17 @@
-//! `remote-include`: a part that is fetched from elsewhere.
+//! `remote-include`: a part that is fetched from a remote URL.
 
 use super::UserDataFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::super::rule!("remote-include", Note, "a part that is fetched from elsewhere");
+super::super::rule!("remote-include", Note, "part that is fetched from a remote URL");
 
-pub(super) fn word(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
+pub(super) fn report(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
     let label = Label::new(facts.first_line(at), "not in the repository");
-    Diagnostic::new(&RULE, "an included text is fetched at boot, and is not known here", label)
+    Diagnostic::new(&RULE, "included file that is fetched at boot and unknown to layercake", label)
         .note(
-            "what it holds is missing from what layercake merges; if it cannot be fetched, \
-             cloud-init gives up all user-data",
+            "layercake merges without its content; if it cannot be fetched, cloud-init drops all \
+             user-data",
         )
-        .help("keep the text in the repository, if what is merged is to be known before")
+        .help("keep the file in the repository to see the merged result")
 }

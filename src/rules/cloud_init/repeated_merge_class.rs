@@ -1,4 +1,4 @@
-//! `repeated-merge-class`: a merge class that is asked for twice.
+//! `repeated-merge-class`: duplicate merge class.
 
 use super::SetFacts;
 use crate::diagnostic::{Diagnostic, Label};
@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Label};
 super::super::rule!(
     "repeated-merge-class",
     Warning,
-    "a merge class is asked for twice; the second counts for nothing";
+    "duplicate merge class; the second is ignored";
     Set(check)
 );
 
@@ -14,18 +14,18 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     for specified in facts.specified() {
         for (dead, first) in specified.specification.dead() {
             let class = first.class.as_str();
-            let message = format!("the merge class `{class}` is asked for twice");
+            let message = format!("duplicate merge class `{class}`");
             let finding = Diagnostic::new(
                 &RULE,
                 message,
-                Label::new(dead.at, "counts for nothing"),
+                Label::new(dead.at, "ignored"),
             )
-            .related(first.at, "this one counts")
+            .related(first.at, "this one is used")
             .note(
-                "of each class the first counts, with its options alone; what a part says in \
-                     itself comes before its header",
+                "only the first of each class is used, with its own options; the specification in \
+                     a part comes before its header",
             )
-            .help("name the class once, with all its options")
+            .help("list the class once, with all its options")
             .about(class);
             found.push(finding);
         }

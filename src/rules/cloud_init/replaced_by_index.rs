@@ -1,39 +1,43 @@
-//! `replaced-by-index`: a list laid over one of another length, item by item.
+//! `replaced-by-index`: a list merged into one of a different length, item by item.
 
-use super::laying::MergedDocument;
+use super::merged_document::MergedDocument;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::Notice;
 
 super::super::rule!(
     "replaced-by-index",
     Warning,
-    "a list of a cloud-init part that replaces items of a list of another length"
+    "list of a cloud-init part that replaces items of a list of a different length"
 );
 
-pub(super) fn word(
-    laid: &MergedDocument<'_>,
+pub(super) fn report(
+    merged: &MergedDocument<'_>,
     notice: &Notice,
     old: usize,
     new: usize,
 ) -> Diagnostic {
-    let shown = laid.shown(&notice.place);
+    let shown = merged.shown(&notice.place);
     let what = shown.as_ref().map_or("a list".to_owned(), |place| format!("`{place}`"));
     let outcome = match (notice.secret, old.cmp(&new)) {
-        (true, _) | (false, std::cmp::Ordering::Equal) => "the two are not equally long".to_owned(),
+        (true, _) | (false, std::cmp::Ordering::Equal) => {
+            "the two have different lengths".to_owned()
+        }
         (false, std::cmp::Ordering::Less) => format!("{} lost", items(new - old, "new")),
         (false, std::cmp::Ordering::Greater) => stay(old - new),
     };
-    let at = laid.at(&notice.place, notice.at);
+    let at = merged.at(&notice.place, notice.at);
     Diagnostic::new(
         &RULE,
         format!("{what} is merged item by item: {outcome}"),
         Label::new(at, "the new list"),
     )
-    .related(laid.facts.first_line(notice.old), "the old list, whose length the result has")
+    .related(
+        merged.facts.first_line(notice.old),
+        "the old list, which sets the length of the result",
+    )
     .note("`list` without `append` or `prepend` replaces the items that both lists have")
     .help(
-        "write `list(append)` to join the lists; to take the new list as a whole, write \
-         `dict(replace)`",
+        "write `list(append)` to join the lists, or `dict(replace)` to use the new list as a whole",
     )
     .about(shown.unwrap_or_default())
 }
@@ -47,7 +51,7 @@ fn items(count: usize, which: &str) -> String {
 
 fn stay(count: usize) -> String {
     match count {
-        1 => "the last old item stays".to_owned(),
-        _ => format!("the last {count} old items stay"),
+        1 => "the last old item is kept".to_owned(),
+        _ => format!("the last {count} old items are kept"),
     }
 }

@@ -1,4 +1,4 @@
-//! `unknown-merge-option`: an option that a merge class does not have.
+//! `unknown-merge-option`: unknown option of a merge class.
 
 use super::{SetFacts, SpecifiedPart};
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
@@ -6,7 +6,7 @@ use crate::merge::cloud_init::{Class, Dialect, Request, Settings, UnknownOption}
 use crate::source::Span;
 
 super::super::rule!(
-    "unknown-merge-option", Warning[Fixable], "an option that a merge class does not have";
+    "unknown-merge-option", Warning[Fixable], "unknown option of a merge class";
     Set(check)
 );
 
@@ -30,14 +30,14 @@ fn no_texts(request: &Request) -> Vec<Diagnostic> {
         Settings::Text(_) => &[],
     };
     let class = request.class.as_str();
-    let word = |kind: &str, at: Span| {
-        let message = format!("an option of `{class}` is {kind}, not text");
-        Diagnostic::new(&RULE, message, Label::new(at, "says nothing to cloud-init"))
-            .note("cloud-init passes over it in silence")
-            .help("write the options side by side, in one list of texts")
+    let report = |kind: &str, at: Span| {
+        let message = format!("an option of `{class}` is {kind}, not a string");
+        Diagnostic::new(&RULE, message, Label::new(at, "ignored by cloud-init"))
+            .note("cloud-init silently ignores it")
+            .help("write the options as one list of strings")
             .about(class)
     };
-    others.iter().map(|other| word(other.value, other.span)).collect()
+    others.iter().map(|other| report(other.value, other.span)).collect()
 }
 
 struct Unknown<'a> {
@@ -47,25 +47,25 @@ struct Unknown<'a> {
     option: UnknownOption,
 }
 
-/// The reason why an option is unknown, as far as it can be determined.
+/// Why an option is unknown, if that can be determined.
 enum OptionError {
-    /// A class behind it that is not separated from this one.
+    /// A following class that is not separated from this one.
     SwallowedClass(Class),
-    /// A parenthesis that belongs to nothing.
+    /// A parenthesis without a counterpart.
     Parenthesis,
     /// Several options, not separated by commas.
     Separator,
     /// An option with a value.
     Value,
-    /// The same in other letters, where letters count.
+    /// The same word in a different spelling, where spelling matters.
     Spelling(&'static str),
-    /// A word of the other dialect, and what says the same in this one.
+    /// A word of the other dialect, and its equivalent in this one.
     OtherDialect(Option<&'static str>),
-    /// A slip of the hand.
+    /// A typo.
     Near(&'static str),
-    /// It is an option of another class.
+    /// An option of another class.
     Elsewhere(Class),
-    /// No reason found.
+    /// Unknown.
     Nothing,
 }
 
@@ -74,9 +74,9 @@ impl Unknown<'_> {
         let class = self.request.class.as_str();
         let word = &*self.option.word.value;
         let at = self.option.word.span;
-        let label = Label::new(at, "passed over in silence");
+        let label = Label::new(at, "silently ignored");
         if self.specified.is_secret() {
-            let message = format!("an option that `{class}` does not have");
+            let message = format!("unknown option of `{class}`");
             return Diagnostic::new(&RULE, message, label).about(class);
         }
         let message = format!("`{class}` has no option `{}`", one_line(word));
@@ -121,7 +121,7 @@ impl Unknown<'_> {
         self.request.class.options(other).contains(&&*word)
     }
 
-    /// The equivalent in this dialect of a word of the other.
+    /// Equivalent in this dialect of a word of the other.
     fn in_this_dialect(&self) -> Option<&'static str> {
         let (class, word) = (self.request.class, as_spelled(&self.option.word.value));
         match self.dialect() {
@@ -137,29 +137,27 @@ impl Unknown<'_> {
         let class = self.request.class.as_str();
         match cause {
             OptionError::SwallowedClass(_) => {
-                "classes are separated by `+` alone; without it all up to the last parenthesis is \
-                 taken for options"
+                "classes are separated only by `+`; without it everything up to the last \
+                 parenthesis is read as options"
                     .into()
             }
-            OptionError::Parenthesis => {
-                "an option goes on up to a `,` or to the last parenthesis".into()
-            }
-            OptionError::Separator => "options are separated by `,` alone".into(),
-            OptionError::Value => "an option has no value: it is there or not".into(),
+            OptionError::Parenthesis => "an option ends at a `,` or at the last parenthesis".into(),
+            OptionError::Separator => "options are separated only by `,`".into(),
+            OptionError::Value => "an option does not have a value".into(),
             OptionError::Spelling(_) => {
-                "in a list options count as they are written, in small letters and with `_`; only \
-                 in a text `-` and capitals do not matter"
+                "options in a list must be spelled exactly, in lower case and with `_`; `-` and \
+                 upper case are accepted only in a string"
                     .into()
             }
             OptionError::OtherDialect(_) => match self.dialect() {
                 Dialect::Current => {
-                    "it is a word of 2013, of a cloud-init that was never released; documents about it \
-                     live on"
+                    "it is a 2013 option of a cloud-init that was never released, but is still \
+                     found in old documents"
                         .into()
                 }
                 Dialect::Documented => {
-                    "it is a word of today's cloud-init; the set is merged as in 2013, by \
-                     `dialect: documented`"
+                    "it is an option of current cloud-init; with `dialect: documented` the set is \
+                     merged as in 2013"
                         .into()
                 }
             },
@@ -180,26 +178,26 @@ impl Unknown<'_> {
                 let (class, other) = (self.request.class.as_str(), other.as_str());
                 format!("separate the classes: `{class}(...)+{other}(...)`")
             }
-            OptionError::Parenthesis => "take the parenthesis out".into(),
+            OptionError::Parenthesis => "remove the parenthesis".into(),
             OptionError::Separator => "separate the options with `,`".into(),
-            OptionError::Value => "write the option alone, or take it out".into(),
+            OptionError::Value => "remove the value, or the option".into(),
             OptionError::Spelling(near) => format!("write `{near}`"),
             OptionError::Near(near) => format!("did you mean `{near}`?"),
             OptionError::OtherDialect(Some("append")) => {
-                "write `append`, and `recurse_list` among the options of `dict`, without which \
-                 lists are not merged"
+                "write `append`, and add `recurse_list` to the options of `dict`, which is \
+                 required to merge lists"
                     .into()
             }
             OptionError::OtherDialect(Some(same)) => format!("write `{same}`"),
-            OptionError::OtherDialect(None) => "take it out: nothing says the same".into(),
+            OptionError::OtherDialect(None) => "remove it: it has no equivalent".into(),
             OptionError::Elsewhere(other) => {
-                format!("give it to `{}`, or take it out", other.as_str())
+                format!("move it to `{}`, or remove it", other.as_str())
             }
-            OptionError::Nothing => "take it out, or write the option that is meant".into(),
+            OptionError::Nothing => "remove it, or correct it".into(),
         }
     }
 
-    /// Adds a fix where only one option can be meant, and that is enough.
+    /// Adds a fix if the intended option is unambiguous and sufficient.
     fn with_fix(&self, finding: Diagnostic, cause: &OptionError) -> Diagnostic {
         let option = match cause {
             OptionError::Spelling(option) => option,
@@ -227,14 +225,14 @@ impl Unknown<'_> {
     }
 }
 
-/// The other class that has this option, where only one has it.
+/// The only other class that has this option, if there is exactly one.
 fn elsewhere(class: Class, word: &str, dialect: Dialect) -> Option<Class> {
     let has = |other: &Class| *other != class && other.options(dialect).contains(&word);
     let mut others = Class::ALL.into_iter().filter(has);
     others.next().filter(|_| others.next().is_none())
 }
 
-/// A word as options are spelled.
+/// Normalizes a word to the spelling of options.
 fn as_spelled(word: &str) -> String {
     word.trim().to_lowercase().replace('-', "_")
 }

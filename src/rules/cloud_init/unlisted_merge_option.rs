@@ -1,5 +1,4 @@
-//! `unlisted-merge-option`: the options of a merge class are one text, where a
-//! list is meant.
+//! `unlisted-merge-option`: options of a merge class given as a string instead of a list.
 
 use super::{SetFacts, SpecifiedPart};
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
@@ -10,7 +9,7 @@ use std::sync::Arc;
 super::super::rule!(
     "unlisted-merge-option",
     Warning[Fixable],
-    "the options of a merge class are one text, where a list is meant";
+    "options of a merge class given as a string instead of a list";
     Set(check)
 );
 
@@ -19,7 +18,7 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
         for request in &specified.specification.requests {
             if let Settings::Text(text) = &request.settings {
                 let word = Wording { facts, specified: &specified, request, text };
-                // Where it sets none, each of its words is reported as unknown.
+                // If it sets no option, `unknown-merge-option` reports each of its words.
                 if !word.set().is_empty() {
                     found.push(word.finding());
                 }
@@ -38,8 +37,8 @@ struct Wording<'a> {
 impl Wording<'_> {
     fn finding(&self) -> Diagnostic {
         let class = self.request.class.as_str();
-        let label = Label::new(self.text.span, "one text, in which options are looked for");
-        let message = format!("the options of `{class}` are one text, not a list");
+        let label = Label::new(self.text.span, "searched for option names");
+        let message = format!("the options of `{class}` are a string, not a list");
         let finding = Diagnostic::new(&RULE, message, label).about(class);
         if self.specified.is_secret() {
             return finding.note(WHY).help("write a list of options");
@@ -48,11 +47,11 @@ impl Wording<'_> {
         let finding = finding.note(format!("{WHY}: here {}", in_words(&set)));
         match &set[..] {
             [only] if *only == &*self.text.value => self.with_fix(finding, only),
-            _ => finding.help("write a list of the options that are meant"),
+            _ => finding.help("write the intended options as a list"),
         }
     }
 
-    /// The options that it sets.
+    /// Options that the string sets.
     fn set(&self) -> Vec<&'static str> {
         let options = self.request.class.options(self.dialect()).iter().copied();
         options.filter(|option| self.text.value.contains(option)).collect()
@@ -73,17 +72,16 @@ impl Wording<'_> {
             return finding;
         }
         let edit = TextEdit { span: self.text.span, text: list };
-        finding.fix("make a list of the option", vec![edit])
+        finding.fix("convert the option to a list", vec![edit])
     }
 }
 
-const WHY: &str =
-    "cloud-init looks whether an option stands in it, and finds it inside longer words too";
+const WHY: &str = "cloud-init searches the string for option names, even inside longer words";
 
 fn in_words(options: &[&str]) -> String {
     let quoted: Vec<String> = options.iter().map(|option| format!("`{option}`")).collect();
     match &quoted[..] {
-        [] => unreachable!("a text that sets no option is told elsewhere"),
+        [] => unreachable!("a string that sets no option is reported elsewhere"),
         [only] => format!("it finds {only}"),
         [most @ .., last] => format!("it finds {} and {last}", most.join(", ")),
     }

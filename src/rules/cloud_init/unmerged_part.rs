@@ -1,9 +1,9 @@
-//! `unmerged-part`: a part that cannot be merged, so that nothing of it is.
+//! `unmerged-part`: a part that cannot be merged.
 
-use super::laying::MergedDocument;
+use super::merged_document::MergedDocument;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::Failure;
-use crate::merge::cloud_init::{self, Class, FailureKind, Said, ShapeFault};
+use crate::merge::cloud_init::{self, Class, FailureKind, ShapeFault, SpecificationKeys};
 use crate::merge::patch::{self, Member, Reason};
 use crate::rules::over_limit;
 use crate::source::Span;
@@ -11,73 +11,70 @@ use crate::yaml::emit::to_flow;
 use crate::yaml::path::Location;
 use crate::yaml::{Key, Mapping, Node, Value};
 
-super::super::rule!(
-    "unmerged-part",
-    Error,
-    "a cloud-init part that cannot be merged, so that nothing of it counts"
-);
+super::super::rule!("unmerged-part", Error, "cloud-init part that cannot be merged");
 
-pub(super) fn word(laid: &MergedDocument<'_>, failure: &Failure) -> Diagnostic {
+pub(super) fn report(merged: &MergedDocument<'_>, failure: &Failure) -> Diagnostic {
     match failure {
-        Failure::CloudInit(failure) => word_merging(laid, failure),
-        Failure::JsonPatch(failure) => word_patch(laid, failure),
+        Failure::CloudInit(failure) => report_merging(merged, failure),
+        Failure::JsonPatch(failure) => report_patch(merged, failure),
     }
 }
 
-fn word_merging(laid: &MergedDocument<'_>, failure: &cloud_init::Failure) -> Diagnostic {
-    if let Some((key, mapping)) = specification_as_mapping(laid, failure) {
-        return word_mapping(laid, failure, key, mapping);
+fn report_merging(merged: &MergedDocument<'_>, failure: &cloud_init::Failure) -> Diagnostic {
+    if let Some((key, mapping)) = specification_as_mapping(merged, failure) {
+        return report_mapping(merged, failure, key, mapping);
     }
     match &failure.kind {
-        FailureKind::Format => word_specification(
-            laid,
+        FailureKind::Format => report_specification(
+            merged,
             failure,
             "a merge class is not of the form `name(option,option)`",
-            "write each class with its parentheses, and `+` between them, e.g. \
+            "write each class with parentheses, separated by `+`, e.g. \
              `dict(recurse_list)+list(append)`",
         ),
         FailureKind::Shape(fault) => {
             let UnmergedPartMessage { what, help } = shape(*fault);
-            word_specification(laid, failure, &what, help)
+            report_specification(merged, failure, &what, help)
         }
         FailureKind::UnknownClass { name, near } => {
             let what = if failure.secret {
-                "there is no such merge class".to_owned()
+                "unknown merge class".to_owned()
             } else {
-                format!("there is no merge class `{name}`")
+                format!("unknown merge class `{name}`")
             };
-            word_specification(laid, failure, &what, &class_help(*near))
+            report_specification(merged, failure, &what, &class_help(*near))
         }
         FailureKind::AppendedToText { old, place, found } => {
-            let what = format!("{found} cannot be put to a text by `str(append)`");
-            word_values(laid, failure.at, *old, place, &what)
-                .help("write it as a text, or leave `append` out, which takes the new value")
+            let what = format!("{found} cannot be appended to a string by `str(append)`");
+            report_values(merged, failure.at, *old, place, &what)
+                .help("write it as a string, or remove `append` to use the new value")
         }
         FailureKind::MappingForList { old, place } => {
-            let what = "a mapping meets a list under `list(no_replace)`";
-            word_values(laid, failure.at, *old, place, what)
-                .help("write it as a list, or take it out")
+            let what = "a mapping cannot be merged into a list by `list(no_replace)`";
+            report_values(merged, failure.at, *old, place, what)
+                .help("write it as a list, or remove it")
         }
-        FailureKind::OverLimit { .. } => {
-            over_limit::word_part(laid.facts.first_line(failure.at), "each character is an item")
-        }
+        FailureKind::OverLimit { .. } => over_limit::report_part(
+            merged.facts.first_line(failure.at),
+            "each character becomes an item",
+        ),
     }
 }
 
-/// The key and the mapping that say how a part is merged, if that is what failed.
+/// Key and mapping that specify how a part is merged, if the mapping is what failed.
 fn specification_as_mapping<'a>(
-    laid: &MergedDocument<'a>,
+    merged: &MergedDocument<'a>,
     failure: &cloud_init::Failure,
 ) -> Option<(&'a Key, &'a Mapping)> {
-    let members = laid.facts.sets.iter().filter_map(|(_, member)| member.part);
-    let specifications = members.filter_map(|part| Said::by(&part.data).how);
+    let members = merged.facts.sets.iter().filter_map(|(_, member)| member.part);
+    let specifications = members.filter_map(|part| SpecificationKeys::by(&part.data).how);
     let mut failed = specifications.filter(|(_, how)| how.span.contains(failure.at));
     failed.find_map(|(key, how)| Some((key, how.as_mapping()?)))
 }
 
-/// A mapping in the place of a list: cloud-init goes through its keys.
-fn word_mapping(
-    laid: &MergedDocument<'_>,
+/// Finding for a specification that is a mapping instead of a list.
+fn report_mapping(
+    merged: &MergedDocument<'_>,
     failure: &cloud_init::Failure,
     key: &Key,
     mapping: &Mapping,
@@ -88,21 +85,23 @@ fn word_mapping(
     let help = match meant {
         Some(meant) => format!("write `{name}: {meant}`"),
         None => format!(
-            "write one text, such as `{name}: dict(recurse_list)+list(append)`, or a list with \
+            "write a string, such as `{name}: dict(recurse_list)+list(append)`, or a list with \
              `{{name: list, settings: [append]}}` for each class"
         ),
     };
-    let message =
-        format!("`{}` cannot be merged: `{name}` is a mapping, not a text or a list", laid.name());
-    let label = Label::new(laid.facts.first_line(key.span), "says how it is merged");
+    let message = format!(
+        "`{}` cannot be merged: `{name}` is a mapping, not a string or a list",
+        merged.name()
+    );
+    let label = Label::new(merged.facts.first_line(key.span), "the merge specification");
     Diagnostic::new(&RULE, message, label)
-        .note("cloud-init goes through the keys of a mapping as if each named a merge class")
-        .note(cost(laid))
+        .note("cloud-init reads each key of the mapping as a merge class")
+        .note(cost(merged))
         .help(help)
         .about("merge_how")
 }
 
-/// The specification that a mapping was probably meant as.
+/// Specification that a mapping was probably meant to be.
 fn as_written(mapping: &Mapping) -> Option<String> {
     const MAX_CHARS: usize = 200;
     if let (Some(name), Some(settings)) = (mapping.get("name"), mapping.get("settings")) {
@@ -124,45 +123,45 @@ fn as_written(mapping: &Mapping) -> Option<String> {
     Some(mapping.iter().map(class).collect::<Option<Vec<_>>>()?.join("+"))
 }
 
-/// Finding about a merge specification that cannot be used.
-fn word_specification(
-    laid: &MergedDocument<'_>,
+/// Finding for a merge specification that cannot be used.
+fn report_specification(
+    merged: &MergedDocument<'_>,
     failure: &cloud_init::Failure,
     what: &str,
     help: &str,
 ) -> Diagnostic {
-    let message = format!("`{}` cannot be merged: {what}", laid.name());
-    let at = laid.facts.first_line(failure.at);
-    Diagnostic::new(&RULE, message, Label::new(at, "this says how it is merged"))
-        .note(cost(laid))
+    let message = format!("`{}` cannot be merged: {what}", merged.name());
+    let at = merged.facts.first_line(failure.at);
+    Diagnostic::new(&RULE, message, Label::new(at, "the merge specification"))
+        .note(cost(merged))
         .help(help)
         .about("merge_how")
 }
 
-fn word_values(
-    laid: &MergedDocument<'_>,
+fn report_values(
+    merged: &MergedDocument<'_>,
     at: Span,
     old: Span,
     place: &Location,
     what: &str,
 ) -> Diagnostic {
-    let shown = laid.shown(place);
+    let shown = merged.shown(place);
     let message = match &shown {
-        Some(place) => format!("`{}` cannot be merged: at `{place}` {what}", laid.name()),
-        None => format!("`{}` cannot be merged: {what}", laid.name()),
+        Some(place) => format!("`{}` cannot be merged: at `{place}` {what}", merged.name()),
+        None => format!("`{}` cannot be merged: {what}", merged.name()),
     };
-    Diagnostic::new(&RULE, message, Label::new(laid.at(place, at), "meets another type"))
-        .related(laid.facts.first_line(old), "what it meets")
-        .note(cost(laid))
+    Diagnostic::new(&RULE, message, Label::new(merged.at(place, at), "type mismatch"))
+        .related(merged.facts.first_line(old), "the existing value")
+        .note(cost(merged))
         .about(shown.unwrap_or_default())
 }
 
-/// Its cost in cloud-init (`cloud-init.md` 9).
-fn cost(laid: &MergedDocument<'_>) -> &'static str {
-    if laid.is_lower() {
-        "cloud-init fails with it, and none of the configuration is used"
+/// Effect of the failure in cloud-init (`cloud-init.md` 9).
+fn cost(merged: &MergedDocument<'_>) -> &'static str {
+    if merged.is_lower() {
+        "cloud-init fails and uses none of the configuration"
     } else {
-        "cloud-init drops all of the part, and goes on with the others"
+        "cloud-init drops the whole part and continues with the others"
     }
 }
 
@@ -172,11 +171,11 @@ struct UnmergedPartMessage {
 }
 
 fn shape(fault: ShapeFault) -> UnmergedPartMessage {
-    const FORM: &str = "write `{name: list, settings: [append]}` for each class, or one text";
+    const FORM: &str = "write `{name: list, settings: [append]}` for each class, or a string";
     let (what, help) = match fault {
-        ShapeFault::Specification(found) => (format!("{found} says nothing of merging"), FORM),
-        ShapeFault::Item(found) => (format!("{found} is no merge class"), FORM),
-        ShapeFault::EmptyItem => ("an empty item is no merge class".to_owned(), FORM),
+        ShapeFault::Specification(found) => (format!("{found} is not a merge specification"), FORM),
+        ShapeFault::Item(found) => (format!("{found} is not a merge class"), FORM),
+        ShapeFault::EmptyItem => ("an empty item is not a merge class".to_owned(), FORM),
         ShapeFault::MissingName => ("a merge class has no `name`".to_owned(), FORM),
         ShapeFault::MissingSettings => {
             ("a merge class has no `settings`".to_owned(), "write `settings: []` for no options")
@@ -184,9 +183,10 @@ fn shape(fault: ShapeFault) -> UnmergedPartMessage {
         ShapeFault::Name(found) => {
             (format!("the name of a merge class is {found}"), "write `dict`, `list` or `str`")
         }
-        ShapeFault::Settings(found) => {
-            (format!("the settings of a merge class are {found}"), "write them as a list of words")
-        }
+        ShapeFault::Settings(found) => (
+            format!("the settings of a merge class are {found}"),
+            "write them as a list of options",
+        ),
     };
     UnmergedPartMessage { what, help }
 }
@@ -194,85 +194,90 @@ fn shape(fault: ShapeFault) -> UnmergedPartMessage {
 fn class_help(near: Option<Class>) -> String {
     match near {
         Some(class) => format!("did you mean `{}`?", class.as_str()),
-        None => "there are `dict`, `list` and `str`".to_owned(),
+        None => "use `dict`, `list` or `str`".to_owned(),
     }
 }
 
-fn word_patch(laid: &MergedDocument<'_>, failure: &patch::Failure) -> Diagnostic {
+fn report_patch(merged: &MergedDocument<'_>, failure: &patch::Failure) -> Diagnostic {
     if let Reason::OverLimit(_) = failure.reason {
-        return over_limit::word_part(laid.facts.first_line(failure.at), "here");
+        return over_limit::report_part(
+            merged.facts.first_line(failure.at),
+            "the limit is exceeded here",
+        );
     }
     let operation = failure.operation.map(|index| format!("operation {}", index + 1));
     let at = operation.as_ref().map(|operation| format!(" at {operation}")).unwrap_or_default();
-    let UnmergedPartMessage { what, help } = reason(laid, &failure.reason);
-    let message = format!("`{}` cannot be applied{at}: {what}", laid.name());
-    let label = Label::new(laid.facts.first_line(failure.at), "fails here");
+    let UnmergedPartMessage { what, help } = reason(merged, &failure.reason);
+    let message = format!("`{}` cannot be applied{at}: {what}", merged.name());
+    let label = Label::new(merged.facts.first_line(failure.at), "fails here");
     let finding = Diagnostic::new(&RULE, message, label);
     let finding = if let Reason::Different { found } = failure.reason {
-        finding.related(laid.facts.first_line(found), "this does")
+        finding.related(merged.facts.first_line(found), "the actual value")
     } else {
         finding
     };
     finding
-        .note("cloud-init drops all of the patch, and goes on with the other parts")
+        .note("cloud-init drops the whole patch and continues with the other parts")
         .help(help)
         .about(operation.unwrap_or_default())
 }
 
-/// The fault of an operation.
-fn reason(laid: &MergedDocument<'_>, reason: &Reason) -> UnmergedPartMessage {
+/// Message for the fault of an operation.
+fn reason(merged: &MergedDocument<'_>, reason: &Reason) -> UnmergedPartMessage {
     const LIST: &str = "write a list of operations, each with `op` and `path`";
     const POINTER: &str = "write `~0` for `~`, `~1` for `/`, and `/` before each key";
-    const EARLIER: &str = "look at what the parts before the patch make of it";
-    let whole = || "what there is".to_owned();
-    let at = |place| laid.shown(place).map_or_else(whole, |place| format!("`{place}`"));
+    const EARLIER: &str = "check the result of the parts before the patch";
+    let whole = || "the merged data".to_owned();
+    let at = |place| merged.shown(place).map_or_else(whole, |place| format!("`{place}`"));
     let leads =
         |member: &Member, where_to: String| format!("`{}` leads {where_to}", member.as_str());
     let (what, help) = match reason {
-        Reason::NotJson(what) => (format!("it is no JSON ({what})"), LIST),
-        Reason::OverLimit(_) => unreachable!("it is told as such"),
-        Reason::NotAList(found) => (format!("it is {found}, and no list"), LIST),
-        Reason::NotAMapping(found) => (format!("it is {found}, and no object"), LIST),
+        Reason::NotJson(what) => (format!("not valid JSON ({what})"), LIST),
+        Reason::OverLimit(_) => unreachable!("reported by `over-limit`"),
+        Reason::NotAList(found) => (format!("it is {found}, not a list"), LIST),
+        Reason::NotAMapping(found) => (format!("it is {found}, not an object"), LIST),
         Reason::MissingMember(member) => (format!("it has no `{}`", member.as_str()), LIST),
         Reason::NotAText { member, found } => {
-            (format!("`{}` is {found}, and no text", member.as_str()), LIST)
+            (format!("`{}` is {found}, not a string", member.as_str()), LIST)
         }
         Reason::UnknownOperation => {
-            ("there is no such `op`".to_owned(), "write add, remove, replace, move, copy or test")
+            ("unknown `op`".to_owned(), "write add, remove, replace, move, copy or test")
         }
         Reason::NoLeadingSlash(member) => {
             (format!("`{}` does not begin with `/`", member.as_str()), POINTER)
         }
         Reason::InvalidEscape(member) => {
-            (format!("`{}` has a `~` that escapes nothing", member.as_str()), POINTER)
+            (format!("`{}` has an invalid `~` escape", member.as_str()), POINTER)
         }
         Reason::MissingKey { member, reached } => {
-            (leads(member, format!("to a key that is not in {}", at(reached))), EARLIER)
+            (leads(member, format!("to a key that does not exist in {}", at(reached))), EARLIER)
         }
         Reason::OutOfRange { member, reached } => (
             leads(member, format!("beyond the end of the list at {}", at(reached))),
-            "`-` stands for the place behind the last item",
+            "use `-` for the position after the last item",
         ),
         Reason::NotAnIndex { member, reached } => (
-            leads(member, format!("by no index into the list at {}", at(reached))),
-            "write the number of the item, from 0, or `-` for the place behind the last",
+            leads(member, format!("into the list at {} without a valid index", at(reached))),
+            "use the index of an item, from 0, or `-` for the position after the last",
         ),
         Reason::NotAContainer { member, reached, found } => {
             (leads(member, format!("into {}, which is {found}", at(reached))), EARLIER)
         }
         Reason::PastTheEnd(member) => (
-            leads(member, "behind the end of a list, where nothing is".to_owned()),
-            "write the number of an item that is there",
+            leads(member, "past the end of a list".to_owned()),
+            "use the index of an existing item",
         ),
         Reason::WholeDocument(member) => (
             leads(member, "to the whole document".to_owned()),
-            "the whole can only be tested and replaced; name a key",
+            "the root can only be tested and replaced; use a key",
         ),
         Reason::IntoItself => (
             "a value is moved into itself".to_owned(),
-            "copy it, or move it to a place outside of it",
+            "copy it, or move it to a location outside of it",
         ),
-        Reason::Different { .. } => ("another value stands there".to_owned(), EARLIER),
+        Reason::Different { .. } => {
+            ("the test failed: the actual value differs".to_owned(), EARLIER)
+        }
     };
     UnmergedPartMessage { what, help }
 }

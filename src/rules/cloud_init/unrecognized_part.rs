@@ -1,36 +1,32 @@
-//! `unrecognized-part`: a part that cloud-init does not know what to do with.
+//! `unrecognized-part`: a part that cloud-init does not recognize.
 
 use super::UserDataFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 use crate::system::cloud_init::part::{Carrier, PartResemblance};
 
-super::super::rule!(
-    "unrecognized-part",
-    Error,
-    "a part that cloud-init does not know what to do with"
-);
+super::super::rule!("unrecognized-part", Error, "part that cloud-init does not recognize");
 
-/// A text whose first line says nothing, by what it looks like.
-pub(super) fn word_text(
+/// Finding for a text without a recognized first line, by what it resembles.
+pub(super) fn report_text(
     facts: &UserDataFacts<'_>,
     at: Span,
     likeness: &PartResemblance,
 ) -> Diagnostic {
     let UnrecognizedPartMessage { message, label, note, help } = match likeness {
         PartResemblance::Nothing => UnrecognizedPartMessage {
-            message: "a part does not say what it is",
-            label: "says nothing to cloud-init",
-            note: "cloud-init goes by the first line: by `#cloud-config`, written so, without a \
-                   blank; it passes over the part and all it holds",
-            help: "write `#cloud-config` as its first line, or take the file out of its set"
+            message: "a part without a type",
+            label: "not a first line that cloud-init knows",
+            note: "cloud-init identifies a part by its first line, which must be exactly \
+                   `#cloud-config`; it ignores this whole part",
+            help: "write `#cloud-config` as its first line, or remove the file from its set"
                 .to_owned(),
         },
         PartResemblance::ByteOrderMark => UnrecognizedPartMessage {
             message: "a part begins with a byte order mark",
-            label: "a byte order mark stands before it",
-            note: "the mark is part of the first line to cloud-init, which then says nothing; \
-                   cloud-init passes over the part and all it holds",
+            label: "starts with a byte order mark",
+            note: "the mark becomes part of the first line, which cloud-init then does not \
+                   recognize; it ignores this whole part",
             help: "save the file as UTF-8 without a byte order mark (U+FEFF)".to_owned(),
         },
         PartResemblance::Headers { in_message: false } => without_version(
@@ -38,10 +34,9 @@ pub(super) fn word_text(
                 .to_owned(),
         ),
         PartResemblance::Headers { in_message: true } => UnrecognizedPartMessage {
-            message: "headers of a MIME message behind a blank line",
+            message: "headers of a MIME message after a blank line",
             label: "read as text, not as a header",
-            note: "headers end at the first blank line; cloud-init passes over the part and all \
-                   it holds",
+            note: "headers end at the first blank line; cloud-init ignores this whole part",
             help: "remove the blank line above these headers".to_owned(),
         },
         PartResemblance::Boundary { name, in_message: false } => without_version(format!(
@@ -49,21 +44,18 @@ pub(super) fn word_text(
             content_type(facts, at, name)
         )),
         PartResemblance::Boundary { name, in_message: true } => UnrecognizedPartMessage {
-            message: "a MIME message with a boundary that no header names",
+            message: "MIME message with a boundary that no header declares",
             label: "read as text, not as a boundary",
-            note: "a message is split into parts only if its header `Content-Type` says so; \
-                   cloud-init passes over all it holds",
-            help: format!(
-                "write `{}` among the headers of the message",
-                content_type(facts, at, name)
-            ),
+            note: "a message is split into parts only if its `Content-Type` header declares it; \
+                   cloud-init ignores its whole content",
+            help: format!("add `{}` to the headers of the message", content_type(facts, at, name)),
         },
         PartResemblance::Base64 => UnrecognizedPartMessage {
-            message: "a part is base64, which cloud-init does not decode here",
+            message: "a part is base64 that cloud-init does not decode here",
             label: "base64 of user-data",
-            note: "cloud-init decodes base64 only in a part of a MIME message that says \
-                   `Content-Transfer-Encoding: base64`, and some platforms decode it before; \
-                   cloud-init passes over the part and all it holds",
+            note: "cloud-init decodes base64 only in a part of a MIME message with the header \
+                   `Content-Transfer-Encoding: base64`; some platforms decode it earlier; \
+                   cloud-init ignores this whole part",
             help: "store it decoded, as `base64 --decode` writes it; in a message, add the header \
                    `Content-Transfer-Encoding: base64` to the part"
                 .to_owned(),
@@ -81,32 +73,32 @@ struct UnrecognizedPartMessage {
 
 fn without_version(help: String) -> UnrecognizedPartMessage {
     UnrecognizedPartMessage {
-        message: "a MIME message without the header `MIME-Version`",
+        message: "MIME message without the header `MIME-Version`",
         label: "not recognized as a message",
         note: "cloud-init looks for `MIME-Version:` in the first 4096 bytes; without it the text \
-               is one part that does not say what it is, and cloud-init passes over all it holds",
+               is one part without a type, which cloud-init ignores",
         help,
     }
 }
 
-/// The header that names a boundary.
+/// Header that declares a boundary.
 fn content_type(facts: &UserDataFacts<'_>, at: Span, boundary: &str) -> String {
     let boundary = facts.shown(at, boundary);
     format!("Content-Type: multipart/mixed; boundary=\"{boundary}\"")
 }
 
-/// A content type that there is not.
-pub(super) fn word_type(facts: &UserDataFacts<'_>, at: Span, name: &str) -> Diagnostic {
+/// Finding for an unknown content type.
+pub(super) fn report_type(facts: &UserDataFacts<'_>, at: Span, name: &str) -> Diagnostic {
     let name = facts.shown(at, name);
-    let message = format!("cloud-init does nothing with the content type `{name}`");
-    Diagnostic::new(&RULE, message, Label::new(facts.first_line(at), "a part of this type"))
-        .note("cloud-init passes over the part and all it holds")
-        .help("give it the type `text/cloud-config`, or take it out")
+    let message = format!("unknown content type `{name}`");
+    Diagnostic::new(&RULE, message, Label::new(facts.first_line(at), "the part with this type"))
+        .note("cloud-init ignores the whole part")
+        .help("use the type `text/cloud-config`, or remove the part")
         .about(name)
 }
 
-/// Something in an archive that would have to be looked into.
-pub(super) fn word_nested(facts: &UserDataFacts<'_>, at: Span, carrier: Carrier) -> Diagnostic {
+/// Finding for a container inside an archive or a compressed part.
+pub(super) fn report_nested(facts: &UserDataFacts<'_>, at: Span, carrier: Carrier) -> Diagnostic {
     let what = match carrier {
         Carrier::Archive => "an archive",
         Carrier::Include => "an `#include`",
@@ -114,17 +106,17 @@ pub(super) fn word_nested(facts: &UserDataFacts<'_>, at: Span, carrier: Carrier)
         Carrier::Gzip => "a compressed part",
         Carrier::JsonPatch => "a JSON patch",
     };
-    let message = format!("{what} where cloud-init looks into nothing any more");
-    Diagnostic::new(&RULE, message, Label::new(facts.first_line(at), "not looked into"))
-        .note("what came out of an archive, or was compressed, is taken as it is")
-        .help("put its parts one level higher")
+    let message = format!("{what} nested where cloud-init does not unpack it");
+    Diagnostic::new(&RULE, message, Label::new(facts.first_line(at), "not unpacked"))
+        .note("cloud-init does not unpack the content of archives and compressed parts further")
+        .help("move its parts one level up")
 }
 
-/// An entry of an archive that is none.
-pub(super) fn word_entry(facts: &UserDataFacts<'_>, at: Span, found: &str) -> Diagnostic {
+/// Finding for an invalid entry of an archive.
+pub(super) fn report_entry(facts: &UserDataFacts<'_>, at: Span, found: &str) -> Diagnostic {
     let message = format!("an entry of a `#cloud-config-archive` is {found}");
-    let label = Label::new(facts.first_line(at), "neither a text nor a mapping");
+    let label = Label::new(facts.first_line(at), "neither a string nor a mapping");
     Diagnostic::new(&RULE, message, label)
-        .note("cloud-init passes over the entry")
+        .note("cloud-init ignores the entry")
         .help("write a mapping with `type` and `content`")
 }

@@ -5,24 +5,28 @@ use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::source::Span;
 use crate::system::cloud_init::part::CloudPart;
 
-super::super::rule!("unrendered-template", Note, "a part that is a template, and is not rendered");
+super::super::rule!(
+    "unrendered-template",
+    Note,
+    "part that is a template, which layercake does not render"
+);
 
-/// A template that cloud-init renders.
-pub(super) fn word(part: &CloudPart) -> Diagnostic {
-    let label = Label::new(part.at, "rendered at boot, with what only the instance knows");
-    Diagnostic::new(&RULE, "a Jinja template, which is not rendered here", label)
-        .note("what it holds is missing from what layercake merges")
+/// Finding for a template that cloud-init renders.
+pub(super) fn report(part: &CloudPart) -> Diagnostic {
+    let label = Label::new(part.at, "rendered at boot, with data of the instance");
+    Diagnostic::new(&RULE, "Jinja template that layercake does not render", label)
+        .note("layercake merges without its content")
 }
 
-/// A template that cloud-init does not render either.
-pub(super) fn word_never(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
-    let label = Label::new(facts.first_line(at), "says that it is a template");
-    let message = "a Jinja template that cloud-init does not render";
+/// Finding for a template that cloud-init does not render either.
+pub(super) fn report_never(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
+    let label = Label::new(facts.first_line(at), "declared as a template");
+    let message = "Jinja template that cloud-init does not render";
     let finding = Diagnostic::new(&RULE, message, label)
         .note(
-            "its content type says that it is `text/cloud-config`: it is merged as it stands, \
-             with its `{{` and `{%`",
+            "its content type is `text/cloud-config`: it is merged unchanged, with its `{{` and \
+             `{%`",
         )
-        .help("give it the type `text/jinja2`, or `text/plain` to let the first line count");
+        .help("use the type `text/jinja2`, or `text/plain` to detect the type by the first line");
     Diagnostic { severity: Severity::Warning, ..finding }
 }

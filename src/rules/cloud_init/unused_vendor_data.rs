@@ -5,16 +5,16 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::system::cloud_init::{SourceKind, UnusedVendorData};
 
 super::super::rule!(
-    "unused-vendor-data", Note, "vendor-data of a set of parts in which it is not enabled";
+    "unused-vendor-data", Note, "vendor-data that is not enabled in its set";
     Set(check)
 );
 
 fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     let unused = facts.facts.sets.unused.iter().filter(|(set, _)| *set == facts.index);
-    found.extend(unused.filter_map(|(_, unused)| word(facts, unused)));
+    found.extend(unused.filter_map(|(_, unused)| report(facts, unused)));
 }
 
-fn word(facts: &SetFacts<'_>, unused: &UnusedVendorData) -> Option<Diagnostic> {
+fn report(facts: &SetFacts<'_>, unused: &UnusedVendorData) -> Option<Diagnostic> {
     let mut sources = facts.set.sources.iter().filter(|source| source.kind == unused.source);
     let first = sources.find_map(|source| source.parts().next())?;
     let (name, key) = match unused.source {
@@ -32,10 +32,10 @@ fn word(facts: &SetFacts<'_>, unused: &UnusedVendorData) -> Option<Diagnostic> {
     Some(
         finding
             .note(format!(
-                "{name} counts only where `{key}.enabled` is true in all that is combined without \
-                 vendor-data"
+                "{name} is used only if `{key}.enabled` is true in the configuration combined \
+                 without vendor-data"
             ))
-            .help(format!("set `{key}: {{enabled: true}}`, or leave {name} out of the set"))
+            .help(format!("set `{key}: {{enabled: true}}`, or remove {name} from the set"))
             .about(name)
             .document(first.key.clone()),
     )

@@ -1,4 +1,4 @@
-//! Which files cloud-init is given in which sets, as it is declared.
+//! The declared cloud-init sets, and the files each takes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,39 +9,39 @@ use super::{GivenFile, PartSource, Set, SourceKind};
 use crate::merge::cloud_init::Dialect;
 use crate::source::{RepoPath, Span, Tree};
 
-/// A set that is declared: for each site an output.
+/// A declared set: one output per site.
 #[derive(Clone, Debug)]
 pub struct DeclaredSet {
-    /// What the output is called.
+    /// Name of the output.
     pub name: Arc<str>,
-    /// Where it is declared, in the configuration file.
+    /// Location of the declaration in the configuration file.
     pub at: Span,
-    /// By which rules it is merged.
+    /// Dialect of the merge rules.
     pub dialect: Dialect,
-    /// Whether neither the configuration nor a flag chooses these rules.
+    /// Whether the dialect is a default that neither the configuration nor a flag chose.
     pub is_undecided: bool,
-    /// For each source the globs of its files, in order; `{site}` and `{type}`
-    /// stand for the site's name and type.
+    /// Globs of the files of each source, in order; `{site}` and `{type}` are replaced by the
+    /// site's name and type.
     pub sources: Vec<(SourceKind, Vec<Arc<str>>)>,
-    /// The sites that have it; all where it is not said.
+    /// Sites that have the set; `None` for all sites.
     pub sites: Option<GlobMatcher>,
-    /// Whether everything in it is secret.
+    /// Whether all of its content is secret.
     pub secret: bool,
 }
 
 impl DeclaredSet {
-    /// A glob of files with any site and any type for what stands for them.
+    /// Matcher for a glob, with any site and any type in place of the placeholders.
     pub(crate) fn in_any_site(glob: &str) -> Option<GlobMatcher> {
-        matcher(&filled(glob, "*", "*"))
+        matcher(&fill_placeholders(glob, "*", "*"))
     }
 }
 
-/// What is a part of some set, whatever the site is.
+/// Globs of all files that are parts of a set in any site.
 #[derive(Debug, Default)]
 pub(crate) struct PartGlobs {
     user_data: GlobSet,
     configurations: GlobSet,
-    /// What the path of every file begins with that a glob matches.
+    /// Literal prefixes of the globs; every matching path begins with one of them.
     prefixes: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ impl PartGlobs {
         let of = |wanted: &dyn Fn(SourceKind) -> bool| {
             let sources = sets.iter().flat_map(|set| &set.sources);
             let globs = sources.filter(|(kind, _)| wanted(*kind)).flat_map(|(_, globs)| globs);
-            glob_set(globs.map(|glob| filled(glob, "*", "*")))
+            glob_set(globs.map(|glob| fill_placeholders(glob, "*", "*")))
         };
         let globs = sets.iter().flat_map(|set| &set.sources).flat_map(|(_, globs)| globs);
         let prefixes = globs.map(|glob| glob[..glob.find(META).unwrap_or(glob.len())].to_owned());
@@ -61,7 +61,7 @@ impl PartGlobs {
         }
     }
 
-    /// Whether files in this folder can be parts, whatever they are called.
+    /// Whether a folder can contain parts.
     pub(crate) fn can_be_in(&self, folder: &RepoPath) -> bool {
         let folder = format!("{folder}/");
         self.prefixes
@@ -73,45 +73,45 @@ impl PartGlobs {
         self.user_data.is_empty() && self.configurations.is_empty()
     }
 
-    /// Whether a file is one of cloud-init's, and none of Deckhand's.
+    /// Whether a file belongs to cloud-init rather than Deckhand.
     pub(crate) fn has(&self, path: &RepoPath) -> bool {
         self.is_user_data(path) || self.configurations.is_match(path.as_str())
     }
 
-    /// Whether it is read as user-data, or else as a configuration.
+    /// Whether the file is read as user-data rather than as a configuration.
     pub(crate) fn is_user_data(&self, path: &RepoPath) -> bool {
         self.user_data.is_match(path.as_str())
     }
 }
 
-/// The files that are parts of sets declared secret. Such a file is secret by
-/// whatever path it is reached, so links to it are too.
+/// The files that are parts of sets declared secret. A file is secret under every path that leads
+/// to it, including links.
 #[derive(Clone, Debug, Default)]
 pub struct SecretFiles {
-    /// Globs, and the folder below which the paths of the tree are where they
-    /// begin.
+    /// Globs, each with the folder that paths of the tree are joined to before matching.
     declared: Vec<(RepoPath, GlobSet)>,
 }
 
 impl SecretFiles {
-    /// The parts of those of `sets` that are secret, for a tree whose root is
-    /// `folder` of the repository that declares them.
+    /// The parts of the secret ones among `sets`, for a tree whose root is `folder` of the
+    /// repository that declares them.
     pub(crate) fn of(sets: &[DeclaredSet], folder: RepoPath) -> Self {
         let secret = sets.iter().filter(|set| set.secret).flat_map(|set| &set.sources);
-        let globs = secret.flat_map(|(_, globs)| globs).map(|glob| filled(glob, "*", "*"));
+        let globs =
+            secret.flat_map(|(_, globs)| globs).map(|glob| fill_placeholders(glob, "*", "*"));
         let globs = glob_set(globs);
         let declared = (!globs.is_empty()).then_some((folder, globs));
         Self { declared: declared.into_iter().collect() }
     }
 
-    /// Those of both.
+    /// Merges two collections of secret files.
     #[must_use]
     pub(crate) fn and(mut self, others: &Self) -> Self {
         self.declared.extend(others.declared.iter().cloned());
         self
     }
 
-    /// Whether a file is one of them under this very path.
+    /// Whether a file is secret under exactly this path.
     pub(crate) fn have(&self, path: &RepoPath) -> bool {
         let has = |(folder, globs): &(RepoPath, GlobSet)| {
             let path = if folder.is_root() { path.clone() } else { folder.join(path.as_str()) };
@@ -120,15 +120,14 @@ impl SecretFiles {
         self.declared.iter().any(has)
     }
 
-    /// Whether what `path` of `tree` leads to is one of them.
+    /// Whether `path` of `tree`, or the file it links to, is secret.
     pub(crate) fn have_in(&self, tree: &dyn Tree, path: &RepoPath) -> bool {
         let leads_to_one = || tree.real_path(path).is_some_and(|path| self.have(&path));
         !self.declared.is_empty() && (self.have(path) || leads_to_one())
     }
 }
 
-/// The sets of one site, of the parts of the files that there are. Files count
-/// in the order of their paths.
+/// Returns the sets of a site, made of the parts of the existing files in path order.
 pub(crate) fn sets_of_site<'a>(
     declared: &[DeclaredSet],
     site: (Option<&str>, Option<&str>),
@@ -153,7 +152,7 @@ pub(crate) fn sets_of_site<'a>(
                         .collect(),
                 })
                 .collect();
-            // A set without any file in a site is no output of it.
+            // A set without any file in a site is not an output of it.
             let file = sources.iter().flat_map(|source| &source.files).next()?;
             let first = sources.iter().flat_map(PartSource::parts).next();
             let at = at(declared.at).unwrap_or(first.map_or(file.at, |part| part.at));
@@ -168,7 +167,7 @@ pub(crate) fn sets_of_site<'a>(
         .collect()
 }
 
-/// The files of one source, in the order in which they are merged.
+/// The files of a source, in merge order.
 fn files<'a>(
     kind: SourceKind,
     globs: &[Arc<str>],
@@ -179,14 +178,14 @@ fn files<'a>(
         let is_of_site = site.is_some() || !glob.contains(SITE) && !glob.contains(TYPE);
         let name = globset::escape(site.unwrap_or_default());
         let site_type = globset::escape(site_type.unwrap_or_default());
-        is_of_site.then(|| filled(glob, &name, &site_type))
+        is_of_site.then(|| fill_placeholders(glob, &name, &site_type))
     };
     let (mut files, mut known) = (Vec::new(), BTreeSet::new());
     for glob in globs.iter().filter_map(fill) {
         files.extend(matching(glob, given).into_iter().filter(|path| known.insert(*path)));
     }
     if kind == SourceKind::ConfD {
-        // Only these are read, and the last name counts most (section 7).
+        // Only these files are read, and the last name has the highest priority (section 7).
         files.retain(|path| path.as_str().ends_with(".cfg"));
         files.sort_by(|one: &&RepoPath, other: &&RepoPath| {
             let name = |path: &RepoPath| path.parts().last().map(str::to_owned);
@@ -196,8 +195,8 @@ fn files<'a>(
     files
 }
 
-/// The paths that match a glob. Of ten thousand files that are named one by one,
-/// each is looked up.
+/// Paths that match a glob. Globs without metacharacters are looked up directly, so that thousands
+/// of files listed by name stay cheap.
 fn matching<'a>(glob: String, given: &BTreeMap<&'a RepoPath, GivenFile<'a>>) -> Vec<&'a RepoPath> {
     if !glob.contains(META) {
         let found = given.get_key_value(&RepoPath::new(glob));
@@ -207,13 +206,13 @@ fn matching<'a>(glob: String, given: &BTreeMap<&'a RepoPath, GivenFile<'a>>) -> 
     given.keys().copied().filter(|path| glob.is_match(path.as_str())).collect()
 }
 
-/// Characters that do not stand for themselves in a glob.
+/// Metacharacters of globs.
 const META: [char; 8] = ['*', '?', '[', ']', '{', '}', '!', '\\'];
 const SITE: &str = "{site}";
 const TYPE: &str = "{type}";
 
-/// A glob with what its placeholders stand for.
-fn filled(glob: &str, site: &str, site_type: &str) -> String {
+/// Replaces the placeholders of a glob.
+fn fill_placeholders(glob: &str, site: &str, site_type: &str) -> String {
     glob.replace(SITE, site).replace(TYPE, site_type)
 }
 
@@ -221,8 +220,7 @@ fn matcher(glob: &str) -> Option<GlobMatcher> {
     Some(parsed(glob)?.compile_matcher())
 }
 
-/// A glob over paths; none where it is malformed, which is told where the
-/// configuration is read.
+/// Parses a path glob; `None` if it is malformed, which is reported when the configuration is read.
 fn parsed(glob: &str) -> Option<Glob> {
     GlobBuilder::new(glob).literal_separator(true).build().ok()
 }

@@ -1,10 +1,10 @@
-//! cloud-init: parts of configuration, each merged with those before it
-//! (`cloud-init.md`), lowered to a [`Graph`].
+//! cloud-init: parts of configuration, each merged into those before it (`cloud-init.md`), lowered
+//! to a [`Graph`].
 //!
-//! A [`Set`] is what one machine is given: parts of user-data and vendor-data,
-//! files of `conf.d` and `cloud.cfg`. Each part is a document of the graph;
-//! what is merged of some of them is another, which begins empty and lays one
-//! after the other over what there is. The last of these is the output.
+//! A [`Set`] is the configuration of one machine: parts of user-data and vendor-data, files of
+//! `conf.d`, and `cloud.cfg`. Each part is a document of the graph. Each merge result is another
+//! document, which starts empty and merges its inputs one after the other. The last of these is the
+//! output.
 
 pub mod declared;
 pub mod part;
@@ -19,13 +19,13 @@ use self::part::{CloudPart, PartKind};
 use self::read::UserData;
 use crate::graph::{Act, DocId, Graph, Instruction, Need, Recipe, Steps};
 use crate::merge::Strategy;
-use crate::merge::cloud_init::{Default, Dialect, Incoming, Laying, stack, stack_of_many};
+use crate::merge::cloud_init::{Default, Dialect, Incoming, MergeRules, stack, stack_of_many};
 use crate::source::{DocKey, Span};
 use crate::yaml::{Mapping, Node, Value};
 
 pub(crate) use self::vendor::UnusedVendorData;
 
-/// The schema by which outputs are asked for.
+/// Schema of outputs.
 pub const OUTPUT: &str = "cloud-config";
 
 /// The schema of parts.
@@ -36,45 +36,44 @@ pub const PART: &str = "cloud-config/part";
 pub struct Set<'a> {
     /// Name of the output.
     pub name: Arc<str>,
-    /// Where it is declared, or the first of its parts.
+    /// Location of its declaration, or of the first of its parts.
     pub at: Span,
-    /// The dialect in which it is merged.
+    /// Dialect of the merge rules.
     pub dialect: Dialect,
-    /// Whether neither the configuration nor a flag chooses these rules.
+    /// Whether the dialect is a default that neither the configuration nor a flag chose.
     pub is_undecided: bool,
-    /// Its sources, the most important first.
+    /// Sources of the set, highest priority first.
     pub sources: Vec<PartSource<'a>>,
 }
 
-/// One of the sources of a set.
+/// A source of a set.
 #[derive(Clone, Debug)]
 pub struct PartSource<'a> {
-    /// Its kind.
+    /// Kind of the source.
     pub kind: SourceKind,
     /// The contents of its files, in the order in which cloud-init reads them.
     pub files: Vec<GivenFile<'a>>,
 }
 
-/// The parts that one file gives cloud-init.
+/// The parts in one file.
 #[derive(Clone, Debug)]
 pub struct GivenFile<'a> {
-    /// Its beginning.
+    /// Start of the file.
     pub at: Span,
-    /// Its parts that are used.
+    /// Parts of the file that are used.
     pub parts: Vec<&'a CloudPart>,
-    /// All that was read of it; none where some of it is not as it is written.
+    /// Everything read from the file; `None` if some of it was revised.
     pub read: Option<&'a UserData>,
 }
 
 impl<'a> PartSource<'a> {
-    /// Its parts, in order.
+    /// Returns the parts in order.
     pub fn parts(&self) -> impl Iterator<Item = &'a CloudPart> {
         self.files.iter().flat_map(|file| &file.parts).copied()
     }
 }
 
-/// Where configuration comes from; those that count most first
-/// (`cloud-init.md` 7 and 8).
+/// Origin of configuration, highest priority first (`cloud-init.md` 7 and 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SourceKind {
     /// User-data: each part is merged into those before it.
@@ -83,25 +82,25 @@ pub enum SourceKind {
     VendorData2,
     /// Vendor-data.
     VendorData,
-    /// The files of a folder `conf.d`: the last name counts most.
+    /// The files of a folder `conf.d`: the last name has the highest priority.
     ConfD,
     /// `cloud.cfg`.
     Base,
 }
 
-/// The setting of the folder `conf.d` in `cloud.cfg`, by its key `conf_d` (`cloud-init.md` 7).
+/// The `conf_d` setting in `cloud.cfg`, which names the folder `conf.d` (`cloud-init.md` 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfD {
-    /// Its files are read: those of `cloud.cfg.d`, or of the folder it names.
+    /// Files are read from `cloud.cfg.d` or the folder named by the setting.
     Read,
-    /// Nothing is read: the value that says so is empty.
+    /// No file is read, because the value is empty.
     Off(Span),
-    /// The value is no text: cloud-init ends. What it is instead.
+    /// The value is not a string, so cloud-init fails. Has the kind of the value.
     NoText(Span, &'static str),
 }
 
 impl SourceKind {
-    /// Its name in reports.
+    /// Name in reports.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             SourceKind::UserData => "user-data",
@@ -112,8 +111,8 @@ impl SourceKind {
         }
     }
 
-    /// Whether its parts are read as user-data, or else are configurations of
-    /// falling priority.
+    /// Whether its parts are read as user-data rather than as configurations of descending
+    /// priority.
     pub(crate) fn is_user_data(self) -> bool {
         match self {
             SourceKind::UserData | SourceKind::VendorData2 | SourceKind::VendorData => true,
@@ -123,7 +122,7 @@ impl SourceKind {
 }
 
 impl<'a> Set<'a> {
-    /// The setting of the folder `conf.d` in the `cloud.cfg` of the set.
+    /// The `conf_d` setting in the set's `cloud.cfg`.
     pub fn conf_d(&self) -> ConfD {
         let base = self.sources.iter().find(|source| source.kind == SourceKind::Base);
         let setting = base.and_then(|base| base.parts().next()?.data.get("conf_d"));
@@ -135,17 +134,17 @@ impl<'a> Set<'a> {
         }
     }
 
-    /// The merge rules of the first documentation for each part.
-    pub(crate) fn as_documented(&self) -> Vec<(&'a CloudPart, Laying)> {
+    /// Merge rules of each part by the original documentation.
+    pub(crate) fn as_documented(&self) -> Vec<(&'a CloudPart, MergeRules)> {
         let of_source = |source: &PartSource<'a>| {
             let parts: Vec<&CloudPart> = source.parts().filter(|part| part.is_merged()).collect();
-            let layings = layings(Dialect::Documented, source.kind, &parts);
-            parts.into_iter().zip(layings).collect::<Vec<_>>()
+            let all_rules = all_rules(Dialect::Documented, source.kind, &parts);
+            parts.into_iter().zip(all_rules).collect::<Vec<_>>()
         };
         self.sources.iter().flat_map(of_source).collect()
     }
 
-    /// The sources that are there, and that cloud-init reads.
+    /// Sources that have files and are read by cloud-init.
     pub(crate) fn read_sources(&self) -> impl Iterator<Item = &PartSource<'a>> {
         let reads_conf_d = self.conf_d() == ConfD::Read;
         let is_read = move |it: &&PartSource<'a>| {
@@ -155,14 +154,14 @@ impl<'a> Set<'a> {
     }
 }
 
-/// The sets of a site, and which documents of its graph are theirs.
+/// The sets of a site, and their documents in its graph.
 #[derive(Debug, std::default::Default)]
 pub struct Sets<'a> {
-    /// The sets, in the order in which they are declared.
+    /// The sets, in the order of their declarations.
     pub sets: Vec<Set<'a>>,
-    /// The sources that cloud-init does not use, each with the set it is of.
+    /// Sources that cloud-init does not use, each with the index of its set.
     pub(crate) unused: Vec<(usize, UnusedVendorData)>,
-    /// The document from which on all are of sets.
+    /// Index of the first document of a set; all later documents belong to sets.
     first: usize,
     members: Vec<SetMember<'a>>,
 }
@@ -172,15 +171,14 @@ pub struct Sets<'a> {
 pub struct SetMember<'a> {
     /// Index of the set.
     pub(crate) set: usize,
-    /// The part that it is; none for what is merged of some.
+    /// The part; `None` for a merge result.
     pub part: Option<&'a CloudPart>,
-    /// The source that it is, or that it is a part of; none where several
-    /// sources are combined.
+    /// Source of the part or merge result; `None` for a combination of several sources.
     pub source: Option<SourceKind>,
 }
 
 impl<'a> Sets<'a> {
-    /// Lowers `sets` to documents behind those that `graph` has.
+    /// Lowers `sets` to documents appended to `graph`.
     pub fn add_to(sets: Vec<Set<'a>>, graph: &mut Graph) -> Self {
         let first = graph.recipes.len();
         let mut lowering = Lowering { first, recipes: Vec::new(), members: Vec::new() };
@@ -195,12 +193,12 @@ impl<'a> Sets<'a> {
         Self { sets, unused, first, members }
     }
 
-    /// The role of a document of the graph in the sets; none where it is of another system.
+    /// Role of a document in the sets; `None` for documents of another system.
     pub fn member(&self, doc: DocId) -> Option<SetMember<'a>> {
         self.members.get(doc.index().checked_sub(self.first)?).copied()
     }
 
-    /// The document of each member.
+    /// Iterates over the members with their documents.
     pub fn iter(&self) -> impl Iterator<Item = (DocId, SetMember<'a>)> {
         let members = self.members.iter().enumerate();
         members.map(|(index, member)| (DocId::at(self.first + index), *member))
@@ -208,31 +206,31 @@ impl<'a> Sets<'a> {
 }
 
 struct Lowering<'a> {
-    /// Number of documents before it in the graph.
+    /// Number of documents already in the graph.
     first: usize,
     recipes: Vec<Recipe>,
     members: Vec<SetMember<'a>>,
 }
 
-/// A document to merge into the present result, and how.
+/// A document to merge into the current result, and its merge strategy.
 struct Layer {
     doc: DocId,
     strategy: Strategy,
-    /// The text that says how, or the document.
+    /// Span of the merge specification, or of the document.
     at: Span,
 }
 
-/// A source that was merged, to be laid below those before it.
+/// A merged source, to be combined with those of higher priority.
 #[derive(Clone, Copy)]
 struct LowerSource {
     doc: DocId,
-    /// The text to report for it.
+    /// Span to report for the source.
     at: Span,
 }
 
 impl<'a> Lowering<'a> {
-    /// Adds the documents of a set; the last is its output. What is `unused` is
-    /// merged by itself, and laid over nothing.
+    /// Adds the documents of a set; the last is its output. Sources in `unused` are merged on their
+    /// own, but not into the output.
     fn add(&mut self, index: usize, set: &Set<'a>, unused: &[UnusedVendorData]) {
         let (user_data, system): (Vec<_>, Vec<_>) =
             set.read_sources().partition(|source| source.kind.is_user_data());
@@ -242,8 +240,7 @@ impl<'a> Lowering<'a> {
             let is_used = !unused.iter().any(|it| it.source == source.kind);
             all.extend(is_used.then_some(below));
         }
-        // `conf.d` and `cloud.cfg` are one configuration before user-data is
-        // laid beside it (section 7).
+        // `conf.d` and `cloud.cfg` are merged before they are combined with user-data (section 7).
         all.extend(self.add_system(index, set, &system));
         if all.len() > 1 || !unused.is_empty() {
             let member = SetMember { set: index, part: None, source: None };
@@ -254,8 +251,9 @@ impl<'a> Lowering<'a> {
         output.key = key(OUTPUT, &set.name);
     }
 
-    /// The system's configuration. Where a key says how it is merged after all that, cloud-init
-    /// reads it once more when it lays its defaults below (`stages.py`, `fetch_base_config`).
+    /// Adds the system configuration. If a key still specifies a merge type after the merge,
+    /// cloud-init applies it once more when it adds its defaults (`stages.py`,
+    /// `fetch_base_config`).
     fn add_system(
         &mut self,
         index: usize,
@@ -271,7 +269,8 @@ impl<'a> Lowering<'a> {
         Some(LowerSource { doc, at: read.at })
     }
 
-    /// `cloud.cfg` laid below what the files of `conf.d` make, by what it says of that itself.
+    /// Merges `cloud.cfg` into the result of `conf.d`, by the merge specification of `cloud.cfg`
+    /// itself.
     fn add_read_system(
         &mut self,
         index: usize,
@@ -296,15 +295,14 @@ impl<'a> Lowering<'a> {
 
     fn add_source(&mut self, index: usize, set: &Set<'a>, source: &PartSource<'a>) -> LowerSource {
         let layers = self.layers(index, set, source);
-        // Without anything to merge nothing is written; with something, at
-        // least `{}`.
+        // cloud-init writes nothing if there is nothing to merge, otherwise at least `{}`.
         let is_nothing = source.kind.is_user_data() && !source.parts().any(CloudPart::is_merged);
         let member = SetMember { set: index, part: None, source: Some(source.kind) };
         let doc = self.add_layers(member, set, source.kind.as_str(), layers, is_nothing);
-        LowerSource { doc, at: at_of(set, source) }
+        LowerSource { doc, at: span_of(set, source) }
     }
 
-    /// The parts of a source, as they are laid.
+    /// Adds the parts of a source, and returns the layers to merge.
     fn layers(&mut self, index: usize, set: &Set<'a>, source: &PartSource<'a>) -> Vec<Layer> {
         let layers = steps(set.dialect, source).into_iter().filter_map(|(part, strategy)| {
             let doc = self.add_part(index, source.kind, part);
@@ -346,7 +344,7 @@ impl<'a> Lowering<'a> {
         let sources = layers.iter().map(|layer| Some(layer.doc)).collect();
         let layers = layers.into_iter();
         let instructions = layers
-            .map(|layer| Instruction { act: Act::Lay(Box::new(layer.strategy)), at: layer.at });
+            .map(|layer| Instruction { act: Act::Combine(Box::new(layer.strategy)), at: layer.at });
         self.push(
             member,
             Recipe {
@@ -370,59 +368,60 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// Whether `merge_type` stays in what is merged of some sources.
+/// Whether `merge_type` remains in the merge result of these sources.
 fn leaks_merge_type(dialect: Dialect, sources: &[&PartSource<'_>]) -> bool {
     match dialect {
         Dialect::Current => {
             let mut parts = sources.iter().flat_map(|source| source.parts());
             parts.any(|part| part.leaked_merge_type().is_some())
         }
-        // Nothing is taken out there.
+        // This dialect never removes the key.
         Dialect::Documented => false,
     }
 }
 
-/// Whole sources laid below each other, the first on top.
+/// Layers that combine whole sources, highest priority first.
 fn combined(set: &Set<'_>, sources: &[LowerSource]) -> Vec<Layer> {
-    let layer = |(source, laying): (&LowerSource, Laying)| Layer {
+    let layer = |(source, rules): (&LowerSource, MergeRules)| Layer {
         doc: source.doc,
-        strategy: Strategy::CloudInit(laying),
+        strategy: Strategy::CloudInit(rules),
         at: source.at,
     };
-    sources.iter().zip(layings_of_sources(set, sources.len())).map(layer).collect()
+    sources.iter().zip(rules_of_sources(set, sources.len())).map(layer).collect()
 }
 
 fn key(schema: &str, name: &Arc<str>) -> DocKey {
     DocKey::new(schema, Arc::default(), name.clone())
 }
 
-fn at_of(set: &Set<'_>, source: &PartSource<'_>) -> Span {
+fn span_of(set: &Set<'_>, source: &PartSource<'_>) -> Span {
     source.parts().next().map_or(set.at, |part| part.at)
 }
 
-/// The merge rules for each of several sources.
-fn layings_of_sources(set: &Set<'_>, count: usize) -> Vec<Laying> {
+/// Merge rules for each of several sources.
+fn rules_of_sources(set: &Set<'_>, count: usize) -> Vec<MergeRules> {
     match set.dialect {
-        Dialect::Current => vec![Laying::Current { header: None, default: Default::Many }; count],
+        Dialect::Current => {
+            vec![MergeRules::Current { header: None, default: Default::Many }; count]
+        }
         Dialect::Documented => {
-            // What the sources hold is not known before they are merged: of
-            // 2013 it is the default that holds.
+            // The content of the sources is unknown before they are merged, so the default of 2013
+            // applies.
             let unknown = Node::made(Value::Null, set.at);
             stack_of_many(std::iter::repeat_n(&unknown, count))
         }
     }
 }
 
-/// The parts of a source that are merged, and by what each is laid over those
-/// before it; none for a patch that cannot be read.
+/// The merged parts of a source, each with its merge strategy; `None` for an unreadable patch.
 fn steps<'a>(dialect: Dialect, source: &PartSource<'a>) -> Vec<(&'a CloudPart, Option<Strategy>)> {
     let parts: Vec<&CloudPart> = source.parts().filter(|part| part.is_merged()).collect();
-    let layings = layings(dialect, source.kind, &parts);
-    let steps = parts.into_iter().zip(layings).map(|(part, laying)| {
+    let all_rules = all_rules(dialect, source.kind, &parts);
+    let steps = parts.into_iter().zip(all_rules).map(|(part, rules)| {
         let strategy = match &part.kind {
             PartKind::JsonPatch(patch) => patch.clone().map(Strategy::JsonPatch),
             PartKind::CloudConfig | PartKind::Template | PartKind::Other(_) => {
-                Some(Strategy::CloudInit(laying))
+                Some(Strategy::CloudInit(rules))
             }
         };
         (part, strategy)
@@ -430,14 +429,14 @@ fn steps<'a>(dialect: Dialect, source: &PartSource<'a>) -> Vec<(&'a CloudPart, O
     steps.collect()
 }
 
-/// The merge rules for each part of a source.
-fn layings(dialect: Dialect, kind: SourceKind, parts: &[&CloudPart]) -> Vec<Laying> {
+/// Merge rules for each part of a source.
+fn all_rules(dialect: Dialect, kind: SourceKind, parts: &[&CloudPart]) -> Vec<MergeRules> {
     match (dialect, kind.is_user_data()) {
         (Dialect::Current, is_user_data) => {
             let default = if is_user_data { Default::UserData } else { Default::Many };
-            let laying =
-                |part: &&CloudPart| Laying::Current { header: part.header.clone(), default };
-            parts.iter().map(laying).collect()
+            let rules =
+                |part: &&CloudPart| MergeRules::Current { header: part.header.clone(), default };
+            parts.iter().map(rules).collect()
         }
         (Dialect::Documented, true) => {
             let parts = parts.iter();

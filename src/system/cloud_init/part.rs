@@ -1,7 +1,7 @@
-//! One part: what a file, or a stretch of one, gives cloud-init to merge.
+//! A part: configuration that a file, or a section of one, gives cloud-init to merge.
 //!
-//! A part is read once, whatever number of sites use it. Nothing is refused
-//! here: what is wrong is a [`PartFault`] with its place.
+//! A part is read once, however many sites use it. Nothing is rejected here: each problem is a
+//! [`PartFault`] with its location.
 
 use std::sync::Arc;
 
@@ -9,32 +9,31 @@ use crate::merge::patch::{self, Patch};
 use crate::source::{DocKey, RepoPath, Span, Spanned};
 use crate::yaml::{self, Key, Node};
 
-/// One part, in the order in which cloud-init comes to it.
+/// A part.
 #[derive(Clone, Debug)]
 pub struct CloudPart {
-    /// Its name for users: its file, with its number where the file holds several, e.g.
+    /// Name in messages: the file, with the part number if the file has several, e.g.
     /// `global/user-data#2`.
     pub key: DocKey,
-    /// Its text without headers, of the file it is in or of one that was
-    /// decoded from that.
+    /// Span of the text without headers, in its file or in a source decoded from it.
     pub span: Span,
-    /// The text to point at for the part as a whole: its first line.
+    /// Span to point at for the part as a whole: its first line.
     pub at: Span,
-    /// Its kind in cloud-init.
+    /// Kind in cloud-init.
     pub kind: PartKind,
-    /// The header that says how it is merged, if it has one that counts:
-    /// `Merge-Type` before `X-Merge-Type` (`cloud-init.md` 6).
+    /// Effective merge header, if there is one: `Merge-Type` takes precedence over `X-Merge-Type`
+    /// (`cloud-init.md` 6).
     pub header: Option<Spanned<Arc<str>>>,
-    /// All headers it came with, those of its type and encoding included.
+    /// All headers of the part, including those of type and encoding.
     pub headers: Vec<Header>,
-    /// Its mapping, `merge_how` and all; of a patch the list of operations.
-    /// Null where it has none that can be used.
+    /// The mapping, including `merge_how`, or the list of operations of a patch. Null if there is
+    /// none that can be used.
     pub data: Node,
-    /// Problems of its YAML.
+    /// YAML problems of the part.
     pub problems: Vec<yaml::YamlProblem>,
-    /// Its other faults.
+    /// Other faults of the part.
     pub faults: Vec<PartFault>,
-    /// Its comments.
+    /// Comments of the part.
     pub comments: Vec<yaml::Comment>,
 }
 
@@ -43,125 +42,120 @@ pub struct CloudPart {
 pub enum PartKind {
     /// A mapping to merge.
     CloudConfig,
-    /// Operations on what there is by then; none where they cannot be read.
+    /// Operations on the result so far; `None` if they cannot be read.
     JsonPatch(Option<Arc<Patch>>),
-    /// A Jinja template: rendered at boot with what only the instance knows.
+    /// A Jinja template, rendered at boot with data of the instance.
     Template,
-    /// Anything else, such as a script: not merged. Its content type.
+    /// Anything else, such as a script, which is not merged. Has the content type.
     Other(Arc<str>),
 }
 
 /// A header of a part.
 #[derive(Clone, Debug)]
 pub struct Header {
-    /// Its name, as it is written.
+    /// Name as written in the source.
     pub name: Spanned<Arc<str>>,
-    /// Its value, folded lines as they are.
+    /// Value, with folded lines kept.
     pub value: Spanned<Arc<str>>,
 }
 
-/// Something wrong with a part by itself, or with what it came in.
+/// A problem of a part or of its container.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartFault {
-    /// Where.
+    /// Location of the fault.
     pub at: Span,
-    /// Its kind.
+    /// Kind of the fault.
     pub kind: PartFaultKind,
 }
 
-/// The kinds of [`PartFault`]. What each of them costs is its [`FaultCost`].
+/// Kinds of [`PartFault`]. The consequence of each is its [`FaultCost`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartFaultKind {
-    /// The file has no text that can be used; its own fault says why.
+    /// The file has no usable text; the fault of the file has the reason.
     NoText,
-    /// It holds this many YAML documents, which is not one.
+    /// The part has this number of YAML documents instead of one.
     Documents(usize),
-    /// Its content is no mapping; what it is instead.
+    /// The content is not a mapping. Has its actual kind.
     NotAMapping(&'static str),
-    /// A patch that cannot be read.
+    /// The patch cannot be read.
     Patch(patch::Failure),
-    /// Its bytes are not UTF-8; they stop being so here.
+    /// The bytes are not UTF-8, from this location on.
     NotUtf8,
-    /// Text beyond ASCII in a MIME part that does not say how it is encoded:
-    /// Python's parser puts other bytes in its place.
+    /// The MIME part has non-ASCII text but declares no transfer encoding: Python's parser replaces
+    /// bytes of it.
     Mangled {
-        /// Whether what comes of it can still be read.
+        /// Whether the replaced text can still be read.
         is_readable: bool,
     },
-    /// It is sent in base64 and holds characters that base64 does not have: it was read without
-    /// these, or, where even that fails, as it is.
+    /// The part is declared as base64 but has characters outside its alphabet. It was decoded
+    /// without them, or left undecoded if that fails.
     BrokenBase64,
-    /// It is sent in uuencode and is not uuencode: it was read as it is.
+    /// The part is declared as uuencode but is not valid uuencode. It was left undecoded.
     BrokenUuencode,
-    /// Data that it declares as compressed cannot be decompressed; why.
+    /// Data declared as compressed cannot be decompressed. Has the reason.
     NotGzip(String),
-    /// A text that begins with none of the lines by which cloud-init knows
-    /// what a part is, or that is encoded where cloud-init does not decode it.
+    /// The text begins with none of cloud-init's markers, or is encoded where cloud-init does not
+    /// decode it.
     Unrecognized(PartResemblance),
-    /// A content type that cloud-init has nothing for.
+    /// cloud-init has no handler for this content type.
     UnknownType(Arc<str>),
-    /// An archive or an include inside an archive: not looked into.
+    /// An archive or an include inside an archive, which cloud-init does not expand.
     Nested(Carrier),
-    /// An archive that is no list; what it is instead.
+    /// The archive is not a list. Has its actual kind.
     NotAList(&'static str),
-    /// An entry of an archive that is neither text nor a mapping; what it is.
+    /// The entry of an archive is neither a string nor a mapping. Has its actual kind.
     Entry(&'static str),
-    /// The content of an archive's entry is no text; what it is.
+    /// The content of an archive entry is not a string. Has its actual kind.
     Content(&'static str),
-    /// The type of an archive's entry is no content type.
+    /// The type of an archive entry is not a content type.
     InvalidType,
-    /// The value of a header that an archive's entry has is no text, or its
-    /// name is not; what it is.
+    /// The name or value of an archive entry's header is not a string. Has its actual kind.
     HeaderValue(&'static str),
-    /// `merge-type` and the like: the header counts only as it is spelled in
-    /// `expected`.
+    /// A header such as `merge-type`, which has no effect unless spelled as `expected`.
     HeaderCase {
-        /// The spelling that would count.
+        /// The effective spelling.
         expected: &'static str,
     },
-    /// A header that says how to merge, on something that is not merged itself
-    /// and does not hand it on.
+    /// A merge header on content that is not merged itself and does not pass the header on.
     IgnoredHeader(Carrier),
-    /// A template with a content type that says it is none: not rendered.
+    /// A template whose content type prevents it from being rendered.
     NotRendered,
-    /// A text to include that is not there.
+    /// The included text does not exist.
     MissingInclude,
-    /// A text to include that is not in the repository; what it says is not
-    /// known here.
+    /// The included text is not in the repository, so its content is unknown.
     RemoteInclude,
     /// A text that includes itself.
     IncludeCycle,
-    /// A multipart message that does not name its boundary: nothing in it is
-    /// found.
+    /// A multipart message does not declare its boundary, so none of its parts is found.
     NoBoundary,
-    /// A multipart message that never has its boundary.
+    /// A multipart message never contains its boundary.
     NoParts,
-    /// A multipart message whose last boundary is missing.
+    /// A multipart message lacks the closing boundary.
     NoEndBoundary,
-    /// Beyond one of [`PartLimit`].
+    /// A [`PartLimit`] is exceeded.
     OverLimit(PartLimit),
 }
 
-/// The probable intention of a text that cloud-init does not recognize.
+/// Probable intention of a text that cloud-init does not recognise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartResemblance {
-    /// Nothing that is known.
+    /// Nothing known.
     Nothing,
-    /// A part behind a byte order mark.
+    /// A part after a byte order mark.
     ByteOrderMark,
-    /// A message, or a part of one, that begins with its headers.
+    /// A message or message part that begins with headers.
     Headers {
-        /// Whether it is in a message that cloud-init recognized.
+        /// Whether it is in a message that cloud-init recognised.
         in_message: bool,
     },
-    /// A message that begins with its boundary.
+    /// A message that begins with a boundary.
     Boundary {
-        /// The boundary, without the dashes before it.
+        /// The boundary, without the leading dashes.
         name: Arc<str>,
-        /// Whether it is in a message that cloud-init recognized.
+        /// Whether it is in a message that cloud-init recognised.
         in_message: bool,
     },
-    /// Base64 of something that cloud-init would use.
+    /// Base64 of content that cloud-init would use.
     Base64,
 }
 
@@ -170,8 +164,7 @@ pub enum PartResemblance {
 pub enum Carrier {
     /// `multipart/*`.
     Multipart,
-    /// A compressed part, of which only the file name and `Launch-Index`
-    /// outlast decompression.
+    /// A compressed part; only its file name and `Launch-Index` survive decompression.
     Gzip,
     /// `#include` and `#include-once`.
     Include,
@@ -181,46 +174,45 @@ pub enum Carrier {
     JsonPatch,
 }
 
-/// The cost of a fault.
+/// Consequence of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultCost {
-    /// All user-data: cloud-init gives it up.
+    /// cloud-init discards all user-data.
     UserData,
-    /// The part or parts it is about.
+    /// The affected parts are lost.
     Part,
-    /// Only what it is about; the part is used.
+    /// Only the affected text is lost; the part is used.
     Nothing,
 }
 
-/// A limit, so that no input can take all memory or time.
+/// A limit that bounds memory and time for any input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartLimit {
-    /// Parts; see [`PartLimit::PARTS`].
+    /// Number of parts; see [`PartLimit::PARTS`].
     Parts,
-    /// Containers in containers; see [`PartLimit::NESTING`].
+    /// Nesting depth of containers; see [`PartLimit::NESTING`].
     Nesting,
-    /// Includes in includes, and how many there are; see [`PartLimit::INCLUDES`].
+    /// Nesting depth and number of includes; see [`PartLimit::INCLUDES`].
     Includes,
     /// Bytes of decoded and included text; see [`PartLimit::BYTES`].
     Bytes,
 }
 
 impl PartLimit {
-    /// Parts of one user-data.
+    /// Maximum number of parts in one user-data.
     pub const PARTS: usize = 100_000;
-    /// Multipart messages in multipart messages, and includes in includes.
-    /// Python gives up before 1000.
+    /// Maximum nesting depth of multipart messages, and of includes. Python fails before 1000.
     pub const NESTING: usize = 64;
-    /// Texts that one user-data includes.
+    /// Maximum number of texts that one user-data includes.
     pub const INCLUDES: usize = 100_000;
-    /// Bytes of all texts of one user-data that are decoded or included; of
-    /// one of them [`Source::MAX_BYTES`](crate::source::Source::MAX_BYTES).
+    /// Maximum total bytes of the decoded or included texts of one user-data; a single text is
+    /// limited to [`Source::MAX_BYTES`](crate::source::Source::MAX_BYTES).
     pub const BYTES: u64 = 128 << 20;
 }
 
 impl PartFaultKind {
-    /// The minimum cost of the fault, in cloud-init or, where a limit is met, here; a fault in
-    /// [`UserData::aborted`](super::read::UserData) costs all.
+    /// Minimum cost of the fault, in cloud-init or, for a limit, in this program; a fault in
+    /// [`UserData::aborted`](super::read::UserData) costs all user-data.
     pub fn cost(&self) -> FaultCost {
         match self {
             PartFaultKind::Content(_)
@@ -255,13 +247,13 @@ impl PartFaultKind {
     }
 }
 
-/// The type of [`CloudPart::nothing`]; no content type is without a slash.
+/// Type of [`CloudPart::empty`]; real content types contain a slash.
 const NOTHING: &str = "nothing";
 
 impl CloudPart {
-    /// A placeholder for a file without parts, for the comparison of sides; `file` is all of its
-    /// text. It is in no set.
-    pub fn nothing(path: &RepoPath, file: Span) -> Self {
+    /// A placeholder for a file without parts, used to compare sides; `file` spans its whole text.
+    /// It is in no set.
+    pub fn empty(path: &RepoPath, file: Span) -> Self {
         let at = Span::point(file.file, file.start);
         Self {
             key: DocKey::new(super::PART, Arc::default(), path.as_str()),
@@ -277,12 +269,12 @@ impl CloudPart {
         }
     }
 
-    /// Whether it is a placeholder for a file without parts.
+    /// Whether the part is a placeholder for a file without parts.
     pub fn is_nothing(&self) -> bool {
         self.kind.as_str() == NOTHING
     }
 
-    /// Whether it is something to merge, and no script or template.
+    /// Whether the part is merged, unlike scripts and templates.
     pub(crate) fn is_merged(&self) -> bool {
         match self.kind {
             PartKind::CloudConfig | PartKind::JsonPatch(_) => true,
@@ -290,8 +282,8 @@ impl CloudPart {
         }
     }
 
-    /// The keys `merge_type` and `merge_how` of a part that has both: cloud-init reads and takes
-    /// out the second, and leaves the first in the data.
+    /// The keys `merge_type` and `merge_how` of a part that has both: cloud-init reads and removes
+    /// `merge_how`, and leaves `merge_type` in the data.
     pub(crate) fn leaked_merge_type(&self) -> Option<(&Key, &Key)> {
         let mapping = self.data.as_mapping()?;
         let (leaked, _) = mapping.get_entry("merge_type")?;
@@ -299,7 +291,7 @@ impl CloudPart {
         Some((leaked, read))
     }
 
-    /// The text that says how it is merged: in its mapping, or in its headers.
+    /// Span of the merge specification in the mapping or the headers.
     pub(crate) fn specification(&self) -> Option<Span> {
         let own = ["merge_how", "merge_type"].into_iter().find_map(|key| self.data.get(key));
         let own = own.filter(|node| !node.is_null()).map(|node| node.span);
@@ -308,7 +300,7 @@ impl CloudPart {
 }
 
 impl PartKind {
-    /// The content type.
+    /// Content type.
     pub(crate) fn as_str(&self) -> &str {
         match self {
             PartKind::CloudConfig => "text/cloud-config",
@@ -320,7 +312,7 @@ impl PartKind {
 }
 
 impl CloudPart {
-    /// Marks all that it holds secret.
+    /// Marks all content as secret.
     pub(crate) fn hide(&mut self) {
         let data = std::mem::replace(&mut self.data, Node::new(yaml::Value::Null, self.at));
         self.data = data.into_secret();

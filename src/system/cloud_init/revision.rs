@@ -1,5 +1,4 @@
-//! Parts as edits see them: as one value each, of which any difference can be
-//! taken or left.
+//! Parts as single values, so that any difference between two can be applied or left out.
 
 use std::sync::Arc;
 
@@ -10,12 +9,11 @@ use crate::yaml::{Key, Mapping, Node, Value};
 const DATA: &str = "data";
 const METADATA: &str = "metadata";
 const TYPE: &str = "type";
-/// Whichever of the two headers counts.
+/// Key for whichever of the two merge headers is in effect.
 const HEADER: &str = "Merge-Type";
 
 impl CloudPart {
-    /// All that the part says, as one value: what it holds, of which type, and
-    /// the header that says how it is merged.
+    /// The whole part as one value: content, type and effective merge header.
     pub(crate) fn root(&self) -> Node {
         let here = Span::point(self.at.file, self.at.start);
         let kind = Node::new(Value::String(self.kind.as_str().into()), self.at);
@@ -31,8 +29,7 @@ impl CloudPart {
         mapping(entries.into_iter().collect(), self.span)
     }
 
-    /// The part with what `root` says, which was made of `base`'s and `head`'s
-    /// roots.
+    /// The part described by `root`, which was combined from the roots of `base` and `head`.
     pub(crate) fn revised(base: &CloudPart, head: &CloudPart, root: &Node) -> CloudPart {
         let metadata = root.get(METADATA);
         let kind = metadata.and_then(|it| it.get(TYPE)).and_then(Node::as_str);

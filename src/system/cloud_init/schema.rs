@@ -1,8 +1,8 @@
 //! Violations of cloud-init's own JSON schema by `merge_how` and `merge_type`.
 //!
-//! It is stricter than what cloud-init does with them, and independent of it:
-//! at boot cloud-init warns, and goes on (`cloud-init.md` 4). What the text of a
-//! specification says, it does not look at.
+//! The schema is stricter than the merge code and independent of it: at boot, cloud-init warns and
+//! continues (`cloud-init.md` 4). It does not check the content of a specification written as a
+//! string.
 
 use std::sync::LazyLock;
 
@@ -11,16 +11,16 @@ use crate::source::FileId;
 use crate::yaml::path::Piece;
 use crate::yaml::{self, Node};
 
-/// The violations by the merge specifications in `data`, the mapping of a part: places are in
-/// `data`, keywords in a text that is not visible.
+/// Returns the violations by the merge specifications in `data`, the mapping of a part. Locations
+/// are in `data`; the keywords are in a schema text that users cannot see.
 ///
-/// A specification is a text or a list. Of one that is neither, and of a list that is empty,
-/// cloud-init reports the violations of both forms; of any other list, those inside it.
+/// A specification is a string or a list. For anything else, and for an empty list, cloud-init
+/// reports the violations of both forms; for any other list, those inside it.
 pub fn violations(data: &Node) -> Vec<Violation> {
     KEYS.iter().flat_map(|key| violations_at(key, data)).collect()
 }
 
-/// The keys whose values are specifications.
+/// Keys of merge specifications.
 const KEYS: [&str; 2] = ["merge_how", "merge_type"];
 
 fn violations_at(key: &str, data: &Node) -> Vec<Violation> {
@@ -43,8 +43,7 @@ fn violations_at(key: &str, data: &Node) -> Vec<Violation> {
     [as_text, as_list].concat()
 }
 
-/// A form that specifications may have, as a schema for the mapping that holds
-/// them.
+/// One form of a specification, as a schema for the mapping that contains it.
 type FormSchema = LazyLock<Schema>;
 
 static TEXT: FormSchema = LazyLock::new(|| compiled(TEXT_FORM));
@@ -52,9 +51,9 @@ static LIST: FormSchema = LazyLock::new(|| compiled(LIST_FORM));
 
 fn compiled(text: &str) -> Schema {
     let mut documents = yaml::parse(FileId::default(), text).documents;
-    let root = documents.pop().expect("our own text is YAML").root;
+    let root = documents.pop().expect("the built-in schema is valid YAML").root;
     let (schema, problems) = Schema::compile(&root);
-    assert!(problems.is_empty(), "our own schema is one");
+    assert!(problems.is_empty(), "the built-in schema compiles");
     schema
 }
 

@@ -1,12 +1,12 @@
-//! Whether cloud-init uses vendor-data: only where the combination without any
-//! says that it is enabled (`cloud-init.md` 8).
+//! Detection of unused vendor-data: cloud-init uses it only if the other sources combined enable it
+//! (`cloud-init.md` 8).
 //!
-//! Which sources are combined has to be known before anything is rendered. So
-//! what is needed of it is merged here first, by the same strategies.
+//! The set of combined sources must be known before rendering, so the relevant sources are merged
+//! here first, with the same strategies.
 
 use std::sync::Arc;
 
-use super::{PartSource, Set, SourceKind, layings_of_sources, steps};
+use super::{PartSource, Set, SourceKind, rules_of_sources, steps};
 use crate::merge::Strategy;
 use crate::source::Span;
 use crate::yaml::{Key, Mapping, Node, Value};
@@ -14,14 +14,13 @@ use crate::yaml::{Key, Mapping, Node, Value};
 /// A source that cloud-init does not use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnusedVendorData {
-    /// Its kind.
+    /// Kind of the source.
     pub(crate) source: SourceKind,
-    /// The value by which it is not enabled; none where there is nothing by
-    /// which it would be.
+    /// The value that disables it; `None` if no value enables it.
     pub(crate) by: Option<Span>,
 }
 
-/// The sources of a set that have parts, and are not used.
+/// Sources of a set that have parts but are not used.
 pub(super) fn unused(set: &Set<'_>) -> Vec<UnusedVendorData> {
     let is_there = |(kind, _): &(SourceKind, &str)| {
         let mut sources = set.sources.iter().filter(|source| source.kind == *kind);
@@ -32,16 +31,16 @@ pub(super) fn unused(set: &Set<'_>) -> Vec<UnusedVendorData> {
         return Vec::new();
     }
     let rest = without_vendor_data(set);
-    there.into_iter().filter_map(|(source, key)| judged(source, rest.get(key))).collect()
+    there.into_iter().filter_map(|(source, key)| disabled(source, rest.get(key))).collect()
 }
 
 /// The keys that enable each kind of vendor-data.
 const SWITCHES: [(SourceKind, &str); 2] =
     [(SourceKind::VendorData2, "vendor_data2"), (SourceKind::VendorData, "vendor_data")];
 
-/// A disabled source, with the value that should enable it; none where it is enabled. A value that
-/// is not a mapping counts as disabled.
-fn judged(source: SourceKind, switch: Option<&Node>) -> Option<UnusedVendorData> {
+/// The source if it is disabled, with the value that disables it; `None` if it is enabled. A value
+/// that is not a mapping counts as disabled.
+fn disabled(source: SourceKind, switch: Option<&Node>) -> Option<UnusedVendorData> {
     let Some(switch) = switch else { return Some(UnusedVendorData { source, by: None }) };
     let by = match switch.get("enabled") {
         Some(enabled) if is_true(enabled) => return None,
@@ -71,8 +70,7 @@ fn is_true(node: &Node) -> bool {
     }
 }
 
-/// The combination of all other sources, with what cloud-init has built in
-/// beneath them.
+/// The combination of all other sources and cloud-init's built-in configuration.
 fn without_vendor_data(set: &Set<'_>) -> Node {
     let (user_data, system): (Vec<&PartSource<'_>>, Vec<&PartSource<'_>>) =
         set.read_sources().partition(|source| source.kind.is_user_data());
@@ -83,7 +81,7 @@ fn without_vendor_data(set: &Set<'_>) -> Node {
     combined(set, &all)
 }
 
-/// `cloud.cfg` below what the files of `conf.d` make.
+/// Merges `cloud.cfg` into the result of `conf.d`.
 fn system_of(set: &Set<'_>, sources: &[&PartSource<'_>]) -> Option<Node> {
     let (above, rest) = sources.split_first()?;
     let mut system = merged(set, above);
@@ -91,30 +89,30 @@ fn system_of(set: &Set<'_>, sources: &[&PartSource<'_>]) -> Option<Node> {
         system = combined(set, &[system]);
     }
     for source in rest {
-        lay_parts(set, source, &mut system);
+        merge_parts(set, source, &mut system);
     }
     Some(system)
 }
 
 fn merged(set: &Set<'_>, source: &PartSource<'_>) -> Node {
     let mut merged = empty(set.at);
-    lay_parts(set, source, &mut merged);
+    merge_parts(set, source, &mut merged);
     merged
 }
 
-fn lay_parts(set: &Set<'_>, source: &PartSource<'_>, base: &mut Node) {
+fn merge_parts(set: &Set<'_>, source: &PartSource<'_>, base: &mut Node) {
     for (part, strategy) in steps(set.dialect, source) {
         let Some(strategy) = strategy.filter(|_| !part.data.is_null()) else { continue };
-        // A part that cannot be merged is passed over; rendering reports why.
-        let _ = strategy.lay(base, &part.data);
+        // A part that cannot be merged is skipped; rendering reports the reason.
+        let _ = strategy.merge(base, &part.data);
     }
 }
 
 fn combined(set: &Set<'_>, sources: &[Node]) -> Node {
     let mut combined = empty(set.at);
-    for (source, laying) in sources.iter().zip(layings_of_sources(set, sources.len())) {
+    for (source, rules) in sources.iter().zip(rules_of_sources(set, sources.len())) {
         // As above.
-        let _ = Strategy::CloudInit(laying).lay(&mut combined, source);
+        let _ = Strategy::CloudInit(rules).merge(&mut combined, source);
     }
     combined
 }

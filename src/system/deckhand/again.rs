@@ -1,6 +1,5 @@
-//! A site that was related before and of which a few documents are others now, as on
-//! the other side of a comparison: where they are related alike, nothing is looked up
-//! again.
+//! Reuse of a related site for one with a few other documents, as on the other side of a
+//! comparison: if those are related in the same way, nothing is looked up again.
 
 use std::sync::Arc;
 
@@ -11,9 +10,9 @@ use crate::graph::{DocId, Graph, Recipe};
 use crate::yaml::diff::same_entries;
 
 impl<'a> Site<'a> {
-    /// This site with other documents, and its graph, if each of them is related as
-    /// the one in its place is here, so that [`Site::new`] and [`Site::to_graph`] would
-    /// find the same. `graph` is this site's, which was made with the same `options`.
+    /// This site with other documents, and its graph, if each document has the same relations as
+    /// its counterpart here, so that [`Site::new`] and [`Site::to_graph`] would give the same
+    /// result. `graph` is this site's graph, made with the same `options`.
     pub fn again<'b>(
         &self,
         graph: &Graph,
@@ -27,9 +26,10 @@ impl<'a> Site<'a> {
             return None;
         }
         let pairs = || self.documents.iter().copied().zip(documents.iter().copied());
-        let others: Vec<bool> = pairs().map(|(then, now)| !std::ptr::eq(then, now)).collect();
-        let mut changed = pairs().zip(&others).filter(|(_, is_other)| **is_other);
-        if !changed.all(|((then, now), _)| is_related_alike(then, now)) {
+        let changed_flags: Vec<bool> =
+            pairs().map(|(then, now)| !std::ptr::eq(then, now)).collect();
+        let mut changed = pairs().zip(&changed_flags).filter(|(_, is_changed)| **is_changed);
+        if !changed.all(|((then, now), _)| has_same_relations(then, now)) {
             return None;
         }
         let site = Site::of(
@@ -40,11 +40,11 @@ impl<'a> Site<'a> {
             self.problems.clone(),
             self.relations.clone(),
         );
-        let is_other = |doc: DocId| others[doc.index()];
+        let is_changed = |doc: DocId| changed_flags[doc.index()];
         let recipes = site.iter().map(|(doc, document)| {
-            // What a recipe says of its parent stands in the parent's text.
-            if is_other(doc) || site.parent(doc).is_some_and(is_other) {
-                // What is wrong with it is known from before.
+            // A recipe refers to spans in the parent's text.
+            if is_changed(doc) || site.parent(doc).is_some_and(is_changed) {
+                // Its problems are already known.
                 Arc::new(site.recipe(doc, document, options, &mut Vec::new()))
             } else {
                 graph.recipes[doc.index()].clone()
@@ -60,15 +60,15 @@ fn layer(document: &Document) -> Option<&str> {
     document.layer.as_ref().map(|layer| &*layer.value)
 }
 
-/// Whether all that relating documents looks at is the same in two of them.
-fn is_related_alike(then: &Document, now: &Document) -> bool {
+/// Whether two documents agree in everything that relations depend on.
+fn has_same_relations(then: &Document, now: &Document) -> bool {
     let is_policy = |document: &Document| document.layer_order.is_some();
-    let selects_alike = match (&then.parent_selector, &now.parent_selector) {
+    let has_same_selector = match (&then.parent_selector, &now.parent_selector) {
         (Some(then), Some(now)) => same_entries(&then.labels, &now.labels),
         (None, None) => true,
         (Some(_), None) | (None, Some(_)) => false,
     };
-    let is_named_alike = |(then, now): (&SubstitutionSource, &SubstitutionSource)| {
+    let has_same_name = |(then, now): (&SubstitutionSource, &SubstitutionSource)| {
         then.schema.value == now.schema.value && then.name.value == now.name.value
     };
     then.key == now.key
@@ -78,11 +78,11 @@ fn is_related_alike(then: &Document, now: &Document) -> bool {
         && then.faults.is_empty() == now.faults.is_empty()
         && layer(then) == layer(now)
         && then.mixed_keys.is_some() == now.mixed_keys.is_some()
-        && selects_alike
+        && has_same_selector
         && same_entries(&then.labels, &now.labels)
         && then.sources.len() == now.sources.len()
-        && then.sources.iter().zip(&now.sources).all(is_named_alike)
+        && then.sources.iter().zip(&now.sources).all(has_same_name)
         && secret_reference(then) == secret_reference(now)
-        // These two relate others.
-        && ![then, now].into_iter().any(|it| is_policy(it) || Catalog::reads(it))
+        // Policies and catalogs affect other documents.
+        && ![then, now].into_iter().any(|it| is_policy(it) || Catalog::is_catalog(it))
 }

@@ -1,7 +1,7 @@
-//! What a site's own catalogs say is made at deploy time: certificates and
-//! keys (`PKICatalog`), passphrases (`PassphraseCatalog`).
+//! Documents that a site's own catalogs declare as generated at deploy time: certificates and keys
+//! (`PKICatalog`), and passphrases (`PassphraseCatalog`).
 //!
-//! A catalog is read as it is written, before any substitution into it.
+//! A catalog is read from its source, before any substitution.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use crate::graph::DocId;
 use crate::source::Span;
 use crate::yaml::{Mapping, Node, Value};
 
-/// What the catalogs of one site declare.
+/// Declarations of the catalogs of one site.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    /// By catalog, and in its order.
+    /// Declared documents, by catalog and in its order.
     pub declared: Vec<Declared>,
     by_name: FastMap<(&'static str, SmolStr), usize>,
     covered: BTreeSet<&'static str>,
@@ -25,25 +25,25 @@ pub struct Catalog {
 /// A document that a catalog declares.
 #[derive(Clone, Debug)]
 pub struct Declared {
-    /// Its schema.
+    /// Schema of the document.
     pub(crate) schema: &'static str,
-    /// Its name.
+    /// Name of the document.
     pub(crate) name: SmolStr,
-    /// Where the catalog names it.
+    /// Location of the declaration.
     pub(crate) at: Span,
-    /// The catalog.
+    /// Document of the catalog.
     pub(crate) catalog: DocId,
 }
 
-/// The kinds of document that a `PKICatalog` declares.
+/// Schemas of the documents that a `PKICatalog` declares.
 const AUTHORITY: [&str; 2] =
     ["deckhand/CertificateAuthority/v1", "deckhand/CertificateAuthorityKey/v1"];
 const CERTIFICATE: [&str; 2] = ["deckhand/Certificate/v1", "deckhand/CertificateKey/v1"];
 const KEYPAIR: [&str; 2] = ["deckhand/PublicKey/v1", "deckhand/PrivateKey/v1"];
-/// The kind that a `PassphraseCatalog` declares.
+/// Schema of the documents that a `PassphraseCatalog` declares.
 const PASSPHRASE: [&str; 1] = ["deckhand/Passphrase/v1"];
 
-/// What a catalog declares.
+/// Kind of a catalog.
 enum CatalogKind {
     /// A `PKICatalog`.
     Certificates,
@@ -51,7 +51,7 @@ enum CatalogKind {
     Passphrases,
 }
 
-/// Which catalog a document is, abstract ones left out.
+/// Kind of catalog that a document is; `None` for abstract documents.
 fn kind(document: &Document) -> Option<CatalogKind> {
     match &*document.key.schema {
         _ if document.is_abstract => None,
@@ -62,8 +62,8 @@ fn kind(document: &Document) -> Option<CatalogKind> {
 }
 
 impl Catalog {
-    /// What the catalogs among the documents of a site declare, abstract ones
-    /// left out. Of two declarations of one document the first counts.
+    /// Collects the declarations of the catalogs of a site, except abstract ones. The first of two
+    /// declarations of a document takes precedence.
     pub(super) fn of(documents: &[&Document]) -> Self {
         let mut catalog = Self::default();
         for (index, document) in documents.iter().enumerate() {
@@ -84,20 +84,19 @@ impl Catalog {
         catalog
     }
 
-    /// Whether a document is a catalog that counts.
-    pub(super) fn reads(document: &Document) -> bool {
+    /// Whether a document is a catalog in effect.
+    pub(super) fn is_catalog(document: &Document) -> bool {
         kind(document).is_some()
     }
 
-    /// What is declared with this schema and name.
+    /// Finds the declaration of this schema and name.
     pub(crate) fn find(&self, schema: &str, name: &str) -> Option<&Declared> {
         let schema = self.covered.get(schema)?;
         let index = self.by_name.get(&(*schema, name.into()))?;
         Some(&self.declared[*index])
     }
 
-    /// Whether the site has a catalog of the kind that declares documents of
-    /// this schema.
+    /// Whether the site has a catalog of the kind that declares documents of this schema.
     pub(crate) fn covers(&self, schema: &str) -> bool {
         self.covered.contains(schema)
     }

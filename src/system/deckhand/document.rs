@@ -1,8 +1,8 @@
-//! One Deckhand document, typed: every field with the text it was written in.
+//! A typed Deckhand document; every field has its span in the source.
 //!
-//! A document is read once per file, whatever number of sites use it. Nothing
-//! is refused here: what is wrong is a [`DocumentFault`] with its place, and the rest
-//! of the document is used (`deckhand.md` sections 2 and 4).
+//! A document is read once per file, however many sites use it. Nothing is rejected here: each
+//! problem is a [`DocumentFault`] with its location, and the rest of the document is used
+//! (`deckhand.md` sections 2 and 4).
 
 use std::sync::Arc;
 
@@ -13,128 +13,130 @@ use crate::source::{DocKey, Span, Spanned};
 use crate::yaml::path::PathError;
 use crate::yaml::{Mapping, Node, SharedCollection, Value, Whole, WholeText};
 
-/// One document of a file.
+/// A document of a file.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "the document says each of them by itself")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent properties of the document"
+)]
 pub struct Document {
-    /// What a user calls it.
+    /// Identity of the document in messages.
     pub key: DocKey,
-    /// Its whole text.
+    /// Span of the whole document.
     pub span: Span,
-    /// What [`Document::root`] gives.
+    /// Value of [`Document::root`].
     pub(super) whole: Whole,
-    /// Whether it stands in Pegleg's wrapping.
+    /// Whether the document is in a Pegleg wrapper.
     pub is_wrapped: bool,
-    /// Whether Pegleg's wrapping says that the data is encrypted.
+    /// Whether the Pegleg wrapper declares the data as encrypted.
     pub wrapped_encrypted: bool,
-    /// Which kinds of document were taken for secret when it was read.
+    /// Kinds of documents that were treated as secret when the document was read.
     pub(crate) secret_kinds: SecretKinds,
-    /// Where its file is.
+    /// Folder of its file.
     pub(crate) folder: Folder,
-    /// Whether all of it may be secret, since it was not read as exactly what it
-    /// should be.
+    /// Whether all of it may be secret, because it could not be read reliably.
     pub is_doubtful: bool,
-    /// Where the first key behind its data begins, if there is one.
+    /// Start of the first key after `data`, if there is one.
     pub(crate) after_data: Option<u32>,
-    /// Where it names itself: `metadata.name`, or `schema`.
+    /// Span of `metadata.name`, or of `schema`.
     pub(crate) name_span: Span,
-    /// Where `schema` stands.
+    /// Span of `schema`.
     pub(crate) schema_span: Span,
-    /// Where `metadata` stands; the whole document where there is none.
+    /// Span of `metadata`, or of the whole document if it is missing.
     pub metadata_span: Span,
     /// `metadata.layeringDefinition.layer`.
     pub(crate) layer: Option<Spanned<Arc<str>>>,
-    /// Whether it is a control document (`metadata.schema`).
+    /// Whether the document is a control document (`metadata.schema`).
     pub control: bool,
-    /// Whether it only serves others.
+    /// Whether the document is abstract, so that it is not an output.
     pub(crate) is_abstract: bool,
     /// `metadata.labels`.
     pub(crate) labels: Arc<Mapping>,
-    /// `metadata.layeringDefinition.parentSelector`, if it selects anything.
+    /// `metadata.layeringDefinition.parentSelector`, unless it is empty.
     pub(crate) parent_selector: Option<Selector>,
-    /// What is to be done to its data: `metadata.layeringDefinition.actions`, and
-    /// then `metadata.substitutions`, those that can be followed.
+    /// Valid entries of `metadata.layeringDefinition.actions`, then those of
+    /// `metadata.substitutions`.
     pub(crate) instructions: Instructions,
-    /// How many actions are written, those that cannot be followed among them.
+    /// Number of actions in the source, including invalid ones.
     pub(crate) actions_written: usize,
-    /// The document that each of the substitutions names.
+    /// Source document of each substitution.
     pub sources: Vec<SubstitutionSource>,
-    /// Where `metadata.replacement` says true.
+    /// Span of `metadata.replacement` if it is true.
     pub(crate) replacement: Option<Span>,
     /// Whether `metadata.storagePolicy` is `encrypted`.
     pub(crate) encrypted: bool,
-    /// The layers, if this is a LayeringPolicy.
+    /// Layers of a LayeringPolicy.
     pub(crate) layer_order: Option<Vec<Spanned<Arc<str>>>>,
-    /// Whether it is of the base side, and public there but for what is secret in the head.
+    /// Whether the document is of the base side, and is public there except for values that are
+    /// secret in the head.
     pub(crate) is_secret_later: bool,
-    /// Where the key `data` stands, if it is there.
+    /// Span of the key `data`, if it is present.
     pub(crate) data_key: Option<Span>,
-    /// `data`; null where there is none. Marked secret if it is.
+    /// `data`, or null if it is missing. Marked as secret if it is.
     pub data: Node,
-    /// What is wrong with the document by itself.
+    /// Faults of the document itself.
     pub(crate) faults: Vec<DocumentFault>,
-    /// Aliases of collections in it.
+    /// Collections in it that have aliases.
     pub(crate) shared: Vec<SharedCollection>,
-    /// A key in a mapping with keys of several types, and the first key of that mapping, in a
+    /// A key of a mapping with keys of several types, and the first key of that mapping, in a
     /// document that selects a parent: Deckhand cannot sort them (`deckhand.md` 6.7).
     pub(crate) mixed_keys: Option<(Span, Span)>,
 }
 
-/// What a child looks for in its parent's labels.
+/// A parent selector.
 #[derive(Debug)]
 pub(crate) struct Selector {
-    /// The labels wanted.
+    /// Labels that the parent must have.
     pub(crate) labels: Arc<Mapping>,
-    /// Where they stand.
+    /// Span of the labels.
     pub(crate) span: Span,
 }
 
-/// The document that a substitution names.
+/// The source document of a substitution.
 #[derive(Debug)]
 pub struct SubstitutionSource {
-    /// Its schema.
+    /// Schema of the document.
     pub schema: Spanned<Arc<str>>,
-    /// Its name.
+    /// Name of the document.
     pub name: Spanned<Arc<str>>,
-    /// Where the mapping stands that names it.
+    /// Span of the mapping that names the document.
     pub(crate) span: Span,
-    /// Where that mapping says whether the value is copied all the way down, if it does.
+    /// Span of the `deepcopy` flag in that mapping, if present.
     pub(crate) deepcopy: Option<Span>,
 }
 
-/// One substitution.
+/// A substitution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DocumentSubstitution<'d> {
-    /// Its whole text.
+    /// Span of the substitution.
     pub(crate) span: Span,
-    /// What it reads.
+    /// Source document.
     pub(crate) source: &'d SubstitutionSource,
-    /// Which value of it is written where.
+    /// Source and destination paths.
     pub(crate) writing: &'d Writing,
 }
 
 impl Document {
-    /// All of it as it is written, without Pegleg's wrapping; `data` is marked
-    /// secret if it is.
+    /// The whole document as in the source, without a Pegleg wrapper; `data` is marked as secret if
+    /// it is.
     pub fn root(&self) -> Node {
         self.whole.root()
     }
 
-    /// `metadata` as it is written; rendering never changes it. Null where there is
-    /// none.
+    /// `metadata` as in the source, which rendering never changes. Null if it is missing.
     pub fn metadata(&self) -> Node {
         let metadata = self.root().get("metadata").cloned();
         metadata.unwrap_or_else(|| Node::made(Value::Null, self.span))
     }
 
-    /// What gives [`Document::root`] to those that outlive the document.
+    /// Handle to the value of [`Document::root`] that can outlive the document.
     pub fn whole(&self) -> &Whole {
         &self.whole
     }
 
-    /// Lets go of all but what rendering needs: the rest, most of the metadata, is
-    /// read of `text` again for those who ask. A wrapped document is not in the text
-    /// as it is known here, and is kept; so is one that may be secret as a whole.
+    /// Drops everything but what rendering needs; the rest, mostly metadata, is read from `text`
+    /// again on demand. Wrapped documents, which `text` does not contain in this form, and
+    /// documents that may be secret as a whole are kept.
     pub(crate) fn leave_to(&mut self, text: &Arc<WholeText>) {
         if !self.is_wrapped && !self.is_doubtful {
             let secret = self.data.secret.then_some("data");
@@ -142,142 +144,141 @@ impl Document {
         }
     }
 
-    /// Its actions.
+    /// Actions of the document.
     pub(crate) fn actions(&self) -> &[Instruction] {
         &self.instructions[..self.instructions.len() - self.sources.len()]
     }
 
-    /// Its substitutions.
+    /// Substitutions of the document.
     pub(crate) fn substitutions(&self) -> impl Iterator<Item = DocumentSubstitution<'_>> {
         (0..self.sources.len()).map(|index| self.substitution(index))
     }
 
-    /// The substitution of this number, from 0.
+    /// Substitution at a zero-based index.
     ///
     /// # Panics
-    /// Where there are not so many.
+    /// If the index is out of range.
     pub(crate) fn substitution(&self, index: usize) -> DocumentSubstitution<'_> {
-        let behind = &self.instructions[self.actions().len() + index];
-        let Instruction { act: Act::Substitute(writing), at } = behind else {
-            unreachable!("what follows the actions are the substitutions");
+        let instruction = &self.instructions[self.actions().len() + index];
+        let Instruction { act: Act::Substitute(writing), at } = instruction else {
+            unreachable!("substitutions follow the actions");
         };
         DocumentSubstitution { span: *at, source: &self.sources[index], writing }
     }
 }
 
-/// What Deckhand's code does with a pattern that cannot be used here.
+/// Behaviour of Deckhand's code for a pattern that cannot be used here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PatternUse {
     /// It fails.
     Always,
-    /// It fails if a string below the destination holds the text of the pattern.
+    /// It fails if a string below the destination contains the text of the pattern.
     WhereFound,
     /// It applies the pattern, which is not supported here.
     Unsupported,
 }
 
-/// Something wrong with one document by itself.
+/// A problem of a single document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentFault {
-    /// Where.
+    /// Location of the fault.
     pub(crate) at: Span,
-    /// What.
+    /// Kind of the fault.
     pub(crate) kind: DocumentFaultKind,
 }
 
-/// The kinds of [`DocumentFault`]. Fields are written as `metadata.name`.
+/// Kinds of [`DocumentFault`]. Fields are given as `metadata.name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DocumentFaultKind {
-    /// A mapping, list or scalar that is no Deckhand document.
+    /// A mapping, list or scalar that is not a Deckhand document.
     NotADocument {
-        /// What it is instead.
+        /// Actual kind of the value.
         found: &'static str,
     },
     /// A document without content.
     Empty {
-        /// How many more of its file are, which have no fault of their own.
+        /// Number of further empty documents in the file, which have no fault of their own.
         more: usize,
     },
-    /// A field that must be there is not; the place is what should hold it.
+    /// A required field is missing; the location is its parent.
     MissingField {
         /// The field.
         field: String,
     },
-    /// A field holds the wrong kind of value.
+    /// A field has the wrong type.
     WrongType {
         /// The field.
         field: String,
-        /// What it must be, e.g. `a string`.
+        /// Expected type, e.g. `a string`.
         expected: &'static str,
-        /// What it is.
+        /// Actual type.
         found: &'static str,
     },
-    /// A field holds a value that means nothing there.
+    /// A field has a value that is not allowed there.
     WrongValue {
         /// The field.
         field: String,
-        /// What it must be, e.g. "`encrypted` or `cleartext`".
+        /// Allowed values, e.g. "`encrypted` or `cleartext`".
         expected: &'static str,
     },
-    /// A field that Deckhand does not know.
+    /// A field that is unknown to Deckhand.
     UnknownField {
         /// The field.
         field: String,
-        /// A field it knows that is spelled nearly the same.
+        /// A known field with a similar name.
         near: Option<&'static str>,
     },
-    /// `parentSelector` without `actions`, or the other way round.
+    /// `parentSelector` without `actions`, or vice versa.
     Unpaired {
-        /// The one that is there.
+        /// The field that is present.
         has: &'static str,
-        /// The one that is not.
+        /// The field that is missing.
         lacks: &'static str,
     },
-    /// A top-level key beside schema, metadata and data.
+    /// A top-level key other than schema, metadata and data.
     UnknownKey {
         /// The key.
         key: String,
-        /// A key that is known and spelled nearly the same.
+        /// A known key with a similar name.
         near: Option<&'static str>,
     },
-    /// There is no `data`.
+    /// `data` is missing.
     MissingData,
-    /// An action's method is none of Deckhand's.
+    /// Unknown method of an action.
     UnknownMethod {
-        /// What it says.
+        /// Name of the method.
         method: String,
-        /// The method that is spelled nearly the same.
+        /// A method with a similar name.
         near: Option<&'static str>,
     },
-    /// A path that does not parse.
+    /// A path that cannot be parsed.
     InvalidPath {
         /// The field.
         field: String,
-        /// Why.
+        /// Parse error.
         error: PathError,
     },
-    /// A pattern that is no regular expression.
+    /// A pattern that is not a valid regular expression.
     InvalidPattern {
         /// The field.
         field: String,
-        /// Why.
+        /// Error message.
         message: String,
-        /// What Deckhand's code does with it.
+        /// Behaviour of Deckhand's code for the pattern.
         failure: PatternUse,
     },
-    /// An action's path that means two things (row D10).
+    /// The path of an action that is ambiguous (row D10).
     DifferentPath {
-        /// The action's method.
+        /// Method of the action.
         method: Method,
-        /// The path as it is written.
+        /// The path as in the source.
         path: String,
-        /// What Deckhand's code makes of it; nothing where the action has no
-        /// effect.
+        /// The path as Deckhand's code interprets it; `None` if the action has no effect.
         deckhand: Option<String>,
     },
     /// `dest.recurse` without `depth` (row D14).
     MissingDepth,
-    /// A DataSchema whose name no document's schema can be (row D32).
+    /// A DataSchema whose name cannot be the schema of any document (row D32).
     UnusableSchemaName {
         /// The name.
         name: String,

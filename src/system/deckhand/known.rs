@@ -1,4 +1,4 @@
-//! What was read of texts that many documents say: it is read, and held, once.
+//! Caches of parsed strings, so that strings common to many documents are parsed and stored once.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -10,8 +10,8 @@ use crate::merge::deckhand::ActionPath;
 use crate::merge::pattern::{Pattern, PatternError, Patterns};
 use crate::yaml::path::{Path, PathError};
 
-/// What one thread has read before, by its text; and patterns, which all threads may
-/// share, because to compile one is much.
+/// Per-thread cache of parsed strings, with patterns shared between threads because they are
+/// expensive to compile.
 #[derive(Debug, Default)]
 pub struct KnownTexts {
     words: TextTable<Arc<str>>,
@@ -21,36 +21,36 @@ pub struct KnownTexts {
 }
 
 impl KnownTexts {
-    /// Nothing but these patterns.
+    /// An empty cache with these patterns.
     pub(crate) fn of(patterns: Arc<Patterns>) -> Self {
         Self { patterns, ..Self::default() }
     }
 
-    /// The name of a schema or a layer: to compare two of them is to read the same
-    /// text twice, and not two texts from two places.
-    pub(super) fn word(&mut self, text: &SmolStr) -> Arc<str> {
+    /// Interns the name of a schema or layer, so that comparing two of them reads the same memory
+    /// twice instead of two locations.
+    pub(super) fn report(&mut self, text: &SmolStr) -> Arc<str> {
         let word = self.words.get_or_read(text, |text| Ok::<_, Infallible>(text.into()));
         let Ok(word) = word;
         word
     }
 
-    /// As [`Path::parse`].
+    /// Cached [`Path::parse`].
     pub(super) fn path(&mut self, text: &SmolStr) -> Result<Path, PathError> {
         self.paths.get_or_read(text, Path::parse)
     }
 
-    /// As [`ActionPath::parse`].
+    /// Cached [`ActionPath::parse`].
     pub(super) fn action_path(&mut self, text: &SmolStr) -> Result<ActionPath, PathError> {
         self.action_paths.get_or_read(text, ActionPath::parse)
     }
 
-    /// As [`Pattern::parse`].
+    /// Cached [`Pattern::parse`].
     pub(super) fn pattern(&mut self, text: &SmolStr) -> Result<Pattern, PatternError> {
         self.patterns.parse(text)
     }
 }
 
-/// What was read of each of some texts.
+/// Cache of the values parsed from strings.
 #[derive(Debug)]
 struct TextTable<T>(HashMap<SmolStr, T, foldhash::fast::RandomState>);
 
@@ -61,12 +61,12 @@ impl<T> Default for TextTable<T> {
 }
 
 impl<T: Clone> TextTable<T> {
-    /// So many texts are remembered, of so many bytes each at most: what somebody
-    /// else wrote takes no memory without end.
-    const MOST: usize = 4096;
-    const LONGEST: usize = 200;
+    /// Maximum number and length in bytes of the cached strings, which bounds memory for untrusted
+    /// input.
+    const MAX_ENTRIES: usize = 4096;
+    const MAX_BYTES: usize = 200;
 
-    /// What `read` makes of a text, or made of it before. An error is not kept.
+    /// Returns the cached value of a string, or reads and caches it. Errors are not cached.
     fn get_or_read<E>(
         &mut self,
         text: &SmolStr,
@@ -75,32 +75,31 @@ impl<T: Clone> TextTable<T> {
         if let Some(known) = self.0.get(text) {
             return Ok(known.clone());
         }
-        let made = read(text)?;
-        if self.0.len() < Self::MOST && text.len() <= Self::LONGEST {
-            self.0.insert(text.clone(), made.clone());
+        let value = read(text)?;
+        if self.0.len() < Self::MAX_ENTRIES && text.len() <= Self::MAX_BYTES {
+            self.0.insert(text.clone(), value.clone());
         }
-        Ok(made)
+        Ok(value)
     }
 }
 
-/// What threads that work at the same thing have read before: each has one while it
-/// reads, and waits for no other.
+/// Pool of caches for threads that work on the same task: each thread owns one while it reads, and
+/// waits for no other.
 #[derive(Default)]
 pub(crate) struct KnownToThreads {
     patterns: Arc<Patterns>,
-    /// Those that no thread has.
+    /// Caches that no thread uses.
     idle: Mutex<Vec<KnownTexts>>,
 }
 
 impl KnownToThreads {
-    /// What `work` gives, with something known. What a fault may have left half
-    /// done is not used again.
+    /// Runs `work` with a cache. A cache is dropped if `work` panics, as it may be inconsistent.
     pub(crate) fn lend<T>(&self, work: impl FnOnce(&mut KnownTexts) -> T) -> T {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let known = idle().pop();
         let mut known = known.unwrap_or_else(|| KnownTexts::of(self.patterns.clone()));
-        let made = work(&mut known);
+        let value = work(&mut known);
         idle().push(known);
-        made
+        value
     }
 }

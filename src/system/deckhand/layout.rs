@@ -1,6 +1,5 @@
-//! Which files make one site (`pegleg.md` section 1): `global/`, the site's
-//! type below `type/`, and its own folder below `site/`, in the repository
-//! itself and in those it names.
+//! Layout of sites (`pegleg.md` section 1): a site consists of `global/`, its type below `type/`,
+//! and its own folder below `site/`, in the main repository and in the further ones it names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -15,134 +14,134 @@ use crate::source::{
 };
 use crate::yaml::{Key, Node, Value};
 
-/// The files of a site repository, and of the further repositories given.
+/// Files of a site repository and of the further repositories.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// Where the repository's `global/`, `type/` and `site/` are.
+    /// Folder that contains `global/`, `type/` and `site/`.
     pub(crate) root: RepoPath,
-    /// The YAML files of all layers, sorted by repository and path.
+    /// YAML files of all layers, sorted by repository and path.
     pub(crate) files: Vec<LayerFile>,
-    /// Repositories in the place of files, which are not read: submodules and other clones.
+    /// Nested repositories, which are not read: submodules and other clones.
     pub(crate) nested: Vec<LayerFile>,
-    /// Files that are in the way, with what is odd about them.
+    /// Files that are not read, with the reason.
     pub(crate) odd: Vec<(RepoPath, Oddity)>,
     sites: BTreeSet<Arc<str>>,
-    /// With the repository that each is in, as in [`LayerFile::repository`].
+    /// Types, each with the repository that it is in, as in [`LayerFile::repository`].
     types: BTreeSet<(Option<usize>, Arc<str>)>,
 }
 
-/// A YAML file and the sites it counts for.
+/// A YAML file and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct LayerFile {
-    /// Where it is.
+    /// Path of the file.
     pub(crate) path: RepoPath,
-    /// Which sites it counts for.
+    /// Place that decides which sites have the file.
     pub(crate) place: Place,
-    /// The further repository it is in, by index; none for the first.
+    /// Index of the further repository; `None` for the main repository.
     pub(crate) repository: Option<usize>,
-    /// What reading it will give, where that is known without reading.
+    /// Identity of the content, if it is known without reading the file.
     pub(crate) content: Option<ContentId>,
     /// Whether it is a symbolic link.
     pub(crate) is_link: bool,
 }
 
-/// Where below a repository's root a file is.
+/// Place of a file below a repository's root.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// `global/`: for every site.
+    /// `global/`: used by every site.
     Global,
-    /// `type/NAME/`: for the sites of that type.
+    /// `type/NAME/`: used by the sites of that type.
     Type(Arc<str>),
-    /// `site/NAME/`: for that site.
+    /// `site/NAME/`: used by that site.
     Site(Arc<str>),
 }
 
-/// Why a file below a layer folder is not read.
+/// Reason why a file below a layer folder is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Oddity {
-    /// It ends in `.yml`.
+    /// The name ends in `.yml`.
     OtherExtension,
-    /// git tracks it, and it is not on disk.
+    /// git tracks the file, but it is not on disk.
     NotOnDisk,
-    /// Its name is not UTF-8.
+    /// The name is not UTF-8.
     NameNotUtf8,
-    /// It is a pointer to what git LFS keeps elsewhere.
+    /// The file is a git LFS pointer.
     LargeFilePointer,
 }
 
-/// One site: its name and its files.
+/// A site with its name and files.
 #[derive(Clone, Debug)]
 pub(crate) struct SiteFiles {
-    /// The name of its folder below `site/`.
+    /// Name of its folder below `site/`.
     pub(crate) name: Arc<str>,
-    /// Its `data.site_type`.
+    /// Value of `data.site_type`.
     pub(crate) site_type: Arc<str>,
-    /// The further repositories it uses, by index.
+    /// Indexes of the further repositories it uses.
     pub(crate) repositories: Vec<usize>,
-    /// Its files, in path order.
+    /// Files in path order.
     pub(crate) files: Vec<FileId>,
 }
 
-/// The further repositories that the sites of one side are made of, by site.
+/// Further repositories used on one side, by site.
 pub(crate) type Uses = BTreeMap<Arc<str>, Vec<Use>>;
 
-/// A further repository, as one site is made of it.
+/// A further repository, as used by one site.
 #[derive(Clone, Debug)]
 pub struct Use {
-    /// The name by which the definition of the site knows it.
+    /// Name in the site definition.
     pub(crate) name: Arc<str>,
-    /// The name under which it was given.
+    /// Name under which the repository was given.
     pub(crate) given: Arc<str>,
-    /// The revision that was chosen.
+    /// The selected revision.
     pub(crate) revision: UsedRevision,
-    /// Its number among the further repositories that are read, or why its files are not known.
+    /// Index among the further repositories that are read, or the reason why its files are unknown.
     pub(crate) found: Result<usize, Unreadable>,
 }
 
-/// Why the revision that a site definition pins cannot be read, and what cures it.
+/// Reason why the revision pinned by a site definition cannot be read, and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     /// The reason.
     pub(crate) reason: String,
-    /// The cure.
+    /// The remedy.
     pub(crate) help: String,
 }
 
-/// A further repository, as a site definition names it.
+/// A further repository, as named by a site definition.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedRepository {
-    /// Its name.
+    /// Name of the repository.
     pub(crate) name: Spanned<Arc<str>>,
-    /// The address from which Pegleg clones it.
+    /// URL from which Pegleg clones it.
     pub(crate) url: Option<Arc<str>>,
-    /// Its `revision`.
+    /// Value of `revision`.
     pub(crate) pin: Option<Spanned<Pin>>,
-    /// The first key of what is said of it.
+    /// First key of its mapping.
     pub(crate) first_key: Option<Span>,
 }
 
 /// The `revision` of a repository in a site definition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Pin {
-    /// A branch, tag, id or other name of a commit.
+    /// A branch, tag, ID or other name of a commit.
     Revision(Arc<str>),
-    /// A value of this kind, which is not a string.
+    /// A value that is not a string. Has its kind.
     NotAString(&'static str),
 }
 
-/// Something wrong with how a repository is laid out.
+/// A problem of the layout of a repository.
 #[derive(Clone, Debug)]
 pub(crate) enum LayoutProblem {
     /// A file that is not read.
     Odd {
-        /// Its (empty) source.
+        /// Empty source of the file.
         file: FileId,
-        /// Why.
+        /// The reason.
         oddity: Oddity,
     },
     /// A folder below `site/` without `site-definition.yaml`.
     MissingDefinition {
-        /// The (empty) source that stands for the missing file.
+        /// Empty source in place of the missing file.
         file: FileId,
         /// The site.
         site: Arc<str>,
@@ -151,86 +150,85 @@ pub(crate) enum LayoutProblem {
     InvalidDefinition {
         /// The site.
         site: Arc<str>,
-        /// The text that lacks it.
+        /// Span of the text that is_undefined it.
         at: Span,
     },
-    /// A site definition that cannot be read at all.
+    /// A site definition that cannot be read.
     UnreadDefinition {
         /// The site.
         site: Arc<str>,
         /// The file.
         file: FileId,
     },
-    /// A `site_type` that has no folder below `type/`.
+    /// A `site_type` without a folder below `type/`.
     MissingType {
         /// The site.
         site: Arc<str>,
-        /// The type, as the site definition names it.
+        /// The type in the site definition.
         site_type: Spanned<Arc<str>>,
-        /// A type that is spelled nearly the same.
+        /// A type with a similar name.
         near: Option<Arc<str>>,
     },
-    /// A folder below `type/` that no site has as its type.
+    /// A folder below `type/` that is not the type of any site.
     UnusedType {
-        /// The first file of the folder.
+        /// First file of the folder.
         file: FileId,
-        /// Its name.
+        /// Name of the folder.
         name: Arc<str>,
     },
-    /// A file or folder whose path is that of another on systems that do not tell
-    /// them apart.
+    /// A file or folder whose path collides with another one on some file systems.
     Clash {
-        /// The file, or the first one of the folder.
+        /// The file, or the first file of the folder.
         file: FileId,
-        /// Its path, up to the name that clashes.
+        /// Its path, up to the colliding name.
         path: RepoPath,
-        /// The other one, or the first file of it.
+        /// The other file, or the first file of the other folder.
         other: FileId,
-        /// Its path, up to the name that clashes.
+        /// Its path, up to the colliding name.
         other_path: RepoPath,
     },
-    /// A `revision` by which Pegleg once selected folders, where there are folders of other
+    /// A `revision` that once selected folders in Pegleg, although there are folders of other
     /// revisions.
     IgnoredRevision {
         /// The site.
         site: Arc<str>,
-        /// The revision, as the site definition names it.
+        /// The revision in the site definition.
         revision: Spanned<Arc<str>>,
-        /// Folders of other revisions, whose files are part of the site too.
+        /// Folders of other revisions, whose files are also part of the site.
         others: Vec<RepoPath>,
     },
-    /// A repository that sites name and that was not given.
+    /// A repository that sites name but that was not given.
     MissingRepository {
-        /// Its name.
+        /// Name of the repository.
         name: Arc<str>,
-        /// The sites, each with the repository as its definition names it.
+        /// The sites, each with the repository as named in its definition.
         sites: Vec<(Arc<str>, NamedRepository)>,
     },
     /// A repository whose pinned revision cannot be read.
     UnreadableRepository {
         /// The site.
         site: Arc<str>,
-        /// The repository, as the site definition names it.
+        /// The repository as named in the site definition.
         repository: NamedRepository,
-        /// Why, and what cures it.
+        /// The reason and its remedy.
         why: Unreadable,
     },
 }
 
-/// The files and folders of `files` whose paths differ only in case, or in how
-/// Unicode composes their letters; a folder counts once, whatever is in it.
+/// Finds files and folders whose paths differ only in case or Unicode normalization; a folder is
+/// reported once, regardless of its content.
 pub(crate) fn clashes<'p>(
     files: impl Iterator<Item = (FileId, &'p RepoPath)>,
 ) -> Vec<LayoutProblem> {
     let mut known: HashMap<String, (&str, FileId), foldhash::fast::RandomState> =
         HashMap::default();
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     let mut clashes = Vec::new();
     let mut last = "";
     for (file, path) in files {
         let path = path.as_str();
         let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
-        // Nearly always the folders are those of the last path.
+        // Fast path: the folders are usually those of the last path.
         let shared = path.bytes().zip(last.bytes()).take_while(|(one, other)| one == other).count();
         last = path;
         for name in ends.filter(|end| *end >= shared).map(|end| &path[..end]) {
@@ -239,18 +237,18 @@ pub(crate) fn clashes<'p>(
                 continue;
             }
             last = "";
-            if told.insert(name) {
+            if reported.insert(name) {
                 let (path, other_path) = (RepoPath::new(name), RepoPath::new(other_path));
                 clashes.push(LayoutProblem::Clash { file, path, other, other_path });
             }
-            // What is in a folder that clashes does so too.
+            // The content of a colliding folder collides too.
             break;
         }
     }
     clashes
 }
 
-/// What is the same of paths that are one on some systems.
+/// Case-folded and normalized path, which is equal for colliding paths.
 fn folded(path: &str) -> String {
     if path.is_ascii() {
         return path.to_ascii_lowercase();
@@ -259,19 +257,19 @@ fn folded(path: &str) -> String {
     lower.nfc().collect()
 }
 
-/// The folders of a repository that sites are made of.
+/// Folders of a repository that contain layers of sites.
 pub(crate) const LAYERS: [&str; 3] = ["global", "site", "type"];
 
 impl Layout {
     /// Name of the file that defines a site, in its folder.
     pub(crate) const DEFINITION: &str = "site-definition.yaml";
 
-    /// Finds the site repository that `from` is inside of: the nearest folder
-    /// at or above it that holds a `site` folder with a site definition, or
-    /// `site` beside `global` or `type`. None where there is none.
+    /// Finds the site repository that contains `from`: the nearest folder at or above it with a
+    /// `site` folder that has a site definition, or with `site` next to `global` or `type`. Returns
+    /// `None` if there is none.
     ///
     /// # Errors
-    /// Where the tree cannot be listed.
+    /// If the tree cannot be listed.
     pub fn discover(tree: &dyn Tree, from: &RepoPath) -> Result<Option<Self>, Error> {
         let mut folder = Some(from.clone());
         while let Some(root) = folder {
@@ -294,11 +292,11 @@ impl Layout {
         Ok(None)
     }
 
-    /// As [`Layout::discover`], with these sites alone. None where one of them is not defined, or
-    /// another site repository could be nearer: all sites have to be listed then.
+    /// Like [`Layout::discover`], limited to these sites. Returns `None` if one of them is not
+    /// defined, or if another site repository could be nearer, so that all sites must be listed.
     ///
     /// # Errors
-    /// Where the tree cannot be listed.
+    /// If the tree cannot be listed.
     pub(crate) fn of_sites(
         tree: &dyn Tree,
         from: &RepoPath,
@@ -327,7 +325,7 @@ impl Layout {
         Ok(None)
     }
 
-    /// The layout with these files of sites, and with those of the other layers.
+    /// Adds these files of sites and the files of the other layers.
     fn with_layers(mut self, tree: &dyn Tree, mut entries: Vec<Entry>) -> Result<Self, Error> {
         for layer in ["global", "type"] {
             entries.extend(tree.entries(&self.root.join(layer))?);
@@ -337,11 +335,11 @@ impl Layout {
         Ok(self)
     }
 
-    /// A side of a comparison on which there is no site repository at `root`. A repository
-    /// that is nested there may hold one.
+    /// Layout of a side of a comparison without a site repository at `root`. A repository nested
+    /// there may contain one.
     ///
     /// # Errors
-    /// Where the tree cannot be listed.
+    /// If the tree cannot be listed.
     pub(crate) fn absent(tree: &dyn Tree, root: &RepoPath) -> Result<Self, Error> {
         let mut layout = Self::empty(root.clone());
         let entries = tree.entries(&RepoPath::new(""))?;
@@ -362,10 +360,10 @@ impl Layout {
     }
 
     /// Adds the files of the further repository with this index, whose root is `root` in `tree`;
-    /// those of lower indexes have been added.
+    /// repositories must be added in index order.
     ///
     /// # Errors
-    /// Where the tree cannot be listed.
+    /// If the tree cannot be listed.
     pub(crate) fn add_repository(
         &mut self,
         index: usize,
@@ -380,7 +378,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Leaves out the sites that are not wanted, with their files.
+    /// Drops unwanted sites with their files.
     pub(crate) fn keep_sites(&mut self, wanted: &dyn Fn(&str) -> bool) {
         self.sites.retain(|site| wanted(site));
         let is_wanted = |file: &LayerFile| match &file.place {
@@ -391,13 +389,13 @@ impl Layout {
         self.nested.retain(is_wanted);
     }
 
-    /// Whether the folders of two sites are one on some systems.
+    /// Whether the folders of two sites collide on some file systems.
     pub(crate) fn has_clashing_sites(&self) -> bool {
         let names: BTreeSet<String> = self.sites.iter().map(|site| folded(site)).collect();
         names.len() < self.sites.len()
     }
 
-    /// Leaves out the files of sites that are not wanted, but for their definitions.
+    /// Drops the files of unwanted sites except their definitions.
     pub(crate) fn keep_files_of(&mut self, wanted: &dyn Fn(&str) -> bool) {
         let is_wanted = |file: &LayerFile| match &file.place {
             Place::Site(name) => wanted(name) || Self::may_be_definition(&file.path),
@@ -407,7 +405,7 @@ impl Layout {
         self.nested.retain(is_wanted);
     }
 
-    /// Leaves out the files of types that are not wanted.
+    /// Drops the files of unwanted types.
     pub(crate) fn keep_types(&mut self, wanted: &dyn Fn(&str) -> bool) {
         self.files.retain(|file| match &file.place {
             Place::Type(name) => wanted(name),
@@ -415,29 +413,29 @@ impl Layout {
         });
     }
 
-    /// All sites and the paths of their definitions, whether these are there or not.
+    /// All sites with the paths of their definitions, which may not exist.
     pub(crate) fn definitions(&self) -> impl Iterator<Item = (&Arc<str>, RepoPath)> {
         self.sites.iter().map(|site| (site, self.definition_of(site)))
     }
 
-    /// The site type in the first document of a site definition.
+    /// Site type in the first document of a site definition.
     pub(crate) fn type_of(definition: &Node) -> Option<&str> {
         definition.get("data")?.get("site_type")?.as_str()
     }
 
-    /// The further repositories in the first document of a site definition; none if it has no
+    /// Further repositories in the first document of a site definition; `None` if it has no
     /// `repositories`.
     pub(crate) fn repositories_of(definition: &Node) -> Option<Vec<NamedRepository>> {
         let named = definition.get("data")?.get("repositories")?.as_mapping()?;
         let named = named.iter().filter_map(|(key, node)| NamedRepository::read(key, node));
-        // The repository itself goes by this name (`pegleg.md` 1.1).
+        // `site` is the name of the main repository itself (`pegleg.md` 1.1).
         Some(named.filter(|it| &*it.name.value != "site").collect())
     }
 
-    /// Asks a tree whether the files of the repository itself are all there.
+    /// Checks that all files of the main repository are present in a tree.
     ///
     /// # Errors
-    /// Where they are not, and what brings them.
+    /// If files are missing, with the remedy.
     pub(crate) fn ensure_present(&self, tree: &dyn Tree) -> Result<(), Error> {
         let files = self.files.iter().filter(|file| file.repository.is_none());
         tree.ensure_present(&files.map(|file| file.path.clone()).collect::<Vec<_>>())
@@ -452,7 +450,7 @@ impl Layout {
     ) {
         let first = self.files.len();
         for entry in entries {
-            let below = entry.path.below(root).expect("the tree lists what is below the root");
+            let below = entry.path.below(root).expect("the tree lists only paths below the root");
             match entry.kind {
                 EntryKind::Submodule => {
                     self.nested.extend(nested_in(tree, entry, root, repository));
@@ -469,7 +467,7 @@ impl Layout {
             match &place {
                 Place::Global => {}
                 Place::Type(name) => drop(self.types.insert((repository, name.clone()))),
-                // The sites are those of the first repository.
+                // Only the main repository defines sites.
                 Place::Site(name) if repository.is_none() => drop(self.sites.insert(name.clone())),
                 Place::Site(_) => {}
             }
@@ -491,32 +489,31 @@ impl Layout {
                 None => {}
             }
         }
-        // In path order, which decides where Deckhand leaves it to the order
-        // of documents.
+        // Deckhand leaves some choices to the order of documents, which path order makes
+        // deterministic.
         self.files[first..].sort_by(|one, other| one.path.cmp(&other.path));
-        // Two revisions of one repository may have the same.
+        // Two revisions of one repository may have the same entries.
         self.odd.sort();
         self.odd.dedup();
     }
 
-    /// The path of a site's definition.
+    /// Path of a site's definition.
     pub(crate) fn definition_of(&self, site: &str) -> RepoPath {
         self.root.join("site").join(site).join(Self::DEFINITION)
     }
 
-    /// Whether a site's definition can be at this path, in one layout or another.
+    /// Whether the path can be that of a site definition, in any layout.
     pub(crate) fn may_be_definition(path: &RepoPath) -> bool {
         path.as_str().ends_with(Self::DEFINITION)
     }
 
-    /// The site repository whose layout has a site's definition at this path; none for other
-    /// files.
+    /// Root of the site repository that has a site definition at this path; `None` for other files.
     pub(crate) fn root_of_definition(path: &RepoPath) -> Option<RepoPath> {
         let folder = path.as_str().strip_suffix(Self::DEFINITION)?.strip_suffix('/')?;
         Self::site_of_folder(folder).map(|(root, _)| root)
     }
 
-    /// The site repository and the site of which this is the folder; none for other folders.
+    /// Root of the site repository and name of the site with this folder; `None` for other folders.
     pub(crate) fn site_of_folder(folder: &str) -> Option<(RepoPath, &str)> {
         let (sites, name) = folder.rsplit_once('/')?;
         let root = sites.strip_suffix("site")?;
@@ -524,23 +521,22 @@ impl Layout {
         is_folder.then(|| (RepoPath::new(root.trim_end_matches('/')), name))
     }
 
-    /// Which sites a file of the repository itself counts for; none for files that are in no
-    /// layer.
+    /// Place of a file of the main repository; `None` for files outside the layers.
     pub(crate) fn place_of(&self, path: &RepoPath) -> Option<Place> {
         Place::of(path.below(&self.root)?)
     }
 
-    /// Sites whose definition is not there.
+    /// Sites without a definition.
     pub(crate) fn undefined_sites(&self) -> Vec<Arc<str>> {
         let defined: BTreeSet<&RepoPath> = self.files.iter().map(|file| &file.path).collect();
-        let lacks = |site: &&Arc<str>| !defined.contains(&self.definition_of(site));
-        self.sites.iter().filter(lacks).cloned().collect()
+        let is_undefined = |site: &&Arc<str>| !defined.contains(&self.definition_of(site));
+        self.sites.iter().filter(is_undefined).cloned().collect()
     }
 
-    /// The sites with their files, once the files have been read: `files`
-    /// gives, for each of [`Layout::files`], its id and, where it [may be a
-    /// definition](Layout::may_be_definition), its first document, if it has
-    /// one; `uses` are the further repositories of each site.
+    /// Returns the sites with their files, once the files have been read. For each of
+    /// [`Layout::files`], `files` has its ID and, if it [may be a
+    /// definition](Layout::may_be_definition), its first document, if there is one; `uses` has the
+    /// further repositories of each site.
     pub(crate) fn sites(
         &self,
         files: &[(FileId, Option<&Node>)],
@@ -564,7 +560,7 @@ impl Layout {
                     Place::Type(name) => *name == definition.site_type.value,
                     Place::Site(name) => name == site,
                 };
-                // Further repositories count in the order in which the definition names them.
+                // Further repositories count in the order of the definition.
                 let in_order = std::iter::once(None).chain(repositories.iter().copied().map(Some));
                 let of_site = in_order.flat_map(|repository| self.files_of(repository));
                 let of_site = of_site.filter(|at| is_of_site(&self.files[*at]));
@@ -577,21 +573,21 @@ impl Layout {
                 })
             })
             .collect();
-        // The type of a site that does not tell could be any.
+        // A site without a known type could have any type.
         if sites.len() == self.sites.len() {
             self.find_unused_types(files, &sites, problems);
         }
         sites
     }
 
-    /// The indexes of the files of a repository.
+    /// Index range of the files of a repository.
     fn files_of(&self, repository: Option<usize>) -> Range<usize> {
         let start = self.files.partition_point(|file| file.repository < repository);
         start..self.files.partition_point(|file| file.repository <= repository)
     }
 
-    /// Types of the repository itself that no site has; those of a further one
-    /// may be there for other repositories.
+    /// Reports types of the main repository that no site has; those of a further repository may
+    /// serve other site repositories.
     fn find_unused_types(
         &self,
         files: &[(FileId, Option<&Node>)],
@@ -601,7 +597,7 @@ impl Layout {
         let mut seen: BTreeSet<Arc<str>> =
             sites.iter().map(|site| site.site_type.clone()).collect();
         seen.extend(problems.iter().filter_map(|problem| match problem {
-            // A site was meant to have it.
+            // A site was likely meant to have this type.
             LayoutProblem::MissingType { near, .. } => near.clone(),
             LayoutProblem::Odd { .. }
             | LayoutProblem::MissingDefinition { .. }
@@ -646,8 +642,8 @@ impl Layout {
         });
     }
 
-    /// Until 2018 Pegleg took of a layer's folder only `common` and the revision of the site; it
-    /// takes everything now (`pegleg.md` 1.2).
+    /// Until 2018, Pegleg read only `common` and the revision of the site from a layer's folder;
+    /// now it reads everything (`pegleg.md` 1.2).
     fn check_revision(
         &self,
         site: &Arc<str>,
@@ -676,14 +672,13 @@ impl Layout {
     }
 }
 
-/// Whether a folder is called like a revision, such as `v4.0` or `1.1-dev`.
+/// Whether a folder has the name of a revision, such as `v4.0` or `1.1-dev`.
 fn is_revision(folder: &str) -> bool {
     let number = folder.strip_prefix('v').unwrap_or(folder);
     number.starts_with(|first: char| first.is_ascii_digit())
 }
 
-/// A repository that is nested in the one whose root is `root`, if it holds documents of
-/// sites there, or if what it holds is not known.
+/// Entry of a nested repository, if it contains or may contain documents of the sites below `root`.
 fn nested_in(
     tree: &dyn Tree,
     entry: &Entry,
@@ -712,8 +707,8 @@ fn nested_in(
 }
 
 impl Place {
-    /// The place of a file, by its path below the root. Plain files directly
-    /// in `type/` and `site/` have none.
+    /// Place of a file by its path below the root. Plain files directly in `type/` and `site/` have
+    /// none.
     fn of(below: &str) -> Option<Self> {
         let (layer, rest) = below.split_once('/')?;
         let named = || rest.split_once('/').map(|(name, _)| Arc::from(name));
@@ -726,7 +721,7 @@ impl Place {
     }
 }
 
-/// Hidden files, and what is in folders that are hidden or named `tools`.
+/// Whether a path is a hidden file, or is in a folder that is hidden or named `tools`.
 fn is_skipped(below: &str) -> bool {
     let mut parts = below.split('/').rev();
     let hidden = |part: &str| part.starts_with('.');
@@ -741,12 +736,12 @@ fn parent(folder: &RepoPath) -> Option<RepoPath> {
     Some(RepoPath::new(parent))
 }
 
-/// What a site definition says about the site's files.
+/// Settings of a site definition.
 struct Definition {
     site_type: Spanned<Arc<str>>,
-    /// None where it has no `repositories`.
+    /// `None` if it has no `repositories`.
     repositories: Option<Vec<NamedRepository>>,
-    /// The key of Pegleg before 2018 that selected folders.
+    /// Key that selected folders in Pegleg before 2018.
     revision: Option<Spanned<Arc<str>>>,
 }
 
@@ -777,8 +772,8 @@ impl Definition {
         Some(Self { site_type, repositories, revision })
     }
 
-    /// The further repositories of the site, in their order: those that it names, or all of
-    /// `given` where it names none.
+    /// Further repositories of the site in order: those that it names, or all of `given` if it has
+    /// no `repositories`.
     fn repositories(
         &self,
         site: &Arc<str>,
@@ -795,7 +790,7 @@ impl Definition {
                 LayoutProblem::UnreadableRepository { site, repository, why }
             };
             if let Some(Spanned { value: Pin::NotAString(kind), .. }) = &repository.pin {
-                let reason = format!("its `revision` is {kind}, and should be a string");
+                let reason = format!("expected a string for `revision`, found {kind}");
                 problems.push(unreadable(&Unreadable { reason, help: "quote it".to_owned() }));
                 continue;
             }
@@ -811,7 +806,7 @@ impl Definition {
     }
 }
 
-/// Adds to `problems` that `site` names a repository that was not given.
+/// Records that `site` names a repository that was not given.
 fn add_missing(problems: &mut Vec<LayoutProblem>, repository: &NamedRepository, site: &Arc<str>) {
     let name = &repository.name.value;
     let named = (site.clone(), repository.clone());

@@ -1,5 +1,5 @@
-//! Deckhand: documents in layers, with parents found by labels, replacement
-//! and substitution (`deckhand.md`), lowered to a [`Graph`].
+//! Deckhand: documents in layers, with parents found by labels, replacement and substitution
+//! (`deckhand.md`), lowered to a [`Graph`].
 
 mod again;
 pub(crate) mod catalog;
@@ -26,134 +26,132 @@ use crate::near::nearest;
 use crate::source::{Span, Spanned};
 use crate::yaml::{Node, Origin, SharedCollection};
 
-/// Where nearly all of many names are wrong, no more than about so many are
-/// compared to find near misses.
-const MOST_COMPARISONS: usize = 500_000;
+/// Maximum number of comparisons of names for near misses, for sites where almost all of many names
+/// are wrong.
+const MAX_COMPARISONS: usize = 500_000;
 
 type FastMap<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// Collections that have aliases, by where they are written, with the first alias of
-/// each.
+/// Collections that have aliases, by their span in the source, with the first alias of each.
 pub(crate) type Aliases = HashMap<Span, SharedCollection, foldhash::fast::RandomState>;
 
-/// How a set of documents is understood.
+/// Options for the interpretation of a set of documents.
 #[derive(Clone, Debug)]
 pub struct DeckhandOptions {
-    /// Which of the two meanings (`semantics.md`).
+    /// Semantics of merging (`semantics.md`).
     pub semantics: Semantics,
-    /// What becomes of a substitution whose source is missing.
+    /// Handling of a substitution whose source is missing.
     pub missing_source: MissingSource,
-    /// The secrets that references in encrypted documents stand for
-    /// (`deckhand.md` 13.1); a secret store gives them, a repository has none.
+    /// Secrets by the references in encrypted documents (`deckhand.md` 13.1); they come from a
+    /// secret store, a repository has none.
     pub encryption_sources: BTreeMap<String, Node>,
 }
 
-/// The documents that are rendered together, and how they are related.
+/// The documents that are rendered together, and their relations.
 #[derive(Debug)]
 pub struct Site<'a> {
-    /// The site's name; none for a set of files without layout.
+    /// Name of the site; `None` for a set of files without layout.
     pub name: Option<Arc<str>>,
-    /// Its documents, in path order.
+    /// Documents in path order.
     pub documents: Vec<&'a Document>,
     /// The layering policy in force.
     pub policy: Option<DocId>,
-    /// What its catalogs say is made at deploy time.
+    /// Documents that the site's catalogs declare as generated at deploy time.
     pub catalog: Arc<Catalog>,
-    /// What is wrong with how they are related.
+    /// Problems of the relations.
     pub problems: Vec<SiteProblem>,
     relations: Arc<Relations<'a>>,
-    /// The texts of the documents, in order; made when somebody asks.
+    /// Spans of the documents, in order; computed on demand.
     places: OnceLock<Vec<(Span, DocId)>>,
-    /// See [`Site::aliases`]; likewise.
+    /// Cache of [`Site::aliases`].
     aliases: OnceLock<Aliases>,
-    /// See [`Site::data_schemas`]; likewise.
+    /// Cache of [`Site::data_schemas`].
     data_schemas: OnceLock<FastMap<Arc<str>, DocId>>,
 }
 
-/// How the documents of a site are related; a site that is nearly the same may share
-/// it.
+/// Relations between the documents of a site, which nearly identical sites may share.
 #[derive(Debug)]
 struct Relations<'a> {
-    /// Which documents repeat another one's schema, layer and name.
+    /// Whether each document repeats the schema, layer and name of another one.
     repeated: Vec<bool>,
     parents: Vec<Option<DocId>>,
     replaced_by: Vec<Option<DocId>>,
     names: DocumentIndex<'a>,
 }
 
-/// A layer of the policy that is spelled nearly as one that it does not have.
+/// A layer of the policy whose name is similar to an unknown one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearLayer {
-    /// The layer.
+    /// Name of the layer.
     pub(crate) name: Arc<str>,
-    /// Whether it is rather the policy that is misspelt: no document is in this
-    /// layer, and several are in the other.
+    /// Whether the policy is likely misspelt rather than the document: no document is in this
+    /// layer, and several are in the unknown one.
     pub(crate) is_slip: bool,
 }
 
-/// Something wrong with how documents are related.
+/// A problem of the relations between documents.
 #[derive(Clone, Debug)]
 pub enum SiteProblem {
-    /// There are documents with layers and no LayeringPolicy.
+    /// There are documents with layers but no LayeringPolicy.
     MissingPolicy,
-    /// A LayeringPolicy beside the one in force.
+    /// An additional LayeringPolicy.
     ExtraPolicy {
-        /// The one in force.
+        /// The policy in force.
         used: DocId,
-        /// The other.
+        /// The additional policy.
         extra: DocId,
     },
-    /// A layer that stands twice in `layerOrder`.
+    /// A layer that occurs twice in `layerOrder`.
     RepeatedLayer {
         /// The layer.
         layer: Arc<str>,
-        /// Where it stands first.
+        /// Location of the first occurrence.
         first: Span,
-        /// Where it stands again.
+        /// Location of the repeated occurrence.
         again: Span,
     },
     /// A document in a layer that the policy does not have.
     UnknownLayer {
         /// The document.
         doc: DocId,
-        /// A layer that is spelled nearly the same.
+        /// A layer with a similar name.
         near: Option<NearLayer>,
     },
-    /// A selector that finds no parent.
+    /// A selector that matches no parent.
     MissingParent {
-        /// The document that selects.
+        /// The selecting document.
         child: DocId,
     },
-    /// A selector that finds several parents in the nearest layer.
+    /// A selector that matches several parents in the nearest layer.
     AmbiguousParent {
-        /// The document that selects.
+        /// The selecting document.
         child: DocId,
-        /// What it finds; the first is used.
+        /// The matching documents, the first of which is used.
         candidates: Matches,
     },
-    /// Matches for which Deckhand's code refuses the whole set.
+    /// Matches for which Deckhand's code rejects the whole set.
     RefusedMatch {
-        /// The document that selects.
+        /// The selecting document.
         child: DocId,
-        /// What its labels match.
+        /// Documents that match its labels.
         parents: Matches,
-        /// Why that is refused.
+        /// Reason for the rejection.
         refusal: ParentRefusal,
     },
-    /// A document with a mapping whose keys are of several types, which Deckhand sorts because a
-    /// label of its selector is found.
+    /// A document with a mapping whose keys have several types; Deckhand sorts it because a
+    /// document matches a label of its selector.
     MixedKeys {
-        /// The document; it says which keys.
+        /// The document, which records the keys.
         doc: DocId,
     },
-    /// A control document that a selector finds (D23).
+    /// A control document that a selector matches (D23).
     ControlParent {
-        /// The document that selects.
+        /// The selecting document.
         child: DocId,
         /// The control document.
         parent: DocId,
     },
-    /// Two documents with one schema, layer and name.
+    /// Two documents with the same schema, layer and name.
     DuplicateDocument {
         /// The first.
         first: DocId,
@@ -172,81 +170,79 @@ pub enum SiteProblem {
         /// Its parent.
         parent: DocId,
     },
-    /// A document with its parent's schema and name that does not say that it
-    /// replaces it.
+    /// A document with its parent's schema and name that is not declared as its replacement.
     UndeclaredReplacement {
         /// The document.
         doc: DocId,
         /// Its parent.
         parent: DocId,
     },
-    /// A replacement that is replaced itself (D19).
+    /// A replacement that is itself replaced (D19).
     NestedReplacement {
         /// The replacement that is replaced.
         middle: DocId,
-        /// What replaces it.
+        /// The document that replaces it.
         last: DocId,
     },
-    /// An abstract replacement: nothing is rendered for the name (D21).
+    /// An abstract replacement, so that nothing is rendered under the name (D21).
     AbstractReplacement {
         /// The replacement.
         doc: DocId,
-        /// What it replaces.
+        /// The replaced document.
         replaced: DocId,
     },
-    /// Two outputs with one schema and name (D20).
+    /// Two outputs with the same schema and name (D20).
     DuplicateOutput {
         /// The first.
         first: DocId,
         /// Another.
         again: DocId,
     },
-    /// Two documents with one schema and name in two layers, neither of which
-    /// replaces the other, and not both of them outputs.
+    /// Two documents with the same schema and name in different layers that do not replace each
+    /// other and are not both outputs.
     SharedName {
         /// The first.
         first: DocId,
         /// Another.
         again: DocId,
     },
-    /// A substitution whose source document is not there.
+    /// A substitution whose source document does not exist.
     MissingSource {
-        /// The document that substitutes.
+        /// The substituting document.
         doc: DocId,
-        /// Which of its substitutions.
+        /// Index of the substitution.
         substitution: usize,
         /// An abstract document of that name, which cannot be a source.
         of_abstract: Option<DocId>,
-        /// The name of a document of that schema that is spelled nearly the
-        /// same.
+        /// The similar name of a document with that schema.
         near: Option<Arc<str>>,
     },
-    /// Sources that the site's own catalogs say are made at deploy time.
+    /// Sources that the site's own catalogs declare as generated at deploy time.
     GeneratedSources {
-        /// The substitutions, and the catalog entry that names the source.
+        /// The substitutions, each with the catalog entry of its source.
         missing: Vec<GeneratedSource>,
     },
-    /// An encrypted document's reference that cannot be looked up.
+    /// An encrypted document's reference that cannot be resolved.
     MissingEncryptionSource {
         /// The document.
         doc: DocId,
     },
 }
 
-/// Documents that one selector matches.
+/// Documents that match one selector.
 ///
-/// Where many documents carry and select one label, all pairs of them would
-/// not fit into memory: the first few stand for the others.
+/// If many documents carry and select one label, all pairs would not fit into memory, so only the
+/// first few are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matches {
-    /// The first of them, in input order.
+    /// First matches, in input order.
     pub(crate) first: Vec<DocId>,
-    /// How many there are beside those.
+    /// Number of further matches.
     pub(crate) more: usize,
 }
 
 impl Matches {
-    /// So many are kept.
+    /// Maximum number of matches kept.
     const KEPT: usize = 5;
 
     fn add(&mut self, doc: DocId) {
@@ -259,7 +255,7 @@ impl Matches {
         matches
     }
 
-    /// Those of `docs`, which are in order, but for one.
+    /// All of `docs`, which are in order, except one.
     fn without(docs: &[DocId], left_out: DocId) -> Self {
         let first = docs.iter().copied().filter(|doc| *doc != left_out);
         let first: Vec<DocId> = first.take(Self::KEPT).collect();
@@ -268,34 +264,33 @@ impl Matches {
         Self { first, more }
     }
 
-    /// How many there are.
+    /// Total number of matches.
     pub(crate) fn count(&self) -> usize {
         self.first.len() + self.more
     }
 }
 
-/// A source document that is made at deploy time.
+/// A source document that is generated at deploy time.
 #[derive(Clone, Debug)]
 pub struct GeneratedSource {
-    /// The document that substitutes from it.
+    /// The substituting document.
     pub(crate) doc: DocId,
-    /// Which of its substitutions.
+    /// Index of the substitution.
     pub(crate) substitution: usize,
-    /// Where the catalog declares it.
+    /// Location of the declaration in the catalog.
     pub(crate) declared: Span,
 }
 
-/// Why Deckhand's code refuses a set in which labels match.
+/// Reason why Deckhand's code rejects a set because of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParentRefusal {
     /// D04: the schemas differ.
     OtherSchema,
     /// D05: the match is in the same layer or a lower one.
     NotAbove,
-    /// D06: several matches in a farther layer, although a nearer one is
-    /// unique.
+    /// D06: several matches in a farther layer although the nearer one has a single match.
     TwoFarther {
-        /// The unique nearer one.
+        /// The single nearer match.
         nearer: DocId,
     },
 }
@@ -313,12 +308,12 @@ impl<'a> Site<'a> {
         let mut names = DocumentIndex::of(&documents);
         let repeated = names.repeated(&documents, &mut problems);
         let family = Family { documents: &documents, repeated: &repeated };
-        let relating = parents::relating(family);
-        let parents = parents::find(family, &relating, &layers, options.semantics, &mut problems);
+        let children = parents::children(family);
+        let parents = parents::find(family, &children, &layers, options.semantics, &mut problems);
         let replaced_by =
-            parents::replacements(&documents, &relating, &layers, &parents, &mut problems);
-        names.tell_shared(family, &parents, &replaced_by, &mut problems);
-        names.settle(family, &replaced_by);
+            parents::replacements(&documents, &children, &layers, &parents, &mut problems);
+        names.report_shared(family, &parents, &replaced_by, &mut problems);
+        names.resolve(family, &replaced_by);
         let catalog = Arc::new(Catalog::of(&documents));
         let relations = Arc::new(Relations { repeated, parents, replaced_by, names });
         Self::of(name, documents, policy, catalog, problems, relations)
@@ -346,17 +341,17 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// A document of the site.
+    /// Returns a document of the site.
     pub fn document(&self, doc: DocId) -> &'a Document {
         self.documents[doc.index()]
     }
 
-    /// Every document with its id.
+    /// Iterates over the documents with their IDs.
     pub fn iter(&self) -> impl Iterator<Item = (DocId, &'a Document)> {
         self.documents.iter().enumerate().map(|(index, document)| (DocId::at(index), *document))
     }
 
-    /// The document in whose text this stands.
+    /// The document that contains this span.
     pub(crate) fn document_at(&self, at: Span) -> Option<DocId> {
         let places = self.places.get_or_init(|| {
             let mut places: Vec<(Span, DocId)> =
@@ -370,17 +365,16 @@ impl<'a> Site<'a> {
         span.contains(at).then_some(*doc)
     }
 
-    /// The collections of its documents that have aliases.
+    /// Collections of the site's documents that have aliases.
     pub(crate) fn aliases(&self) -> &Aliases {
         self.aliases.get_or_init(|| {
             let shared = self.documents.iter().flat_map(|document| &document.shared);
-            // Of those with one key the last stays.
+            // The last entry of a key wins, so reversing keeps the first alias.
             shared.rev().map(|shared| (shared.collection, *shared)).collect()
         })
     }
 
-    /// The documents that are schemas, by the schema of the documents that they are
-    /// for: the first of a name counts.
+    /// DataSchema documents by the schema they validate; the first of a name takes precedence.
     pub(crate) fn data_schemas(&self) -> &FastMap<Arc<str>, DocId> {
         self.data_schemas.get_or_init(|| {
             let mut found = FastMap::default();
@@ -391,31 +385,30 @@ impl<'a> Site<'a> {
         })
     }
 
-    /// The parent of a document, as its selector finds it.
+    /// The parent that the selector of a document matches.
     pub fn parent(&self, doc: DocId) -> Option<DocId> {
         self.relations.parents[doc.index()]
     }
 
-    /// What a document is replaced by in the end (D19: the last one stands).
+    /// The final replacement of a document, or the document itself (D19: the last replacement takes
+    /// effect).
     pub fn standing_for(&self, doc: DocId) -> DocId {
         let mut last = doc;
-        // A replacement is in a lower layer than what it replaces, so that the
-        // chain ends.
+        // The chain ends, as each replacement is in a lower layer than the replaced document.
         while let Some(next) = self.relations.replaced_by[last.index()] {
             last = next;
         }
         last
     }
 
-    /// The document that a substitution naming `schema` and `name` reads: a
-    /// concrete one, or what replaces it (8.1).
+    /// The document that a substitution from `schema` and `name` reads: a concrete one, or its
+    /// replacement (8.1).
     pub fn source(&self, schema: &str, name: &str) -> Option<DocId> {
         let named = self.relations.names.source(schema, name)?;
         (!self.document(named).is_abstract).then(|| self.standing_for(named))
     }
 
-    /// The document of this schema and name that is part of the output; of
-    /// several the last.
+    /// The output with this schema and name; the last one if there are several.
     pub fn output(&self, schema: &str, name: &str) -> Option<DocId> {
         self.relations.names.output(schema, name).filter(|doc| self.is_output(*doc))
     }
@@ -427,8 +420,7 @@ impl<'a> Site<'a> {
             && !self.relations.repeated[doc.index()]
     }
 
-    /// Lowers the site to recipes; substitutions without a source become
-    /// problems.
+    /// Lowers the site to recipes, and records substitutions without a source as problems.
     pub fn to_graph(&mut self, options: &DeckhandOptions) -> Graph {
         let mut missing = Vec::new();
         let recipes = self
@@ -459,9 +451,9 @@ impl<'a> Site<'a> {
             let source = self.source(&named.schema.value, &named.name.value);
             sources.push(source);
             match source {
-                // In Deckhand's code a control document waits for its sources
-                // although nothing is substituted into it (8.2), and refuses the
-                // set where that is a circle: an error in both meanings.
+                // Deckhand's code orders a control document after its sources although nothing is
+                // substituted into it (8.2), and rejects the set on a cycle: an error in both
+                // semantics.
                 Some(source) => needs.push(Need { doc: source, at: named.name.span }),
                 None if document.control => {}
                 None => problems.push(self.missing_source(doc, index, problems.len())),
@@ -475,7 +467,7 @@ impl<'a> Site<'a> {
         Recipe {
             key: document.key.clone(),
             span: document.span,
-            data: self.own_data(doc, document, options, problems),
+            data: self.recipe_data(doc, document, options, problems),
             base,
             replaces: self
                 .parent(doc)
@@ -486,7 +478,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// The document that `doc` is laid on: its parent, or what stands for it.
+    /// The document that `doc` is merged into: its parent or the parent's replacement.
     fn base(&self, doc: DocId, document: &Document) -> Option<Link> {
         let parent = self.parent(doc)?;
         let selector = document.parent_selector.as_ref().expect("a parent was found by a selector");
@@ -498,7 +490,7 @@ impl<'a> Site<'a> {
         Some(Link { doc: base, selector: selector.span, label })
     }
 
-    /// The first label of `parent` that the child selects.
+    /// Span of the first label of `parent` that the child selects.
     pub(crate) fn matching_label(&self, parent: DocId, child: &Document) -> Span {
         let parent = self.document(parent);
         let wanted = child.parent_selector.as_ref().and_then(|it| it.labels.keys().next());
@@ -506,9 +498,8 @@ impl<'a> Site<'a> {
         found.map_or(parent.name_span, |(key, label)| key.span.to(label.span))
     }
 
-    /// The document's data; where it is a reference to a secret, the secret
-    /// (13.1).
-    fn own_data(
+    /// Data of the document, or the secret that it refers to (13.1).
+    fn recipe_data(
         &self,
         doc: DocId,
         document: &Document,
@@ -530,7 +521,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// `before` so many problems were met.
+    /// Problem for a substitution without a source; `before` is the number of problems so far.
     fn missing_source(&self, doc: DocId, index: usize, before: usize) -> SiteProblem {
         let named = &self.document(doc).sources[index];
         let (schema, name) = (&named.schema.value, &named.name.value);
@@ -538,7 +529,7 @@ impl<'a> Site<'a> {
             let generated = GeneratedSource { doc, substitution: index, declared: declared.at };
             return SiteProblem::GeneratedSources { missing: vec![generated] };
         }
-        if before.saturating_mul(self.documents.len()) > MOST_COMPARISONS {
+        if before.saturating_mul(self.documents.len()) > MAX_COMPARISONS {
             return SiteProblem::MissingSource {
                 doc,
                 substitution: index,
@@ -560,7 +551,7 @@ impl<'a> Site<'a> {
     }
 }
 
-/// All sources made at deploy time as one problem, beside the others.
+/// Combines all sources generated at deploy time into one problem, after the others.
 fn gather_generated(problems: Vec<SiteProblem>) -> Vec<SiteProblem> {
     let mut gathered = Vec::new();
     let mut rest = Vec::new();
@@ -576,7 +567,7 @@ fn gather_generated(problems: Vec<SiteProblem>) -> Vec<SiteProblem> {
     rest
 }
 
-/// The policy in force: the first, as Deckhand's code takes it (D26).
+/// The policy in force: the first, as in Deckhand's code (D26).
 fn policy(documents: &[&Document], problems: &mut Vec<SiteProblem>) -> Option<DocId> {
     let mut policies = documents
         .iter()
@@ -622,7 +613,7 @@ fn layers(
     for doc in (0..documents.len()).map(DocId::at).filter(|doc| layers.rank(*doc).is_none()) {
         if let Some(layer) = &documents[doc.index()].layer {
             let names = order.iter().map(|layer| &*layer.value);
-            let few = problems.len().saturating_mul(order.len()) <= MOST_COMPARISONS;
+            let few = problems.len().saturating_mul(order.len()) <= MAX_COMPARISONS;
             let near = if few { nearest(&layer.value, names) } else { None };
             let near = near.map(|name| NearLayer {
                 name: name.into(),
@@ -634,8 +625,8 @@ fn layers(
     layers
 }
 
-/// A site's documents, and which of them repeat an identity: of several
-/// documents with one schema, layer and name the first counts (6.4).
+/// The documents of a site, and whether each repeats an identity: of several documents with the
+/// same schema, layer and name the first takes precedence (6.4).
 #[derive(Clone, Copy)]
 struct Family<'a> {
     documents: &'a [&'a Document],
@@ -643,7 +634,7 @@ struct Family<'a> {
 }
 
 impl<'a> Family<'a> {
-    /// The documents that count, with their ids.
+    /// Iterates over the documents that do not repeat another, with their IDs.
     fn iter(self) -> impl Iterator<Item = (DocId, &'a Document)> {
         let all = self.documents.iter().enumerate();
         all.filter(move |(index, _)| !self.repeated[*index])
@@ -656,13 +647,13 @@ impl<'a> Family<'a> {
     }
 }
 
-/// The reference to a secret that is the data of an encrypted document (13.1).
+/// The secret reference that is the data of an encrypted document (13.1).
 fn secret_reference(document: &Document) -> Option<&str> {
     let text = document.data.as_str().filter(|_| document.encrypted);
     text.filter(|text| is_secret_reference(text))
 }
 
-/// A Barbican reference: a URL with `secrets` in it that ends in a UUID
+/// Whether a string is a Barbican reference: a URL that contains `secrets` and ends in a UUID
 /// (`deckhand.md` 2.1).
 fn is_secret_reference(text: &str) -> bool {
     let is_url = text.starts_with("http://") || text.starts_with("https://");

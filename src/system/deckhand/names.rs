@@ -1,4 +1,4 @@
-//! Documents by schema and name: which repeat others, and which are sources.
+//! Index of documents by schema and name, to find repeated documents and sources.
 
 use std::collections::hash_map::Entry;
 
@@ -13,22 +13,22 @@ pub(super) struct DocumentIndex<'a> {
     shared: Vec<RepeatedDocuments>,
 }
 
-/// Who has a schema and name; nearly always one document.
+/// The documents with a schema and name; almost always a single one.
 #[derive(Clone, Copy, Debug)]
 enum NamedDocuments {
     One(DocId),
-    /// Several: an index of [`DocumentIndex::shared`].
+    /// Several documents, as an index into [`DocumentIndex::shared`].
     Several(usize),
 }
 
-/// The documents of one schema and name.
+/// Several documents with the same schema and name.
 #[derive(Debug)]
 struct RepeatedDocuments {
-    /// In input order.
+    /// Documents in input order.
     documents: Vec<DocId>,
     /// The last one that can be a source (8.1).
     source: Option<DocId>,
-    /// The last one that is part of the output.
+    /// The last one that is an output.
     output: Option<DocId>,
 }
 
@@ -56,8 +56,8 @@ impl<'a> DocumentIndex<'a> {
         Self { all, shared }
     }
 
-    /// Which documents have the layer of an earlier one, too: of several with
-    /// one schema, layer and name the first counts (6.4).
+    /// Returns whether each document repeats an earlier one: the first of several with the same
+    /// schema, layer and name takes precedence (6.4).
     pub(super) fn repeated(
         &self,
         documents: &[&Document],
@@ -81,8 +81,8 @@ impl<'a> DocumentIndex<'a> {
         repeated
     }
 
-    /// Tells of documents of one schema and name in several layers.
-    pub(super) fn tell_shared(
+    /// Reports documents with the same schema and name in several layers.
+    pub(super) fn report_shared(
         &self,
         family: Family<'_>,
         parents: &[Option<DocId>],
@@ -92,24 +92,23 @@ impl<'a> DocumentIndex<'a> {
         let documents = family.documents;
         let is_output = |doc: DocId| {
             let document = documents[doc.index()];
-            // A replacement that replaces nothing has been told as such.
+            // A replacement that replaces nothing has already been reported.
             let failed = document.replacement.is_some()
                 && parents[doc.index()]
                     .is_none_or(|parent| documents[parent.index()].key.name != document.key.name);
             !document.is_abstract && replaced_by[doc.index()].is_none() && !failed
         };
-        // A document with its parent's name that does not replace it has been told
-        // as such.
+        // A document that shares its parent's name without replacing it has already been reported.
         let related = |one: DocId, other: DocId| {
             parents[one.index()] == Some(other) || parents[other.index()] == Some(one)
         };
         let plain = |doc: &DocId| documents[doc.index()].replacement.is_none();
-        let is_told = |doc: &DocId| {
+        let is_reported = |doc: &DocId| {
             let document = documents[doc.index()];
             !document.control && !is_nameless(document) && !family.repeated[doc.index()]
         };
         for shared in &self.shared {
-            let same: Vec<DocId> = shared.documents.iter().copied().filter(is_told).collect();
+            let same: Vec<DocId> = shared.documents.iter().copied().filter(is_reported).collect();
             for (before, again) in same.iter().copied().enumerate() {
                 let others = same[..before].iter().copied();
                 let mut others = others.filter(|first| !related(*first, again));
@@ -126,19 +125,18 @@ impl<'a> DocumentIndex<'a> {
         }
     }
 
-    /// Of documents that share a name a later one takes an earlier one's place: as a
-    /// source, if it is concrete, and in the output, if nothing replaces it.
-    pub(super) fn settle(&mut self, family: Family<'_>, replaced_by: &[Option<DocId>]) {
+    /// Selects the last of the documents that share a name: as a source among the concrete ones,
+    /// and as an output among those that are not replaced.
+    pub(super) fn resolve(&mut self, family: Family<'_>, replaced_by: &[Option<DocId>]) {
         for shared in &mut self.shared {
-            let last_first = shared.documents.iter().rev().copied();
-            let mut concrete = last_first.filter(|doc| family.is_concrete(*doc));
+            let reversed = shared.documents.iter().rev().copied();
+            let mut concrete = reversed.filter(|doc| family.is_concrete(*doc));
             shared.source = concrete.clone().next();
             shared.output = concrete.find(|doc| replaced_by[doc.index()].is_none());
         }
     }
 
-    /// The document that can be part of the output by that name, if it is; once that
-    /// is settled.
+    /// The candidate output with this name; requires [`DocumentIndex::resolve`].
     pub(super) fn output(&self, schema: &str, name: &str) -> Option<DocId> {
         match *self.all.get(&(schema, name))? {
             NamedDocuments::One(doc) => Some(doc),
@@ -146,8 +144,7 @@ impl<'a> DocumentIndex<'a> {
         }
     }
 
-    /// The document that can be a source by that name, if it is concrete; once
-    /// that is settled.
+    /// The candidate source with this name, if it is concrete; requires [`DocumentIndex::resolve`].
     pub(super) fn source(&self, schema: &str, name: &str) -> Option<DocId> {
         match *self.all.get(&(schema, name))? {
             NamedDocuments::One(doc) => Some(doc),
@@ -156,8 +153,8 @@ impl<'a> DocumentIndex<'a> {
     }
 }
 
-/// Whether a document lacks the name by which others could be compared with
-/// it, which has been told.
+/// Whether a document lacks the name needed to compare it with others, which has already been
+/// reported.
 fn is_nameless(document: &Document) -> bool {
     document.key.name.is_empty() && (document.is_doubtful || !document.faults.is_empty())
 }

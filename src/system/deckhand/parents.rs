@@ -1,5 +1,5 @@
-//! Who inherits from whom: labels to parents, and replacements to what they
-//! replace (`deckhand.md` sections 5 to 7).
+//! Inheritance: resolves labels to parents, and replacements to the replaced documents
+//! (`deckhand.md` sections 5 to 7).
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,13 +13,13 @@ use crate::yaml::{Key, Node, Value};
 /// The layers of a site's documents.
 #[derive(Debug, Default)]
 pub(super) struct Layers {
-    /// By document; none at all without a policy.
+    /// Layer ranks by document; empty without a policy.
     ranks: Vec<Option<usize>>,
 }
 
 impl Layers {
-    /// The layers of these documents, where `order` names the layers, the highest
-    /// first.
+    /// Ranks the layers of these documents by `order`, which lists the layers from the highest to
+    /// the lowest.
     pub(super) fn new<'a>(
         order: impl IntoIterator<Item = &'a str>,
         documents: &[&Document],
@@ -32,28 +32,28 @@ impl Layers {
         Self { ranks: documents.iter().map(rank).collect() }
     }
 
-    /// How far down a document's layer is; none for a document without a
-    /// layer, or in one that the policy does not know.
+    /// Rank of a document's layer, from the highest; `None` without a layer, or in a layer unknown
+    /// to the policy.
     pub(super) fn rank(&self, doc: DocId) -> Option<usize> {
         self.ranks.get(doc.index()).copied().flatten()
     }
 }
 
-/// The documents that look for a parent or replace one, in input order: few of all.
-pub(super) fn relating(family: Family<'_>) -> Vec<DocId> {
+/// Documents that select a parent or replace one, in input order; usually few.
+pub(super) fn children(family: Family<'_>) -> Vec<DocId> {
     let relates =
         |document: &Document| document.parent_selector.is_some() || document.replacement.is_some();
     family.iter().filter(|(_, document)| relates(document)).map(|(doc, _)| doc).collect()
 }
 
-/// Documents by the labels they carry, as far as selectors ask for them.
+/// Documents by label, limited to the labels that selectors use.
 struct LabelIndex {
     carriers: FastMap<(Key, Key), Vec<DocId>>,
 }
 
 impl LabelIndex {
     fn new<'a>(family: Family<'_>, selectors: impl Iterator<Item = &'a Selector>) -> Self {
-        // Nearly every document has labels, and most of them nobody asks for.
+        // Almost every document has labels, and most labels are not used by any selector.
         let wanted = selectors.flat_map(|selector| selector.labels.iter()).filter_map(pair);
         let mut carriers: FastMap<_, Vec<DocId>> = wanted.map(|pair| (pair, Vec::new())).collect();
         if carriers.is_empty() {
@@ -69,14 +69,14 @@ impl LabelIndex {
         Self { carriers }
     }
 
-    /// Whether a document in a layer carries one of the labels of `selector`.
+    /// Whether a document in a layer has one of the labels of `selector`.
     fn finds_any(&self, selector: &Selector, layers: &Layers) -> bool {
         let carriers = selector.labels.iter().filter_map(pair);
         let mut carriers = carriers.filter_map(|pair| self.carriers.get(&pair)).flatten();
         carriers.any(|doc| layers.rank(*doc).is_some())
     }
 
-    /// The documents that carry all labels of `selector`, in input order.
+    /// Documents that have all labels of `selector`, in input order.
     fn carriers<'a>(
         &'a self,
         selector: &'a Selector,
@@ -90,15 +90,14 @@ impl LabelIndex {
             })
             .min_by_key(|carriers| carriers.len())
             .unwrap_or_default();
-        // One label alone has just been looked up.
+        // A single label has just been looked up.
         let single = selector.labels.len() == 1;
-        let carries = move |doc: &DocId| single || carries_all(documents[doc.index()], selector);
+        let carries = move |doc: &DocId| single || has_all_labels(documents[doc.index()], selector);
         rarest.iter().copied().filter(carries)
     }
 }
 
-/// A label as something to look up; labels that are lists or mappings match
-/// nothing.
+/// Lookup key of a label; labels that are lists or mappings match nothing.
 fn pair((key, value): (&Key, &Node)) -> Option<(Key, Key)> {
     match &value.value {
         Value::Sequence(_) | Value::Mapping(_) | Value::Set(_) | Value::Pairs(_) => None,
@@ -107,24 +106,23 @@ fn pair((key, value): (&Key, &Node)) -> Option<(Key, Key)> {
 }
 
 /// Whether a document has all labels of a selector.
-pub(super) fn carries_all(document: &Document, selector: &Selector) -> bool {
+pub(super) fn has_all_labels(document: &Document, selector: &Selector) -> bool {
     selector.labels.iter().all(|(key, wanted)| {
         document.labels.get(key).is_some_and(|label| label.value.equals_in_python(&wanted.value))
     })
 }
 
-/// Finds the parents of the documents that are `relating`; what goes wrong is added to
-/// `problems`.
+/// Finds the parents of the documents in `children`, and adds failures to `problems`.
 pub(super) fn find(
     family: Family<'_>,
-    relating: &[DocId],
+    children: &[DocId],
     layers: &Layers,
     semantics: Semantics,
     problems: &mut Vec<SiteProblem>,
 ) -> Vec<Option<DocId>> {
     let documents = family.documents;
     let selector = |doc: DocId| Some((doc, documents[doc.index()].parent_selector.as_ref()?));
-    let selecting = || relating.iter().copied().filter_map(selector);
+    let selecting = || children.iter().copied().filter_map(selector);
     let index = LabelIndex::new(family, selecting().map(|(_, selector)| selector));
     let known = HashMap::default();
     let mut search = ParentSearch { documents, layers, semantics, index, known };
@@ -144,13 +142,12 @@ struct ParentSearch<'a> {
     layers: &'a Layers,
     semantics: Semantics,
     index: LabelIndex,
-    /// What selectors match for documents of one schema and layer: thousands of them may
-    /// match the same thousands.
+    /// Cached matches: thousands of selectors may match the same thousands of documents.
     known: HashMap<SelectorKey<'a>, Rc<SelectorMatches>, foldhash::fast::RandomState>,
 }
 
-/// What decides which documents can be parents: the labels of a selector, and the schema
-/// and layer of the document that has it.
+/// Cache key of matches: the labels of a selector, and the schema and layer of the selecting
+/// document.
 #[derive(PartialEq, Eq, Hash)]
 struct SelectorKey<'a> {
     labels: Vec<(&'a Key, Key)>,
@@ -158,11 +155,11 @@ struct SelectorKey<'a> {
     rank: usize,
 }
 
-/// What a selector matches.
+/// Matches of a selector.
 #[derive(Default)]
 struct SelectorMatches {
     of_other_schema: Matches,
-    /// In the order of the input; the document that asks can be one of them.
+    /// In input order; the selecting document can be one of them.
     not_above: Vec<DocId>,
     controls: Matches,
     candidates: Vec<(usize, DocId)>,
@@ -181,22 +178,22 @@ impl<'a> ParentSearch<'a> {
             labels.map(|(key, value)| pair((key, value)).map(|(_, value)| (key, value))).collect();
         // A label that is a list matches nothing.
         let Some(labels) = labels else { return Rc::default() };
-        let asking = SelectorKey { labels, schema: &document.key.schema, rank };
-        if let Some(known) = self.known.get(&asking) {
+        let cache_key = SelectorKey { labels, schema: &document.key.schema, rank };
+        if let Some(known) = self.known.get(&cache_key) {
             return known.clone();
         }
         let matched = Rc::new(self.match_all(&document.key.schema, rank, selector));
-        self.known.insert(asking, matched.clone());
+        self.known.insert(cache_key, matched.clone());
         matched
     }
 
     fn match_all(&self, schema: &str, child_rank: usize, selector: &Selector) -> SelectorMatches {
         let mut matched = SelectorMatches::default();
         for parent in self.index.carriers(selector, self.documents) {
-            // Deckhand visits no document without a layer (6.1, 6.2).
+            // Deckhand ignores documents without a layer (6.1, 6.2).
             let Some(rank) = self.layers.rank(parent) else { continue };
             let document = self.documents[parent.index()];
-            // Each of the two is an error to Deckhand's code (D04, D05).
+            // Both cases are errors in Deckhand's code (D04, D05).
             if *document.key.schema != *schema {
                 matched.of_other_schema.add(parent);
                 continue;
@@ -213,7 +210,7 @@ impl<'a> ParentSearch<'a> {
                 matched.candidates.push((rank, parent));
             }
         }
-        // Stable: within a layer the input's order stands.
+        // The sort is stable, so input order is kept within a layer.
         matched.candidates.sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
         matched
     }
@@ -228,7 +225,7 @@ impl<'a> ParentSearch<'a> {
         let before = problems.len();
         let matched = self.matched(child, child_rank, selector);
         let of_other_schema = matched.of_other_schema.clone();
-        // Deckhand never matches a document with itself, which is not above itself.
+        // Deckhand never matches a document with itself.
         let not_above = Matches::without(&matched.not_above, child);
         let refused =
             [(of_other_schema, ParentRefusal::OtherSchema), (not_above, ParentRefusal::NotAbove)];
@@ -239,22 +236,22 @@ impl<'a> ParentSearch<'a> {
         problems.extend(controls.map(|parent| SiteProblem::ControlParent { child, parent }));
         let candidates = &matched.candidates;
         let Some((_, parent)) = candidates.first().copied() else {
-            // What is matched and no parent has been told already.
+            // Matches that cannot be parents have already been reported.
             if problems.len() == before {
                 problems.push(SiteProblem::MissingParent { child });
             }
             return None;
         };
-        count(child, candidates, problems);
+        report_ambiguity(child, candidates, problems);
         Some(parent)
     }
 }
 
-/// Several parents at once: in the nearest layer, or, as Deckhand's code
-/// counts, in a farther one (D06), of which the nearest is told.
-fn count(child: DocId, candidates: &[(usize, DocId)], problems: &mut Vec<SiteProblem>) {
+/// Reports several parents in the nearest layer, or, as in Deckhand's code, in a farther one (D06),
+/// for which the nearest such layer is reported.
+fn report_ambiguity(child: DocId, candidates: &[(usize, DocId)], problems: &mut Vec<SiteProblem>) {
     let mut layers = candidates.chunk_by(|(one, _), (other, _)| one == other);
-    let near = layers.next().expect("there is a nearest candidate");
+    let near = layers.next().expect("candidates are not empty");
     if near.len() > 1 {
         let candidates = Matches::of(near.iter().map(|(_, doc)| *doc));
         problems.push(SiteProblem::AmbiguousParent { child, candidates });
@@ -268,17 +265,17 @@ fn count(child: DocId, candidates: &[(usize, DocId)], problems: &mut Vec<SitePro
     }
 }
 
-/// What each document is replaced by, of those that are `relating`; what goes wrong is
-/// added to `problems`.
+/// Finds the replacement of each document among those in `children`, and adds failures to
+/// `problems`.
 pub(super) fn replacements(
     documents: &[&Document],
-    relating: &[DocId],
+    children: &[DocId],
     layers: &Layers,
     parents: &[Option<DocId>],
     problems: &mut Vec<SiteProblem>,
 ) -> Vec<Option<DocId>> {
     let mut replaced_by: Vec<Option<DocId>> = vec![None; documents.len()];
-    for doc in relating.iter().copied() {
+    for doc in children.iter().copied() {
         let document = documents[doc.index()];
         let parent = parents[doc.index()];
         let same_name = parent.is_some_and(|parent| {
@@ -286,8 +283,7 @@ pub(super) fn replacements(
             parent.key.schema == document.key.schema && parent.key.name == document.key.name
         });
         match (document.replacement, parent) {
-            // Without a place among the layers nothing could be found, which
-            // has been told.
+            // Without a known layer no parent could be found, which has already been reported.
             (Some(_), None) if document.layer.is_some() && layers.rank(doc).is_none() => {}
             (Some(_), None) => problems.push(SiteProblem::ReplacementWithoutParent { doc }),
             (Some(_), Some(parent)) if !same_name => {

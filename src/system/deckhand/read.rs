@@ -1,5 +1,5 @@
-//! From a YAML document to a typed [`Document`] and its faults: the envelope
-//! and metadata as Deckhand's own schemas have them (`deckhand.md` 2.3, 4).
+//! Reading of YAML documents into typed [`Document`]s with faults: the envelope and metadata follow
+//! Deckhand's own schemas (`deckhand.md` 2.3, 4).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,33 +23,33 @@ use crate::yaml::emit::HIDDEN;
 use crate::yaml::path::{Path, PathError};
 use crate::yaml::{self, Key, Mapping, Node, Value, Whole};
 
-/// What one YAML document turned out to be.
+/// Result of reading a YAML document.
 #[derive(Debug)]
 pub enum Reading {
-    /// A Deckhand document, perhaps with faults.
+    /// A Deckhand document, possibly with faults.
     Document(Box<Document>),
-    /// Not one.
+    /// Not a Deckhand document.
     Nothing(DocumentFault),
 }
 
 /// Context in which a document is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
-    /// The kinds of document that are secret by themselves.
+    /// Kinds of documents that are secret by themselves.
     pub kinds: &'a SecretKinds,
-    /// Where its file is.
+    /// Folder of its file.
     pub folder: Folder,
-    /// Problems of the YAML of its file.
+    /// YAML problems of its file.
     pub problems: &'a [yaml::YamlProblem],
 }
 
-/// Pegleg's wrapping of a whole document (`pegleg.md` 1.3).
+/// Schema of Pegleg's wrapper around a document (`pegleg.md` 1.3).
 const MANAGED: &str = "pegleg/PeglegManagedDocument/v1";
 
-/// The metadata schema of control documents.
+/// Metadata schema of control documents.
 const CONTROL: &str = "metadata/Control/v1";
 
-/// Reads one YAML document; `text` is its file's text, `known` what was read before.
+/// Reads a YAML document; `text` is the text of its file, `known` a cache of parsed strings.
 pub fn read(
     document: &yaml::YamlDocument,
     text: &str,
@@ -67,7 +67,7 @@ pub fn read(
     };
     let Some(name) = schema.as_str() else {
         return nothing(DocumentFaultKind::NotADocument {
-            found: "a mapping whose `schema` is no string",
+            found: "a mapping whose `schema` is not a string",
         });
     };
     let mut reader = DocumentReader::new(text, known, around);
@@ -80,8 +80,8 @@ pub fn read(
     Reading::Document(Box::new(Document { is_wrapped, ..read }))
 }
 
-/// `document` with another content: as if `root` had been written in its
-/// place. Faults that need the text are placed less exactly.
+/// Reads `document` with `root` as its content. Faults that need the text have less exact
+/// locations.
 pub(crate) fn revised(document: &Document, root: Node, known: &mut KnownTexts) -> Document {
     let (span, shared) = (document.span, document.shared.clone());
     let Value::Mapping(mapping) = root.value.clone() else {
@@ -94,8 +94,8 @@ pub(crate) fn revised(document: &Document, root: Node, known: &mut KnownTexts) -
     reader.document(&written, &mapping, None, document.wrapped_encrypted)
 }
 
-/// The place to point at for a whole document: its first key, where its
-/// content starts, or where it does.
+/// Span to point at for a whole document: its first key, or the start of its content or of the
+/// document.
 fn heading(document: &yaml::YamlDocument) -> Span {
     match document.root.as_mapping().and_then(|root| root.keys().next()) {
         Some(first) => first.span,
@@ -104,13 +104,12 @@ fn heading(document: &yaml::YamlDocument) -> Span {
     }
 }
 
-/// Whether a wrapped document says that what it wraps is encrypted.
+/// Whether a wrapper declares the wrapped document as encrypted.
 fn is_encrypted(root: &Mapping) -> bool {
     root.get("data").and_then(|data| data.get("encrypted")).is_some()
 }
 
-/// A mapping that is being read, with its name and the place to point at
-/// where something is missing in it.
+/// A mapping that is being read, with its name and the span to report for missing keys.
 #[derive(Clone, Copy)]
 struct Section<'a> {
     mapping: &'a Mapping,
@@ -124,8 +123,7 @@ impl Section<'_> {
     }
 }
 
-/// What a mapping or a value of it is called. Written out only where something
-/// is wrong with it: there are many of them, and nearly all are sound.
+/// Name of a mapping or value, formatted only for faults, since most of many fields have none.
 #[derive(Clone, Copy)]
 enum Field<'a> {
     Named(&'a str),
@@ -134,7 +132,7 @@ enum Field<'a> {
 }
 
 impl Field<'_> {
-    /// A document itself.
+    /// The document itself.
     const ROOT: Self = Field::Named("");
 
     fn key<'f>(&'f self, key: &'f str) -> Field<'f> {
@@ -164,7 +162,7 @@ struct DocumentReader<'a> {
     known: &'a mut KnownTexts,
     around: Surroundings<'a>,
     faults: Vec<DocumentFault>,
-    /// Those that an unknown key explains, which is nearly the right one.
+    /// Faults that are explained by a misspelt key.
     explained: Vec<DocumentFault>,
 }
 
@@ -182,10 +180,10 @@ impl<'r> DocumentReader<'r> {
     ) -> Document {
         let at = root.keys().next().map_or_else(|| heading(document), |key| key.span);
         let top = Section { mapping: root, field: Field::ROOT, at };
-        self.known_keys(top);
-        let schema = self.text_field(top, "schema").map(|schema| self.word(schema));
+        self.check_top_keys(top);
+        let schema = self.text_field(top, "schema").map(|schema| self.report(schema));
         let schema = schema.unwrap_or_else(|| Spanned::new("".into(), at));
-        self.schema_form(top, "schema", &schema);
+        self.check_schema_name(top, "schema", &schema);
         let metadata = self.section(top, "metadata");
         let mut read = self.metadata(metadata, &schema, document.span);
         read.wrapped_encrypted = encrypted_data;
@@ -221,11 +219,11 @@ impl<'r> DocumentReader<'r> {
             self.faults.append(&mut self.explained);
         }
         read.whole = Whole::Held(whole(document, root, &read));
-        let read = if secrecy == Secrecy::Nameless { nameless(read) } else { read };
+        let read = if secrecy == Secrecy::Nameless { without_names(read) } else { read };
         Document { faults: std::mem::take(&mut self.faults), ..read }
     }
 
-    /// Storage policy that the document declares, if it can be relied on.
+    /// Storage policy that the document declares, if it is reliable.
     fn policy(
         &self,
         metadata: Option<Section<'_>>,
@@ -236,21 +234,21 @@ impl<'r> DocumentReader<'r> {
             return StoragePolicy::Unclear;
         };
         let is_control = metadata.get("schema").and_then(Node::as_str) == Some(CONTROL);
-        let is_as_written = || {
-            // A document with only some of its edits is of several texts.
+        let is_in_text = || {
+            // A document with only some of its edits comes from several texts.
             self.text.is_empty()
                 || is_written_in(metadata, document.span, "storagePolicy")
                     && is_written_in(top.mapping, document.span, "metadata")
         };
         match metadata.get("storagePolicy").map(Node::as_str) {
             Some(Some("encrypted")) => StoragePolicy::Encrypted,
-            Some(Some("cleartext")) if is_as_written() => StoragePolicy::Cleartext,
+            Some(Some("cleartext")) if is_in_text() => StoragePolicy::Cleartext,
             None if is_control && !has_mistyped_policy(metadata) => StoragePolicy::Cleartext,
             Some(_) | None => StoragePolicy::Unclear,
         }
     }
 
-    /// The document inside a wrapped one.
+    /// The document inside a wrapper.
     fn managed<'a>(&mut self, root: &'a Mapping, at: Span) -> Option<&'a Arc<Mapping>> {
         let data = root.get("data").and_then(Node::as_mapping);
         let inner = data.and_then(|data| data.get("managedDocument"));
@@ -264,7 +262,7 @@ impl<'r> DocumentReader<'r> {
         Some(inner)
     }
 
-    fn known_keys(&mut self, top: Section<'_>) {
+    fn check_top_keys(&mut self, top: Section<'_>) {
         const KNOWN: [&str; 3] = ["schema", "metadata", "data"];
         for key in top.mapping.keys() {
             let name = key_text(key);
@@ -307,7 +305,7 @@ impl<'r> DocumentReader<'r> {
                 DocumentFaultKind::WrongType { field: "data".into(), expected, found },
             );
         }
-        // An encrypted document's token is binary; Pegleg reads it as text.
+        // The token of an encrypted document is binary; Pegleg reads it as text.
         match &data.value {
             Value::Binary(bytes) => match std::str::from_utf8(bytes) {
                 Ok(token) if encrypted => {
@@ -364,9 +362,9 @@ impl<'r> DocumentReader<'r> {
         read.labels = self.labels(metadata, read.control);
         read.replacement = self.flag(metadata, "replacement");
         let mut instructions = self.layering(metadata, &mut read);
-        // Deckhand looks up the labels of what is in a layer, as keys of a `dict` (6.7).
+        // Deckhand looks up labels of documents in a layer as keys of a `dict` (6.7).
         if read.layer.is_some() && !read.control {
-            self.hashable(&read.labels, "metadata.labels");
+            self.check_hashable(&read.labels, "metadata.labels");
         }
         self.substitutions(metadata, &mut read, &mut instructions);
         read.instructions = instructions.into_iter().collect();
@@ -432,8 +430,8 @@ impl<'r> DocumentReader<'r> {
         mapping.clone()
     }
 
-    /// Labels that Python can look up: no collections.
-    fn hashable(&mut self, labels: &Mapping, field: &str) {
+    /// Reports labels that are not hashable in Python, i.e. collections.
+    fn check_hashable(&mut self, labels: &Mapping, field: &str) {
         let is_unhashable = |label: &Node| {
             use Value::{Mapping, Pairs, Sequence, Set};
             matches!(label.value, Mapping(_) | Sequence(_) | Set(_) | Pairs(_))
@@ -446,7 +444,7 @@ impl<'r> DocumentReader<'r> {
         }
     }
 
-    /// Reads how the document is laid, and gives its actions.
+    /// Reads the layering definition, and returns its actions.
     fn layering(&mut self, metadata: Section<'_>, read: &mut Document) -> Vec<Instruction> {
         let mut actions = Vec::new();
         let control = read.control;
@@ -459,7 +457,7 @@ impl<'r> DocumentReader<'r> {
         } else if let Some(layer) = self.text_field(layering, "layer")
             && !layer.value.is_empty()
         {
-            read.layer = Some(self.word(layer));
+            read.layer = Some(self.report(layer));
         }
         read.is_abstract = self.flag(layering, "abstract").is_some();
         let written = layering.mapping.get("actions").and_then(Node::as_sequence);
@@ -482,7 +480,7 @@ impl<'r> DocumentReader<'r> {
         self.fault(at, DocumentFaultKind::Unpaired { has, lacks });
     }
 
-    /// The selector's key, and the selector if it selects anything.
+    /// Key of the selector, and the selector unless it is empty.
     fn parent_selector(&mut self, layering: Section<'_>) -> Option<(Span, Option<Selector>)> {
         let (key, selector) = layering.mapping.get_entry("parentSelector")?;
         if selector.is_null() {
@@ -498,11 +496,11 @@ impl<'r> DocumentReader<'r> {
             self.fault(key.span, DocumentFaultKind::WrongValue { field, expected });
             return Some((key.span, None));
         }
-        self.hashable(labels, "metadata.layeringDefinition.parentSelector");
+        self.check_hashable(labels, "metadata.layeringDefinition.parentSelector");
         Some((key.span, Some(Selector { labels: labels.clone(), span: selector.span })))
     }
 
-    /// Reads the actions; gives their key if they are there.
+    /// Reads the actions; returns the span of their key if it is present.
     fn actions(&mut self, layering: Section<'_>, read: &mut Vec<Instruction>) -> Option<Span> {
         let (key, actions) = layering.mapping.get_entry("actions")?;
         if actions.is_null() {
@@ -554,7 +552,7 @@ impl<'r> DocumentReader<'r> {
         Some(Instruction { act, at: item.span })
     }
 
-    /// Reads the substitutions, what each names apart from what it does.
+    /// Reads the substitutions, separating their sources from the instructions.
     fn substitutions(
         &mut self,
         metadata: Section<'_>,
@@ -592,8 +590,8 @@ impl<'r> DocumentReader<'r> {
         let extract = self.extract(source);
         let deepcopy = self.flag(source, "deepcopy").is_some();
         let (schema, name, path) = (schema?, name?, path?);
-        let (schema, name) = (self.word(schema), kept(name));
-        self.schema_form(source, "schema", &schema);
+        let (schema, name) = (self.report(schema), kept(name));
+        self.check_schema_name(source, "schema", &schema);
         let from = self.path(source, &path)?;
         let extract = extract.ok()?;
         let span = section.mapping.get("src")?.span;
@@ -602,8 +600,8 @@ impl<'r> DocumentReader<'r> {
         Some((source, Writing { from, extract, to, deepcopy }))
     }
 
-    /// The part of the source to use; an error where it cannot be used, which
-    /// has been said then.
+    /// Reads the part of the source to use; the error of an unusable part has already been
+    /// reported.
     fn extract(&mut self, source: Section<'_>) -> Result<Option<Box<Extract>>, ()> {
         let group = match source.mapping.get("match_group").filter(|group| !group.is_null()) {
             None => None,
@@ -655,8 +653,8 @@ impl<'r> DocumentReader<'r> {
         Some(Destination { path, part })
     }
 
-    /// The part of a string that a destination replaces: none for an empty pattern, an error
-    /// where it cannot be used.
+    /// Part of a string that a destination replaces: `None` for an empty pattern, an error for an
+    /// unusable one.
     fn part(
         &mut self,
         section: Section<'_>,
@@ -667,7 +665,7 @@ impl<'r> DocumentReader<'r> {
         let unusable = Spanned::new(Pattern::unusable(text.value), text.span);
         let pattern = match self.pattern(section, text, is_recursive) {
             Ok(pattern) => pattern,
-            // Below the destination Deckhand's code compiles it only where it finds its text.
+            // Below the destination, Deckhand's code compiles a pattern only if it finds its text.
             Err(()) if is_recursive => Some(unusable),
             Err(()) => return Err(()),
         };
@@ -675,7 +673,7 @@ impl<'r> DocumentReader<'r> {
         Ok(Some(Part { pattern, depth: depth? }))
     }
 
-    /// `recurse.depth`; an error where it cannot be used.
+    /// Reads `recurse.depth`; an error if it is unusable.
     fn depth(&mut self, section: Section<'_>) -> Result<Option<i64>, ()> {
         let Some((key, recurse)) = section.mapping.get_entry("recurse") else { return Ok(None) };
         let Some(mapping) = recurse.as_mapping() else {
@@ -686,7 +684,7 @@ impl<'r> DocumentReader<'r> {
             Some(Node { value: Value::Int(depth), .. }) if *depth >= -1 => Ok(Some(*depth)),
             Some(depth) => {
                 let field = section.path_of("recurse.depth");
-                let expected = "an integer from -1";
+                let expected = "an integer of at least -1";
                 self.fault(depth.span, DocumentFaultKind::WrongValue { field, expected });
                 Err(())
             }
@@ -697,7 +695,7 @@ impl<'r> DocumentReader<'r> {
         }
     }
 
-    /// What only documents of certain schemas hold in their data.
+    /// Reads the data of documents with certain schemas.
     fn control_data(&mut self, read: &mut Document, top: Section<'_>) {
         if read.key.schema.starts_with("deckhand/LayeringPolicy") {
             read.layer_order = Some(self.layer_order(read, top));
@@ -762,7 +760,7 @@ impl<'r> DocumentReader<'r> {
         self.fault(found.span, kind);
     }
 
-    /// A mapping that must be there.
+    /// Reads a required mapping.
     fn section<'a>(&mut self, outer: Section<'a>, key: &'static str) -> Option<Section<'a>> {
         let Some((written, node)) =
             outer.mapping.get_entry(key).filter(|(_, node)| !node.is_null())
@@ -774,8 +772,8 @@ impl<'r> DocumentReader<'r> {
             self.wrong_type(outer, key, "a mapping", node);
             return None;
         };
-        // Sections below lists get their field from `item`; these are named
-        // by their key, which is how people look for them.
+        // Sections below lists get their field from `item`; these are named by their key, as users
+        // search for it.
         let field = match key {
             "layeringDefinition" => "metadata.layeringDefinition",
             _ => key,
@@ -783,7 +781,7 @@ impl<'r> DocumentReader<'r> {
         Some(Section { mapping, field: Field::Named(field), at: written.span })
     }
 
-    /// An item of a list that must be a mapping.
+    /// Reads a list item that must be a mapping.
     fn item<'a>(&mut self, field: Field<'a>, item: &'a Node) -> Option<Section<'a>> {
         let Some(mapping) = item.as_mapping() else {
             let found = item.value.kind();
@@ -799,7 +797,7 @@ impl<'r> DocumentReader<'r> {
         Some(Section { mapping, field, at })
     }
 
-    /// A text that must be there.
+    /// Reads a required string.
     fn text_field<'a>(&mut self, section: Section<'a>, key: &str) -> Option<Spanned<&'a SmolStr>> {
         match section.mapping.get(key).filter(|node| !node.is_null()) {
             Some(Node { value: Value::String(text), span, .. }) => Some(Spanned::new(text, *span)),
@@ -814,7 +812,7 @@ impl<'r> DocumentReader<'r> {
         }
     }
 
-    /// A text that may be there; an error where something else is.
+    /// Reads an optional string; an error if it is something else.
     fn optional_text<'a>(
         &mut self,
         section: Section<'a>,
@@ -826,7 +824,7 @@ impl<'r> DocumentReader<'r> {
         self.text_field(section, key).map(Some).ok_or(())
     }
 
-    /// Where a boolean says true; null and absence say false.
+    /// Span of a boolean that is true; null and absence count as false.
     fn flag(&mut self, section: Section<'_>, key: &str) -> Option<Span> {
         let (written, node) = section.mapping.get_entry(key)?;
         match &node.value {
@@ -839,7 +837,7 @@ impl<'r> DocumentReader<'r> {
         }
     }
 
-    /// Only these keys may stand in the section.
+    /// Reports keys of the section other than these.
     fn only(&mut self, section: Section<'_>, known: &[&'static str]) {
         for key in section.mapping.keys() {
             let name = key_text(key);
@@ -848,7 +846,7 @@ impl<'r> DocumentReader<'r> {
             }
             let near = near_static(&name, known);
             if let Some(near) = near {
-                self.forget_missing(&section.path_of(near));
+                self.drop_missing(&section.path_of(near));
             }
             self.fault(
                 key.span,
@@ -857,13 +855,13 @@ impl<'r> DocumentReader<'r> {
         }
     }
 
-    /// A field that is there under a misspelled name is told as that.
-    fn forget_missing(&mut self, path: &str) {
+    /// Drops the fault of a missing field, since its misspelt key is reported instead.
+    fn drop_missing(&mut self, path: &str) {
         let is_it = |fault: &mut DocumentFault| matches!(&fault.kind, DocumentFaultKind::MissingField { field } if field == path);
         self.explained.extend(self.faults.extract_if(.., is_it));
     }
 
-    fn schema_form(&mut self, section: Section<'_>, key: &str, schema: &Spanned<Arc<str>>) {
+    fn check_schema_name(&mut self, section: Section<'_>, key: &str, schema: &Spanned<Arc<str>>) {
         if !is_schema_name(&schema.value) {
             let expected = "of the form `namespace/Kind/v1`, letters only in the first two parts";
             let field = section.path_of(key);
@@ -871,9 +869,9 @@ impl<'r> DocumentReader<'r> {
         }
     }
 
-    /// The name of a schema or a layer.
-    fn word(&mut self, text: Spanned<&SmolStr>) -> Spanned<Arc<str>> {
-        Spanned::new(self.known.word(text.value), text.span)
+    /// Interns the name of a schema or layer.
+    fn report(&mut self, text: Spanned<&SmolStr>) -> Spanned<Arc<str>> {
+        Spanned::new(self.known.report(text.value), text.span)
     }
 
     fn path(&mut self, section: Section<'_>, text: &Spanned<&SmolStr>) -> Option<Spanned<Path>> {
@@ -887,11 +885,11 @@ impl<'r> DocumentReader<'r> {
     }
 
     fn invalid_path(&mut self, section: Section<'_>, text: &Spanned<&SmolStr>, error: PathError) {
-        let at = self.place_in(text, error.at);
+        let at = self.span_in(text, error.at);
         self.fault(at, DocumentFaultKind::InvalidPath { field: section.path_of("path"), error });
     }
 
-    /// A pattern; nothing where it is empty, an error where it is none.
+    /// Reads a pattern; `None` if it is empty, an error if it is invalid.
     fn pattern(
         &mut self,
         section: Section<'_>,
@@ -904,7 +902,7 @@ impl<'r> DocumentReader<'r> {
         match self.known.pattern(text.value) {
             Ok(pattern) => Ok(Some(Spanned::new(pattern, text.span))),
             Err(error) => {
-                let at = error.at.map_or(text.span, |at| self.place_in(&text, at));
+                let at = error.at.map_or(text.span, |at| self.span_in(&text, at));
                 let field = section.path_of("pattern");
                 let failure = match (error.is_unsupported, is_recursive) {
                     (true, _) => PatternUse::Unsupported,
@@ -918,9 +916,9 @@ impl<'r> DocumentReader<'r> {
         }
     }
 
-    /// The place of byte `at` of a text, where the text is written as it reads
-    /// (plain, or quoted without escapes); otherwise the whole of it.
-    fn place_in(&self, text: &Spanned<&SmolStr>, at: usize) -> Span {
+    /// Span of byte `at` of a string if its source is verbatim (plain, or quoted without escapes);
+    /// otherwise of the whole string.
+    fn span_in(&self, text: &Spanned<&SmolStr>, at: usize) -> Span {
         let Some(written) = self.text.get(text.span.range()) else { return text.span };
         let quotes = usize::from(written.starts_with(['"', '\'']));
         let inner = written.get(quotes..written.len() - quotes);
@@ -933,8 +931,7 @@ impl<'r> DocumentReader<'r> {
     }
 }
 
-/// A document's mapping with its data as it was read, and all of it secret where
-/// it may be.
+/// The mapping of a document with its data as read, all of it marked as secret if it may be.
 fn whole(document: &yaml::YamlDocument, root: &Arc<Mapping>, read: &Document) -> Node {
     let mut root = root.clone();
     if read.is_doubtful {
@@ -942,15 +939,15 @@ fn whole(document: &yaml::YamlDocument, root: &Arc<Mapping>, read: &Document) ->
             *value = value.clone().into_secret();
         }
     } else if read.data.secret && root.get("data").is_some() {
-        let slot = Mapping::to_change(&mut root).get_mut("data").expect("it has just been seen");
+        let slot = Mapping::to_change(&mut root).get_mut("data").expect("`data` is present");
         *slot = read.data.clone();
     }
     Node::new(Value::Mapping(root), document.root.span)
 }
 
-/// A document without the names that may be part of its secret, and without what it
-/// asks of others. It is not an output.
-fn nameless(read: Document) -> Document {
+/// Removes the names and relations of a document that may be part of its secret. It is not an
+/// output.
+fn without_names(read: Document) -> Document {
     let schema = read.key.schema.clone();
     let is_known = is_schema_name(&schema) && read.secret_kinds.has(&schema);
     let schema = if is_known { schema } else { HIDDEN.into() };
@@ -976,8 +973,8 @@ fn after_data(read: &Document, root: &Mapping, wrapper: Option<&Mapping>) -> Opt
     keys.map(|key| key.span.start).filter(|start| *start >= end).min()
 }
 
-/// A key of a mapping in `node` that is not of the type of the first, and that
-/// first key. Keys that are text, and null, compare with nothing else.
+/// A key of a mapping in `node` whose type differs from that of the first key, and the first key.
+/// In Python, strings and null are not comparable with other types.
 fn mixed_keys(node: &Node) -> Option<(Span, Span)> {
     match &node.value {
         Value::Mapping(mapping) => {
@@ -1006,7 +1003,7 @@ fn key_text(key: &Key) -> Cow<'_, str> {
     key.as_str().map_or_else(|| yaml::emit::scalar_text(&key.value).into(), Cow::from)
 }
 
-/// A text that is kept beyond its document.
+/// Copies a string that outlives its document.
 fn kept(text: Spanned<&SmolStr>) -> Spanned<Arc<str>> {
     Spanned::new(text.value.clone().into(), text.span)
 }
@@ -1028,7 +1025,7 @@ pub(crate) fn is_schema_name(name: &str) -> bool {
         && parts.next().is_none()
 }
 
-/// A DataSchema's name applies to documents only in versions 1 and 2
+/// Whether a DataSchema with this name applies to documents: only in versions 1 and 2
 /// (`deckhand.md` 4.6, 15.2).
 pub(super) fn is_usable_schema_name(name: &str) -> bool {
     is_schema_name(name) && (name.ends_with("/v1") || name.ends_with("/v2"))

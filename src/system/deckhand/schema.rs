@@ -1,9 +1,8 @@
-//! Which schema is for which document, and what it says of it: Deckhand's own
-//! schemas, and those of the site's DataSchema documents (`deckhand.md` 15).
+//! Validation of documents: Deckhand's own schemas, and those of the site's DataSchema documents
+//! (`deckhand.md` 15).
 //!
-//! What Deckhand's schemas say of the envelope and of metadata is told where a
-//! document is read. Schemas are made ready once for each content, whatever
-//! number of sites, sides and documents use them.
+//! Violations of Deckhand's schemas in the envelope and metadata are reported when a document is
+//! read. Schemas are compiled once per content, however many sites, sides and documents use them.
 
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
@@ -17,91 +16,90 @@ use crate::system::deckhand::read::is_usable_schema_name;
 use crate::system::heat::{GroupViolation, Groups, Versions};
 use crate::yaml::{self, Mapping, Node, Value};
 
-/// A schema, and what is wrong with it.
+/// A schema and its problems.
 #[derive(Debug)]
 pub(crate) struct Compiled {
-    /// As it is written.
+    /// Source of the schema.
     root: Node,
     patterns: Arc<Patterns>,
     /// See [`Compiled::schema`].
     schema: OnceLock<Schema>,
-    /// What is wrong with it.
+    /// Problems of the schema.
     pub(crate) problems: Vec<SchemaProblem>,
 }
 
 impl Compiled {
-    /// Looks for what is wrong with the schema at `root`; what that made of it is
-    /// `kept` for the documents it is for, or else made again for the first of them.
+    /// Checks the schema at `root`; the compiled schema is `kept` for validation, or compiled again
+    /// on first use.
     fn of(root: &Node, patterns: &Arc<Patterns>, kept: bool) -> Arc<Self> {
         let (schema, problems) = Schema::compile_with(root, patterns);
         let schema = if kept { schema.into() } else { OnceLock::new() };
         Arc::new(Self { root: root.clone(), patterns: patterns.clone(), schema, problems })
     }
 
-    /// The schema, ready to be used.
+    /// The compiled schema.
     fn schema(&self) -> &Schema {
         self.schema.get_or_init(|| Schema::compile_with(&self.root, &self.patterns).0)
     }
 }
 
-/// Schemas that were made ready, to be shared by all that need them.
+/// Compiled schemas, shared by all users.
 #[derive(Debug, Default)]
 pub struct Schemas {
-    /// By the mapping they were read from, which they keep.
+    /// Schemas by the address of their mapping, which each schema keeps alive.
     known: Mutex<FastMap<usize, SchemaSlot>>,
-    /// The patterns in them.
+    /// Patterns in the schemas.
     patterns: Arc<Patterns>,
-    /// By the addresses of schema and data: what is known of what documents say
-    /// themselves. Both are kept, so that no address is used again.
+    /// Results for unrendered data, by the addresses of schema and data. Both are kept alive, so
+    /// that addresses stay unique.
     validated: Mutex<FastMap<(usize, usize), Validated>>,
-    /// Property groups that stand outside of schemas.
+    /// Property groups defined outside schemas.
     beside: Vec<GroupsBeside>,
-    /// The groups that were made ready, by the mapping of the schema, and by the
-    /// number of the block beside it from one; 0 for those in the schema.
-    groups: Mutex<FastMap<(usize, usize), GroupsPlace>>,
+    /// Compiled groups, by the mapping of the schema and by the one-based index of the block
+    /// outside it; 0 for groups in the schema.
+    groups: Mutex<FastMap<(usize, usize), GroupsSlot>>,
 }
 
-/// A block of property groups that stands outside of schemas.
+/// A block of property groups that is defined outside schemas.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupsBeside {
-    /// The schema of the documents that it is for.
+    /// Schema of the documents that the block applies to.
     pub(crate) schema: Arc<str>,
     /// The block.
     pub(crate) block: Node,
 }
 
-/// A schema, data, and what the schema refuses of it, if anything.
+/// A schema, data, and its violations if there are any.
 type Validated = (Arc<Compiled>, Arc<Mapping>, Option<Arc<Refusal>>);
 
-/// Where groups are kept as soon as somebody has made them ready.
-type GroupsPlace = Arc<OnceLock<Arc<Groups>>>;
+/// Cell for groups, filled by the first user.
+type GroupsSlot = Arc<OnceLock<Arc<Groups>>>;
 
-/// Where a schema is kept as soon as somebody has made it ready.
+/// Cell for a schema, filled by the first user.
 type SchemaSlot = Arc<OnceLock<Arc<Compiled>>>;
 
 impl Schemas {
-    /// So many are kept ready whether or not there are documents for them: mostly
-    /// there are. A schema takes tens of kilobytes, and where there are thousands,
-    /// few of them are used.
-    const KEPT: usize = 128;
+    /// Maximum number of schemas kept compiled regardless of use. A schema takes tens of kilobytes,
+    /// and if there are thousands, few of them are used.
+    const MAX_KEPT: usize = 128;
 
-    /// The same, with property groups that stand outside of them.
+    /// Adds property groups defined outside schemas.
     #[must_use]
     pub(crate) fn with_groups(self, beside: Vec<GroupsBeside>) -> Self {
         Self { beside, ..self }
     }
 
-    /// The property groups in the schema that is written at `root`.
+    /// The property groups in the schema at `root`.
     pub(crate) fn groups(&self, root: &Node, sources: &SourceMap) -> Arc<Groups> {
-        self.made_ready(Some(root), 0, || {
+        self.get_or_make(Some(root), 0, || {
             let nothing = Node::made(Value::Null, root.span);
             let root = if self.is_too_large(root) { &nothing } else { root };
             Groups::of_schema(root, sources)
         })
     }
 
-    /// The blocks of property groups outside of schemas, each with those that
-    /// have one in `site` as they are there.
+    /// The blocks of property groups outside schemas, each with its groups for the schema in
+    /// `site`.
     pub(crate) fn groups_beside(
         &self,
         site: &Site<'_>,
@@ -111,7 +109,7 @@ impl Schemas {
             let schema = site.data_schemas().get(&*beside.schema);
             let schema = schema.map(|by| &site.document(*by).data);
             let schema = schema.filter(|schema| !self.is_too_large(schema));
-            let groups = self.made_ready(schema, index + 1, || {
+            let groups = self.get_or_make(schema, index + 1, || {
                 Groups::beside_schema(&beside.block, schema, sources)
             });
             (beside, groups)
@@ -119,9 +117,9 @@ impl Schemas {
         of_one.collect()
     }
 
-    /// Groups, made once for a schema. They keep what they were read from, so
-    /// that its address stays its own.
-    fn made_ready(
+    /// Returns groups, created once per schema. Groups keep their source alive, so that its address
+    /// stays unique.
+    fn get_or_make(
         &self,
         schema: Option<&Node>,
         block: usize,
@@ -144,7 +142,7 @@ impl Schemas {
         problems.iter().any(|problem| problem.fault == SchemaFault::TooLarge)
     }
 
-    /// The schema that is written at `root`.
+    /// The schema at `root`, compiled.
     pub(crate) fn compiled(&self, root: &Node) -> Arc<Compiled> {
         let Value::Mapping(mapping) = &root.value else {
             return Compiled::of(root, &self.patterns, true);
@@ -153,14 +151,14 @@ impl Schemas {
         let (place, kept) = {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             let place = known.entry(identity).or_default().clone();
-            (place, known.len() <= Self::KEPT)
+            (place, known.len() <= Self::MAX_KEPT)
         };
-        // It keeps the mapping, so that its address stays its own.
+        // The schema keeps the mapping alive, so that its address stays unique.
         place.get_or_init(|| Compiled::of(root, &self.patterns, kept)).clone()
     }
 
-    /// What `compiled` refuses of `data`, which a document renders to. Sites
-    /// share documents: what is as it was written is looked at once.
+    /// Violations of `compiled` by `data`, the rendered data of `document`. Sites share documents,
+    /// so unchanged data is validated once.
     fn refusal(
         &self,
         compiled: &Arc<Compiled>,
@@ -188,12 +186,12 @@ impl Schemas {
     }
 }
 
-/// What a schema refuses of a document.
+/// Violations of a schema by a document.
 #[derive(Debug)]
 pub struct Refusal {
-    /// The first violations, which have details.
+    /// First violations, with details.
     pub violations: Vec<Violation>,
-    /// How many there are in all.
+    /// Total number of violations.
     pub(crate) count: usize,
 }
 
@@ -206,19 +204,19 @@ impl Refusal {
     }
 }
 
-/// A document of which a schema refuses something.
+/// A document that violates a schema.
 #[derive(Clone, Debug)]
 pub struct Refused {
     /// The document.
     pub doc: DocId,
-    /// The DataSchema document; none where the schema is Deckhand's own.
+    /// The DataSchema document; `None` for Deckhand's own schema.
     pub(crate) by: Option<DocId>,
-    /// What, and where in the document's data.
+    /// The violations, with locations in the document's data.
     pub refusal: Arc<Refusal>,
 }
 
-/// What the schemas refuse of a site's outputs, whose rendered data `data`
-/// gives, in their order. What patterns may cost is shared among so many sites.
+/// Returns the schema violations of a site's outputs, in their order; `data` returns their rendered
+/// data. The pattern budget is divided among `sharers` sites.
 pub fn refused<'d>(
     site: &Site<'_>,
     schemas: &Schemas,
@@ -243,20 +241,19 @@ pub fn refused<'d>(
     found
 }
 
-/// Something that a property group refuses of a document.
+/// A violation of a property group by a document.
 #[derive(Clone, Debug)]
 pub(crate) struct Breached {
     /// The document.
     pub(crate) doc: DocId,
-    /// What, and where in the document's data.
+    /// The violation, with its location in the document's data.
     pub(crate) finding: GroupViolation,
-    /// Whether nothing of the group may be shown.
+    /// Whether the group must not be shown.
     pub(crate) is_secret: bool,
 }
 
-/// What property groups refuse of the outputs of a site's graph, whichever
-/// system's they are, whose rendered data `data` gives, where these are the
-/// versions of what reads it; in their order.
+/// Returns the property group violations of the outputs of a site's graph, of any system, in their
+/// order; `data` returns the rendered data, `versions` are those of the software that reads it.
 pub(crate) fn breaches<'d>(
     site: &Site<'_>,
     graph: &Graph,
@@ -282,8 +279,7 @@ pub(crate) fn breaches<'d>(
     found
 }
 
-/// The groups of a site by the schema of the documents that they are for: those
-/// in the schema first.
+/// Groups of a site by the schema that they apply to, those in the schema first.
 fn groups_of_site<'s>(
     site: &'s Site<'_>,
     schemas: &'s Schemas,
@@ -303,21 +299,21 @@ fn groups_of_site<'s>(
     found
 }
 
-/// Whether a document is a schema for others.
+/// Whether a document is a DataSchema.
 pub(crate) fn is_data_schema(document: &Document) -> bool {
     document.key.schema.starts_with(DATA_SCHEMA)
 }
 
 const DATA_SCHEMA: &str = "deckhand/DataSchema/";
 
-/// Whether a document is a schema that can be for a document.
+/// Whether a document is a DataSchema that can apply to documents.
 pub(crate) fn is_in_use(document: &Document) -> bool {
     is_data_schema(document)
         && !document.data.value.is_falsy()
         && is_usable_schema_name(&document.key.name)
 }
 
-/// What Deckhand itself says of the data of documents (`deckhand.md` 4.4).
+/// Deckhand's own schemas for the data of documents (`deckhand.md` 4.4).
 static OWN: LazyLock<Vec<(&'static str, Arc<Compiled>)>> = LazyLock::new(|| {
     let texts = [("deckhand/LayeringPolicy/v1", LAYERING_POLICY)]
         .into_iter()
@@ -327,8 +323,7 @@ static OWN: LazyLock<Vec<(&'static str, Arc<Compiled>)>> = LazyLock::new(|| {
     texts.map(|(kind, text)| (kind, Compiled::of(&root_of(text), &patterns, true))).collect()
 });
 
-/// Deckhand's own schema for documents of a kind, which no DataSchema can take
-/// the place of.
+/// Deckhand's own schema for a kind of documents, which no DataSchema can override.
 fn own_schema(kind: &str) -> Option<&'static Arc<Compiled>> {
     let own = OWN.iter().find(|(of, _)| *of == kind);
     own.map(|(_, compiled)| compiled)
@@ -336,10 +331,10 @@ fn own_schema(kind: &str) -> Option<&'static Arc<Compiled>> {
 
 fn root_of(text: &str) -> Node {
     let mut documents = yaml::parse(FileId::default(), text).documents;
-    documents.pop().expect("our own text is YAML").root
+    documents.pop().expect("the built-in schema is valid YAML").root
 }
 
-/// The kinds of document whose data is a text.
+/// Kinds of documents whose data is a string.
 const TEXT_KINDS: [&str; 7] = [
     "deckhand/Certificate/v1",
     "deckhand/CertificateAuthority/v1",

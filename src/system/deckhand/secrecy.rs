@@ -1,7 +1,7 @@
-//! Secrecy of documents: the only place that decides it.
+//! Secrecy of documents, which is decided only here.
 //!
-//! A document is public only if it says so and was read as exactly that. Where any of
-//! it is in doubt, it is secret.
+//! A document is public only if it declares so and was read reliably. If anything is in doubt, it
+//! is secret.
 
 pub(crate) mod later;
 
@@ -13,11 +13,11 @@ use crate::near::nearest;
 use crate::source::{RepoPath, Span, Tree};
 use crate::yaml::{Mapping, Node, Value, YamlProblem};
 
-/// Kinds of document that are secret whatever their storage policy says: by
-/// default those of Deckhand's that hold keys and passphrases.
+/// Kinds of documents that are secret regardless of their storage policy: by default, Deckhand's
+/// kinds with keys and passphrases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretKinds {
-    /// The beginnings of their schemas, up to the version.
+    /// Prefixes of their schemas, up to the version.
     kinds: Arc<[Arc<str>]>,
 }
 
@@ -28,7 +28,7 @@ impl Default for SecretKinds {
 }
 
 impl SecretKinds {
-    /// The schemas that are secret where nothing else is said.
+    /// Schemas that are secret by default.
     pub(crate) const SCHEMAS: [&str; 4] = [
         "deckhand/CertificateAuthorityKey/v1",
         "deckhand/CertificateKey/v1",
@@ -36,7 +36,7 @@ impl SecretKinds {
         "deckhand/PrivateKey/v1",
     ];
 
-    /// The kinds of these schemas, in any version.
+    /// Creates the kinds of these schemas, in any version.
     pub(crate) fn new<'a>(schemas: impl IntoIterator<Item = &'a str>) -> Self {
         let kind = |schema: &'a str| {
             let kind = schema.rfind('/').map_or(schema, |at| &schema[..=at]);
@@ -50,10 +50,10 @@ impl SecretKinds {
         self.kinds.iter().any(|kind| schema.starts_with(&**kind))
     }
 
-    /// Whether text that was not read as documents may hold a secret: it names a secret
-    /// kind, or one that Deckhand does not have, or speaks of encryption.
+    /// Whether text that was not read as documents may contain a secret: it names a secret kind or
+    /// one unknown to Deckhand, or mentions encryption.
     pub(crate) fn may_be_in(&self, text: &str) -> bool {
-        // White space that a mistake put into a word does not make it another one.
+        // White space is ignored, since a mistake may have split a word.
         let mut text: String = text.split_whitespace().collect();
         text.make_ascii_lowercase();
         let words = ["encrypt", "passphrase", "privatekey", "certificatekey", "authoritykey"];
@@ -63,34 +63,34 @@ impl SecretKinds {
             || values_after(&text, "storagepolicy").any(|policy| !policy.starts_with("cleartext"))
     }
 
-    /// Whether a text that was read as something else declares a secret document.
+    /// Whether text that was read as something else declares a secret document.
     fn are_declared_in(&self, text: &str) -> bool {
         values_after(text, "schema").any(|schema| self.has(schema))
             || values_after(text, "storagePolicy").any(|policy| !policy.starts_with("cleartext"))
     }
 
-    /// Whether a schema may be meant for that of a secret kind.
+    /// Whether a schema may be a misspelling of a secret kind.
     fn resemble(&self, schema: &str, folder: Folder) -> bool {
         let kind = kind_of(schema).to_ascii_lowercase();
         if let Some(name) = kind.strip_prefix("deckhand/") {
-            // A configuration may say that a kind of Deckhand's is not secret.
+            // A configuration can make a kind of Deckhand public.
             let is_kind =
                 |known: &&str| known.rfind('/').is_some_and(|at| schema.starts_with(&known[..=at]));
             return !PUBLIC_KINDS.contains(&name) && !Self::SCHEMAS.iter().any(is_kind);
         }
-        // Other kinds may have names that are nearly those of configured ones.
+        // Other kinds may have names similar to configured ones.
         let is_meant = |it: &&Arc<str>| folder == Folder::Secrets || it.starts_with("deckhand/");
-        let is_as_long = |it: &&str| it.len().abs_diff(kind.len()) <= MAX_SLIPS;
+        let is_as_long = |it: &&str| it.len().abs_diff(kind.len()) <= MAX_DISTANCE;
         let own = self.kinds.iter().filter(is_meant).map(|it| kind_of(it)).filter(is_as_long);
         let own: Vec<String> = own.map(str::to_ascii_lowercase).collect();
-        is_nearly(&kind, own.iter().map(|kind| &**kind))
+        is_similar(&kind, own.iter().map(|kind| &**kind))
     }
 }
 
-/// Said in the place of words that could hold text of a secret file.
+/// Placeholder for text that may come from a secret file.
 pub const NOT_SHOWN: &str = "not shown: may hold secrets";
 
-/// The folder of a file, as far as secrecy depends on it.
+/// Folder of a file, as far as it affects secrecy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Folder {
     /// Below a folder `secrets`.
@@ -100,13 +100,13 @@ pub enum Folder {
 }
 
 impl Folder {
-    /// That of the file at a path.
+    /// Folder of the file at a path.
     pub(crate) fn of(path: &RepoPath) -> Self {
         let folders = path.as_str().rsplit_once('/').map_or("", |(folders, _)| folders);
         Self::among(folders.split('/'))
     }
 
-    /// That of what `path` of `tree` is, or is a link to.
+    /// Folder of `path` in `tree`, or of the file it links to.
     pub(crate) fn in_tree(tree: &dyn Tree, path: &RepoPath) -> Self {
         match Self::of(path) {
             Self::Secrets => Self::Secrets,
@@ -114,7 +114,7 @@ impl Folder {
         }
     }
 
-    /// That of a file on disk, links followed.
+    /// Folder of a file on disk after following links.
     pub fn on_disk(file: &Path) -> Self {
         let Ok(real) = file.canonicalize() else { return Self::Other };
         Self::among(real.iter().filter_map(|part| part.to_str()))
@@ -125,7 +125,7 @@ impl Folder {
         if has { Self::Secrets } else { Self::Other }
     }
 
-    /// Whether a text from there that is not a Deckhand document may be secret.
+    /// Whether text from this folder that is not a Deckhand document may be secret.
     pub fn hides(self, kinds: &SecretKinds, text: &str) -> bool {
         self == Self::Secrets || kinds.are_declared_in(text)
     }
@@ -138,42 +138,42 @@ pub(super) enum StoragePolicy {
     Encrypted,
     /// Exactly `cleartext`, or nothing in a control document.
     Cleartext,
-    /// Nothing that can be relied on.
+    /// Nothing reliable.
     Unclear,
 }
 
 /// Facts that decide whether a document is secret.
 pub(super) struct Evidence<'a> {
-    /// The document, with what is wrong with it.
+    /// The document and its faults.
     pub(super) read: &'a Document,
     pub(super) faults: &'a [DocumentFault],
-    /// Its content.
+    /// Content of the document.
     pub(super) root: &'a Mapping,
-    /// Pegleg's wrapping around it, if it has one.
+    /// Pegleg's wrapper around the document, if there is one.
     pub(super) wrapper: Option<&'a Mapping>,
     pub(super) policy: StoragePolicy,
-    /// Problems of the YAML of its file.
+    /// YAML problems of its file.
     pub(super) problems: &'a [YamlProblem],
-    /// Text of its file; empty if the document is made of several texts.
+    /// Text of its file; empty if the document comes from several texts.
     pub(super) text: &'a str,
 }
 
 /// Secrecy of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Secrecy {
-    /// It says that it is public.
+    /// It is declared public.
     Public,
     /// Its data is secret.
     Data,
-    /// All of it may be secret: it was not read as exactly what it should be.
+    /// All of it may be secret, because it was not read reliably.
     Doubtful,
-    /// All of it may be secret, its names included.
+    /// All of it may be secret, including its names.
     Nameless,
 }
 
 impl Evidence<'_> {
     pub(super) fn secrecy(&self) -> Secrecy {
-        let is_sound = !self.faults.iter().any(|fault| fault.kind.is_of_form())
+        let is_sound = !self.faults.iter().any(|fault| fault.kind.is_malformed())
             && self.repeated_keys().next().is_none();
         if !self.is_secret(is_sound) {
             Secrecy::Public
@@ -193,12 +193,12 @@ impl Evidence<'_> {
             || kinds.has(schema)
             || kinds.resemble(schema, read.folder)
             || !is_sound && read.folder == Folder::Secrets
-            || self.repeated_keys().any(|key| DECISIVE.contains(&key))
+            || self.repeated_keys().any(|key| SECRECY_KEYS.contains(&key))
             || self.is_wrapped_in_secret()
             || resembles_wrapper(schema, self.root)
     }
 
-    /// Whether Pegleg's wrapping is one of a secret, or is not as it should be.
+    /// Whether Pegleg's wrapper contains a secret, or is malformed.
     fn is_wrapped_in_secret(&self) -> bool {
         let Some(wrapper) = self.wrapper else { return false };
         let data = wrapper.get("data");
@@ -207,17 +207,17 @@ impl Evidence<'_> {
         self.read.wrapped_encrypted
             || !metadata.is_some_and(|it| is_exactly(it, "storagePolicy", "cleartext"))
             || data.and_then(|it| it.get("managedDocument")).is_none()
-            || data.and_then(Node::as_mapping).is_none_or(|it| has_keys_beside(it, &WRAPPED))
-            || has_keys_beside(wrapper, &["schema", "metadata", "data"])
+            || data.and_then(Node::as_mapping).is_none_or(|it| has_other_keys(it, &WRAPPER_KEYS))
+            || has_other_keys(wrapper, &["schema", "metadata", "data"])
             || self.root.get("data").is_some_and(is_token)
     }
 
-    /// Whether the data is where it should be, so that the names cannot be part of it.
+    /// Whether the data is in its place, so that the names cannot be part of it.
     fn has_names(&self) -> bool {
-        self.root.get("data").is_some() && !self.repeated_keys().any(|key| NAMING.contains(&key))
+        self.root.get("data").is_some() && !self.repeated_keys().any(|key| NAME_KEYS.contains(&key))
     }
 
-    /// Duplicated keys of the document outside of its data.
+    /// Duplicate keys of the document outside its data.
     fn repeated_keys(&self) -> impl Iterator<Item = &str> {
         let data = self.root.get("data").map(|data| data.span);
         let is_beside = move |at: Span| !data.is_some_and(|data| data.contains(at));
@@ -230,15 +230,15 @@ impl Evidence<'_> {
 }
 
 /// Keys that decide whether a document is secret.
-const DECISIVE: [&str; 6] =
+const SECRECY_KEYS: [&str; 6] =
     ["schema", "metadata", "data", "storagePolicy", "managedDocument", "encrypted"];
 
-/// Keys from which the names of a document are read.
-const NAMING: [&str; 6] =
+/// Keys that contain the names of a document.
+const NAME_KEYS: [&str; 6] =
     ["schema", "metadata", "name", "layeringDefinition", "layer", "managedDocument"];
 
-/// Keys beside which the data of a wrapping has no others (`pegleg.md` 1.3).
-const WRAPPED: [&str; 3] = ["managedDocument", "generated", "encrypted"];
+/// Keys allowed in the data of a wrapper (`pegleg.md` 1.3).
+const WRAPPER_KEYS: [&str; 3] = ["managedDocument", "generated", "encrypted"];
 
 /// Kinds of Deckhand that are not secret, in lower case.
 const PUBLIC_KINDS: [&str; 6] = [
@@ -250,7 +250,7 @@ const PUBLIC_KINDS: [&str; 6] = [
     "validationpolicy",
 ];
 
-/// Whether a text does not begin with the name of a kind of Deckhand's, in lower case.
+/// Whether text does not begin with the name of a kind of Deckhand, in lower case.
 fn is_unknown_to_deckhand(text: &str) -> bool {
     let end = text.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(text.len());
     let secret = SecretKinds::SCHEMAS.iter().map(|schema| kind_of(schema));
@@ -259,24 +259,24 @@ fn is_unknown_to_deckhand(text: &str) -> bool {
     !PUBLIC_KINDS.contains(&name) && !known.any(|kind| kind.eq_ignore_ascii_case(name))
 }
 
-/// Whether a document that is not read as wrapped may be meant to be.
+/// Whether a document that was not read as wrapped may be a misspelt wrapper.
 fn resembles_wrapper(schema: &str, root: &Mapping) -> bool {
     const WRAPPER: &str = "pegleg/peglegmanageddocument";
     let data = root.get("data").and_then(Node::as_mapping);
     let keys = data.into_iter().flat_map(Mapping::keys).filter_map(|key| key.as_str());
     let mut long = keys.filter(|key| (12..=20).contains(&key.len()));
-    is_nearly(&kind_of(schema).to_ascii_lowercase(), [WRAPPER])
-        || long.any(|key| is_nearly(&plain(key), ["manageddocument"]))
+    is_similar(&kind_of(schema).to_ascii_lowercase(), [WRAPPER])
+        || long.any(|key| is_similar(&normalized(key), ["manageddocument"]))
 }
 
-/// Whether a control document has a key that may be meant for its storage policy.
+/// Whether a control document has a key that may be a misspelt storage policy.
 pub(super) fn has_mistyped_policy(metadata: &Mapping) -> bool {
     let mut keys = metadata.keys().filter_map(|key| key.as_str());
-    keys.any(|key| key != "storagePolicy" && is_nearly(&plain(key), ["storagepolicy"]))
+    keys.any(|key| key != "storagePolicy" && is_similar(&normalized(key), ["storagepolicy"]))
 }
 
-/// Whether `mapping`, whose text is at `at`, has its value of `key` written after the
-/// key, and does not owe it to an alias or a merge.
+/// Whether `mapping`, whose text is at `at`, has the value of `key` written after the key, rather
+/// than from an alias or merge.
 pub(super) fn is_written_in(mapping: &Mapping, at: Span, key: &str) -> bool {
     let Some((key, value)) = mapping.get_entry(key) else { return false };
     let is_of_other = || mapping.values().any(|other| other.span.contains(key.span));
@@ -287,43 +287,43 @@ fn is_exactly(mapping: &Mapping, key: &str, value: &str) -> bool {
     mapping.get(key).and_then(Node::as_str) == Some(value)
 }
 
-fn has_keys_beside(mapping: &Mapping, known: &[&str]) -> bool {
+fn has_other_keys(mapping: &Mapping, known: &[&str]) -> bool {
     mapping.keys().any(|key| key.as_str().is_none_or(|key| !known.contains(&key)))
 }
 
-/// The texts that follow a key, in YAML or JSON.
+/// Texts that follow a key, in YAML or JSON.
 fn values_after<'t>(text: &'t str, key: &'t str) -> impl Iterator<Item = &'t str> {
     let keys = text.match_indices(key);
     keys.map(move |(at, _)| text[at + key.len()..].trim_start_matches([' ', ':', '"', '\'']))
 }
 
-/// The namespace and kind of a schema.
+/// Namespace and kind of a schema.
 fn kind_of(schema: &str) -> &str {
     let second = schema.match_indices('/').nth(1);
     second.map_or(schema, |(at, _)| &schema[..at])
 }
 
-/// Maximum number of letters by which a mistyped name differs from the intended one.
-const MAX_SLIPS: usize = 3;
+/// Maximum edit distance of a mistyped name from the intended one.
+const MAX_DISTANCE: usize = 3;
 
-/// A key without what people write differently in keys.
-fn plain(key: &str) -> String {
+/// Normalizes a key to lower-case letters and digits.
+fn normalized(key: &str) -> String {
     key.chars().filter(char::is_ascii_alphanumeric).map(|it| it.to_ascii_lowercase()).collect()
 }
 
-/// Whether a name is one of `names`, but for a slip of the hand.
-fn is_nearly<'a>(name: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> bool {
+/// Whether a name is one of `names`, or a misspelling of one.
+fn is_similar<'a>(name: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> bool {
     const MAX_COMPARED_BYTES: usize = 100;
     name.len() <= MAX_COMPARED_BYTES
         && (names.clone().into_iter().any(|it| it == name) || nearest(name, names).is_some())
 }
 
 impl DocumentFaultKind {
-    /// Whether the text was not read as what it should be; otherwise what was read
-    /// has no effect, or another one than expected.
-    fn is_of_form(&self) -> bool {
+    /// Whether the text is malformed; otherwise, it was read but has no effect or an unexpected
+    /// one.
+    fn is_malformed(&self) -> bool {
         match self {
-            // The data is where it should be.
+            // The data is in its place.
             DocumentFaultKind::WrongType { field, .. } => field != "data",
             DocumentFaultKind::NotADocument { .. }
             | DocumentFaultKind::Empty { .. }
@@ -342,7 +342,7 @@ impl DocumentFaultKind {
         }
     }
 
-    /// Whether its words hold text of the document.
+    /// Whether its message quotes text of the document.
     pub(crate) fn quotes(&self) -> bool {
         match self {
             DocumentFaultKind::UnknownField { .. }

@@ -1,8 +1,6 @@
-//! Blocks of groups as they are written: the grammar
-//! (`heat-property-groups.md` 4), and what is wrong with one.
+//! Syntax of blocks of groups: their grammar (`heat-property-groups.md` 4) and problems.
 //!
-//! Problems are reported part by part: of each group those of its text, then all names that lead
-//! nowhere, then the cycles.
+//! Problems are reported in this order: syntax errors per group, unresolved names, cycles.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,62 +15,62 @@ use crate::yaml::emit::scalar_text;
 use crate::yaml::path::Location;
 use crate::yaml::{Key, Mapping, Node, Value};
 
-/// Something wrong with a block of groups.
+/// A problem of a block of groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupProblem {
-    /// Where.
+    /// Location of the problem.
     pub(crate) span: Span,
-    /// The block's place in its schema; the root for one beside the schema.
+    /// Location of the block in its schema; the root for a block outside a schema.
     pub block: Location,
-    /// The group; none where it is the block itself.
+    /// Name of the group; `None` for the block itself.
     pub group: Option<Arc<str>>,
-    /// The fault.
+    /// Kind of the problem.
     pub fault: GroupFault,
 }
 
-/// The kinds of [`GroupProblem`].
+/// Kinds of [`GroupProblem`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GroupFault {
     /// The block is neither a list nor a mapping.
     NotAList,
-    /// An entry or a part of it is not of the form that it must be.
+    /// An entry or part of it does not have the expected form.
     BadEntry {
-        /// The form.
+        /// The expected form.
         expected: &'static str,
     },
-    /// A name that means something else, or has a dot.
+    /// A name that is reserved, or contains a dot.
     ReservedName,
-    /// The name of a group before it, which stays.
+    /// The name of an earlier group, which takes precedence.
     DuplicateName {
-        /// That group.
+        /// Location of the earlier group.
         first: Span,
     },
-    /// A key that groups do not have.
+    /// An unknown key of a group.
     UnknownKey {
         /// The key.
         key: String,
-        /// One that is nearly the same.
+        /// A known key with a similar name.
         near: Option<&'static str>,
     },
-    /// No operator where there must be one, or a word that is none.
+    /// A missing or unknown operator.
     BadOperator {
-        /// The word; none where there is no word.
+        /// The unknown operator; `None` if it is missing.
         found: Option<String>,
-        /// An operator that is nearly the same.
+        /// An operator with a similar name.
         near: Option<&'static str>,
     },
-    /// The operands are no list.
+    /// The operands are not a list.
     BadProperties,
     /// There are no operands.
     EmptyGroup,
-    /// An operand is none.
+    /// An invalid operand.
     BadOperand {
         /// The reason.
         reason: &'static str,
     },
     /// `depends_on` with one operand.
     Arity,
-    /// A version, or a list of them, is not valid.
+    /// An invalid version or list of versions.
     BadVersion {
         /// The expected form.
         expected: &'static str,
@@ -81,30 +79,30 @@ pub enum GroupFault {
     UnknownName {
         /// The word.
         name: String,
-        /// One that there is and that is nearly the same.
+        /// A property or group with a similar name.
         near: Option<String>,
     },
     /// A path to a property that the schema does not declare.
     UnknownProperty {
         /// The path.
         path: String,
-        /// The part of it that is not declared.
+        /// The undeclared part.
         part: String,
-        /// A property that is nearly the same.
+        /// A property with a similar name.
         near: Option<String>,
     },
-    /// There is no such group.
+    /// An unknown group.
     UnknownGroup {
         /// Its name.
         name: String,
-        /// One that is nearly the same.
+        /// A group with a similar name.
         near: Option<String>,
     },
-    /// A path goes on behind a value that holds nothing.
+    /// A path continues after a scalar.
     PathThroughScalar {
         /// The path.
         path: String,
-        /// The part behind it.
+        /// The part after the scalar.
         part: String,
     },
     /// A path goes through a list with a schema for each item.
@@ -112,39 +110,38 @@ pub enum GroupFault {
         /// The path.
         path: String,
     },
-    /// Groups that rest on each other.
+    /// Groups that refer to each other in a cycle.
     Cycle {
-        /// Their names, the first at the end again.
+        /// Their names, with the first repeated at the end.
         names: Vec<Arc<str>>,
     },
-    /// A word that is a property and a group: it is the property.
+    /// A word that is both a property and a group; it is resolved to the property.
     AmbiguousName {
         /// The word.
         name: String,
     },
-    /// An operand that is in its list already.
+    /// An operand that is repeated in its list.
     DuplicateOperand {
-        /// The operand as it is shown.
+        /// Text of the operand.
         operand: String,
-        /// Where it stood first.
+        /// Location of the first occurrence.
         first: Span,
     },
-    /// A version without quotes that is another number.
+    /// An unquoted version that is read as a different number.
     LossyVersion {
-        /// Its text.
+        /// Text of the version.
         text: String,
-        /// The number.
+        /// The number that is read.
         read: String,
     },
-    /// A block that is about data in some cases only, which is not looked at.
+    /// A block that applies to data only conditionally, and is not evaluated.
     Unreached,
-    /// Beyond one of the limits of [`Groups`].
+    /// A limit of [`Groups`] is exceeded.
     TooLarge,
 }
 
 impl GroupFault {
-    /// Its name in `heat-property-groups.md` 4; the last three have theirs
-    /// from here.
+    /// Name in `heat-property-groups.md` 4; the last three are only defined here.
     pub fn code(&self) -> &'static str {
         match self {
             GroupFault::NotAList => "not-a-list",
@@ -172,7 +169,7 @@ impl GroupFault {
         }
     }
 
-    /// Whether the group counts in spite of it.
+    /// Whether the group is used despite the problem.
     pub fn is_warning(&self) -> bool {
         match self {
             GroupFault::AmbiguousName { .. }
@@ -201,14 +198,14 @@ impl GroupFault {
     }
 }
 
-/// A block, read.
+/// A parsed block.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) location: Location,
     pub(super) groups: Vec<PropertyGroup>,
-    /// The bodies of groups and what is nested in them.
+    /// Bodies of groups, including nested ones.
     pub(super) bodies: Vec<Body>,
-    /// The paths that operands name, each once.
+    /// Distinct paths of the operands.
     pub(super) paths: Vec<PropertyPath>,
 }
 
@@ -219,26 +216,27 @@ pub(super) struct PropertyGroup {
     pub(super) body: usize,
     /// The value of `assert`.
     pub(super) assert: Option<bool>,
-    /// Whether something is wrong with it.
+    /// Whether it has a problem.
     pub(super) is_broken: bool,
-    /// Whether another group rests on it.
+    /// Whether another group refers to it.
     pub(super) is_referred: bool,
-    /// Whether nothing is wrong with it, nor with those it rests on.
+    /// Whether neither the group nor those it refers to have a problem.
     pub(super) is_usable: bool,
-    /// Maximum depth of groups inside it.
+    /// Maximum nesting depth.
     pub(super) depth: usize,
 }
 
-/// Operands and what is to hold of them.
+/// Operands and their constraint.
 #[derive(Debug, Default)]
 pub(super) struct Body {
-    /// None where only versions are said.
+    /// `None` if only versions are specified.
     pub(super) operator: Option<GroupOperator>,
     pub(super) gate: Option<Gate>,
     pub(super) operands: Vec<GroupOperand>,
-    /// The paths of all its operands, references followed, each once.
+    /// Distinct paths of all operands, with references followed.
     pub(super) leaves: Vec<usize>,
-    /// Number of parts of the first leaf that lead to the lists for whose items it holds (D9).
+    /// Number of leading parts of the first leaf that end at the lists whose items the body applies
+    /// to (D9).
     pub(super) lift: usize,
 }
 
@@ -246,19 +244,19 @@ pub(super) struct Body {
 pub(super) struct GroupOperand {
     pub(super) span: Span,
     pub(super) written: OperandSyntax,
-    /// The property or group that it names, once names are known; none where that is unknown.
+    /// Resolved property or group; `None` if it is unresolved.
     pub(super) target: Option<OperandTarget>,
 }
 
-/// An operand as it is written.
+/// Syntax of an operand.
 #[derive(Debug)]
 pub(super) enum OperandSyntax {
-    /// One word: a property or a group.
+    /// A single word: a property or a group.
     Word(String),
     /// `property_groups.NAME`.
     Reference(String),
     Path(Vec<Arc<str>>),
-    /// A path, and the values one of which is to be there.
+    /// A path and its accepted values.
     Condition(Vec<Arc<str>>, Vec<Value>),
     Nested(usize),
     Broken,
@@ -272,18 +270,18 @@ pub(super) enum OperandTarget {
     Nested(usize),
 }
 
-/// A path from the mapping that the block is about.
+/// A path from the mapping that the block applies to.
 #[derive(Debug)]
 pub(super) struct PropertyPath {
     pub(super) parts: Vec<Arc<str>>,
-    /// Through how many lists each part leads on.
+    /// Number of lists after each part.
     pub(super) lists: Vec<usize>,
-    /// The values that count as given; empty where every value but null does.
+    /// Values that count as given; if empty, any value except null does.
     pub(super) values: Vec<Value>,
 }
 
 impl PropertyPath {
-    /// Its text for messages.
+    /// Text in messages.
     pub(super) fn shown(&self) -> String {
         let path = self.parts.join(".");
         if self.values.is_empty() {
@@ -299,7 +297,7 @@ impl PropertyPath {
     }
 }
 
-/// Reads the block that was found, and says what is wrong with it.
+/// Reads a block, and returns its problems.
 pub(super) fn read_block(
     found: &FoundBlock<'_>,
     shapes: &Shapes,
@@ -324,7 +322,7 @@ pub(super) fn read_block(
     (block, problems)
 }
 
-/// The keys of a group.
+/// Keys of a group.
 const KEYS: [&str; 8] = [
     "properties",
     "operator",
@@ -336,12 +334,12 @@ const KEYS: [&str; 8] = [
     "name",
 ];
 
-/// Form of an entry around a body, which decides which keys it may have.
+/// Form of an entry around a body, which determines its allowed keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum GroupEntryForm {
     /// `NAME: body`.
     Named,
-    /// A body that says its name itself.
+    /// A body with a `name`.
     Long,
     /// An operand.
     Nested,
@@ -361,9 +359,9 @@ struct BlockReader<'a> {
     sources: &'a SourceMap,
     block: Block,
     problems: Vec<GroupProblem>,
-    /// The group that is being read.
+    /// Name of the group being read.
     group: Option<GroupName>,
-    /// Number of operands that may still come.
+    /// Number of operands that may still be read.
     left: usize,
 }
 
@@ -406,7 +404,7 @@ impl BlockReader<'_> {
         self.problems.iter().filter(|problem| !problem.fault.is_warning()).count()
     }
 
-    /// An entry of the list, at its number.
+    /// Reads an entry of the list.
     fn entry(&mut self, number: GroupName, entry: &Node) {
         self.group = Some(number.clone());
         let Some(mapping) = entry.as_mapping().filter(|mapping| !mapping.is_empty()) else {
@@ -423,7 +421,7 @@ impl BlockReader<'_> {
             },
             _ if mapping.get("properties").is_some() => self.long(number, entry.span, mapping),
             _ => {
-                let expected = "one group; this has several keys and no `properties`";
+                let expected = "a single group, but it has several keys and no `properties`";
                 self.add_problem(entry.span, GroupFault::BadEntry { expected });
             }
         }
@@ -481,7 +479,7 @@ impl BlockReader<'_> {
         self.add(name.0, name.1, body, assert, before);
     }
 
-    /// The name of the group that is being read.
+    /// Sets the name of the group being read.
     fn name(&mut self, name: &str, span: Span) -> GroupName {
         let name: GroupName = name.into();
         self.group = Some(name.clone());
@@ -600,10 +598,10 @@ impl BlockReader<'_> {
 
     fn operand(&mut self, item: &Node) -> OperandSyntax {
         let read = match &item.value {
-            Value::String(text) => word(text),
+            Value::String(text) => report(text),
             Value::Sequence(parts) => listed(parts),
             Value::Mapping(mapping) => return self.nested(item.span, mapping),
-            _ => Err("an operand is a path, the name of a group, or a group itself"),
+            _ => Err("an operand must be a path, the name of a group, or a group"),
         };
         read.unwrap_or_else(|reason| {
             self.add_problem(item.span, GroupFault::BadOperand { reason });
@@ -623,7 +621,7 @@ impl BlockReader<'_> {
         }
         let mut entries = mapping.iter();
         let (Some((key, operands)), None) = (entries.next(), entries.next()) else {
-            let reason = "a group as an operand has `properties`, or is an operator over operands";
+            let reason = "a nested group needs `properties`, or an operator with its operands";
             self.add_problem(at, GroupFault::BadOperand { reason });
             return OperandSyntax::Broken;
         };
@@ -632,8 +630,7 @@ impl BlockReader<'_> {
             if operands.as_sequence().is_some() {
                 self.bad_operator(key.span, key.as_str());
             } else {
-                let reason =
-                    "a group as an operand has `properties`, or is an operator over operands";
+                let reason = "a nested group needs `properties`, or an operator with its operands";
                 self.add_problem(at, GroupFault::BadOperand { reason });
                 return OperandSyntax::Broken;
             }
@@ -659,16 +656,16 @@ impl BlockReader<'_> {
         let [list, since] = VERSION_KEYS.map(|key| mapping.get_entry(key));
         let supported = match (list, since) {
             (Some(_), Some((key, _))) => {
-                let expected = "the only one of its kind: there is `client_plugin_supported` too";
+                let expected = "used without `client_plugin_supported`";
                 self.add_problem(key.span, GroupFault::BadVersion { expected });
                 None
             }
             (Some((key, node)), None) => self.versions(key, node).map(Supported::Exactly),
             (None, Some((key, node))) => self.since(key, node).map(Supported::Since),
             (None, None) => {
-                // What is named here has nothing to say.
+                // The plugin has no effect here.
                 if let Some((key, _)) = mapping.get_entry("client_plugin") {
-                    let expected = "beside `client_plugin_supported` or \
+                    let expected = "combined with `client_plugin_supported` or \
                                     `client_plugin_supported_since`";
                     self.add_problem(key.span, GroupFault::BadVersion { expected });
                 }
@@ -683,7 +680,7 @@ impl BlockReader<'_> {
             items.iter().map(|item| self.version(item)).collect::<Option<Vec<ComponentVersion>>>()
         });
         if versions.is_none() {
-            let expected = "a list of versions, not empty";
+            let expected = "a non-empty list of versions";
             self.add_problem(key.span, GroupFault::BadVersion { expected });
         }
         versions
@@ -692,7 +689,7 @@ impl BlockReader<'_> {
     fn since(&mut self, key: &Key, node: &Node) -> Option<ComponentVersion> {
         let version = self.version(node).filter(ComponentVersion::is_numeric);
         if version.is_none() {
-            let expected = "a version of numbers with dots between, such as \"1.2\"";
+            let expected = "a dotted numeric version, such as \"1.2\"";
             self.add_problem(key.span, GroupFault::BadVersion { expected });
         }
         version
@@ -706,15 +703,15 @@ impl BlockReader<'_> {
     }
 }
 
-/// The keys that close a group to some versions.
+/// Keys that restrict a group to some versions.
 const VERSION_KEYS: [&str; 2] = ["client_plugin_supported", "client_plugin_supported_since"];
 
-/// An operand that is a text.
-fn word(text: &str) -> Result<OperandSyntax, &'static str> {
+/// Parses an operand that is a string.
+fn report(text: &str) -> Result<OperandSyntax, &'static str> {
     if let Some(name) = text.strip_prefix(KEYWORD).and_then(|rest| rest.strip_prefix('.')) {
         return match name {
-            "" => Err("there is no name behind `property_groups.`"),
-            name if name.contains('.') => Err("the name of a group has no dot"),
+            "" => Err("missing group name after `property_groups.`"),
+            name if name.contains('.') => Err("the name of a group cannot contain a dot"),
             name => Ok(OperandSyntax::Reference(name.to_owned())),
         };
     }
@@ -729,15 +726,15 @@ fn word(text: &str) -> Result<OperandSyntax, &'static str> {
     })
 }
 
-/// An operand that is a list: a path, part by part.
+/// Parses an operand that is a list: a path, part by part.
 fn listed(parts: &[Node]) -> Result<OperandSyntax, &'static str> {
     if parts.is_empty() {
-        return Err("a path has at least one part");
+        return Err("a path needs at least one part");
     }
     let texts: Option<Vec<Arc<str>>> =
         parts.iter().map(|part| part.as_str().map(Arc::from)).collect();
     match texts {
-        None => Err("the parts of a path are strings"),
+        None => Err("the parts of a path must be strings"),
         Some(parts) if parts.iter().any(|part| part.is_empty()) => {
             Err("a part of the path is empty")
         }
@@ -745,18 +742,19 @@ fn listed(parts: &[Node]) -> Result<OperandSyntax, &'static str> {
     }
 }
 
-/// An operand that is a mapping of `property` and `is`.
+/// Parses an operand that is a mapping of `property` and `is`.
 fn condition(mapping: &Mapping) -> Result<OperandSyntax, &'static str> {
-    const FORM: &str = "a condition is `{property: PATH, is: VALUE}`, or `is` a list of values";
+    const FORM: &str =
+        "a condition must be `{property: PATH, is: VALUE}`; `is` can be a list of values";
     let (Some(property), Some(is), 2) = (mapping.get("property"), mapping.get("is"), mapping.len())
     else {
         return Err(FORM);
     };
     let parts = match &property.value {
-        Value::String(text) => match word(text)? {
+        Value::String(text) => match report(text)? {
             OperandSyntax::Word(word) => vec![Arc::from(word)],
             OperandSyntax::Path(parts) => parts,
-            _ => return Err("the property of a condition is a path, not a group"),
+            _ => return Err("the property of a condition must be a path, not a group"),
         },
         Value::Sequence(parts) => match listed(parts)? {
             OperandSyntax::Path(parts) => parts,
@@ -766,12 +764,12 @@ fn condition(mapping: &Mapping) -> Result<OperandSyntax, &'static str> {
     };
     let values = is.as_sequence().unwrap_or(std::slice::from_ref(is));
     if values.is_empty() || values.iter().any(|it| it.is_collection() || it.is_null()) {
-        return Err("the value of a condition is a string, a number or a boolean");
+        return Err("the value of a condition must be a string, a number or a boolean");
     }
     Ok(OperandSyntax::Condition(parts, values.iter().map(|it| it.value.clone()).collect()))
 }
 
-/// The groups of a block by name.
+/// Indexes the groups of a block by name.
 pub(super) fn by_name(groups: &[PropertyGroup]) -> HashMap<GroupName, usize> {
     groups.iter().enumerate().map(|(index, group)| (group.name.clone(), index)).collect()
 }

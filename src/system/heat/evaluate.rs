@@ -1,4 +1,4 @@
-//! Violations of groups by data: schema and data walked together (D1 to D4, D8 to D10).
+//! Evaluation of groups on data, by a joint walk of schema and data (D1 to D4, D8 to D10).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,61 +14,61 @@ use crate::yaml::{Key, Node};
 /// A violation of a group by a mapping.
 #[derive(Clone, Debug)]
 pub struct GroupViolation {
-    /// Its kind.
+    /// Kind of the violation.
     pub breach: Breach,
-    /// The group.
+    /// Name of the group.
     pub group: Arc<str>,
-    /// Its place.
+    /// Location of the group.
     pub(crate) span: Span,
-    /// The mapping in the data.
+    /// Location of the mapping in the data.
     pub at: Location,
-    /// The operands that are concerned; see [`Breach`].
+    /// Operands involved; see [`Breach`].
     pub operands: Vec<ShownOperand>,
-    /// Whether it reveals which keys a secret mapping has.
+    /// Whether the finding reveals keys of a secret mapping.
     pub(crate) reveals_secret: bool,
 }
 
 /// An operand of a finding.
 #[derive(Clone, Debug)]
 pub struct ShownOperand {
-    /// A path with dots, `property_groups.NAME`, or `op(a, b)`.
+    /// A dotted path, `property_groups.NAME`, or `op(a, b)`.
     pub text: String,
-    /// The values that are given for it, some of them where there are many.
+    /// Locations of the values given for it, up to a limit.
     pub(crate) places: Vec<Location>,
 }
 
-/// The ways in which data violates a group, and the operands that are reported for each.
+/// Kinds of violations, each with the operands that are reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Breach {
-    /// Not all are true; the false ones.
+    /// Not all are true; reports the false ones.
     And,
-    /// None is true; all.
+    /// None is true; reports all.
     Or,
-    /// None is true, and one is to be; all.
+    /// None is true, but exactly one is required; reports all.
     XorNone,
-    /// Several are true, and one is to be; those.
+    /// Several are true, but exactly one is required; reports the true ones.
     XorMany,
-    /// Several are true, and at most one is to be; those.
+    /// Several are true, but at most one is allowed; reports the true ones.
     AtMostOne,
-    /// The first is true without others; the first, then those.
+    /// The first is true without all others; reports the first and the false ones.
     DependsOn,
-    /// The present version does not support what is given; the paths that are.
+    /// The current version does not support the given properties; reports their paths.
     UnsupportedVersion {
-        /// The present version.
+        /// The current version.
         present: String,
-        /// The plugin, where it has a name.
+        /// The plugin, if it has a name.
         plugin: Option<Arc<str>>,
-        /// The supported versions, in words.
+        /// Description of the supported versions.
         supported: String,
-        /// The last of the versions that a list names, where the present one is later.
+        /// The last supported version of a list, if the current version is later.
         later_than: Option<String>,
     },
-    /// It was given up, since it takes too much work; none.
+    /// The evaluation exceeded its limit; reports no operands.
     Unfinished,
 }
 
 impl Breach {
-    /// Its name in `heat-property-groups.md` 4.
+    /// Name in `heat-property-groups.md` 4.
     pub fn code(&self) -> &'static str {
         match self {
             Breach::And => "and",
@@ -83,7 +83,7 @@ impl Breach {
     }
 }
 
-/// Violations in `data`; see [`Groups::findings`].
+/// Violations by `data`; see [`Groups::findings`].
 pub(super) fn findings(groups: &Groups, data: &Node, versions: &Versions) -> Vec<GroupViolation> {
     let mut walk = DataWalk {
         groups,
@@ -112,8 +112,8 @@ fn unfinished(groups: &Groups, at: &Location) -> GroupViolation {
     }
 }
 
-/// For each body, whether it counts with these versions (D10): its gate is open, and some operand
-/// is left, of `depends_on` the first.
+/// Whether each body is active with these versions (D10): its gate accepts them, and an operand
+/// remains, for `depends_on` the first.
 fn active(block: &Block, versions: &Versions) -> Vec<bool> {
     let mut known = vec![None; block.bodies.len()];
     for group in block.groups.iter().filter(|group| group.is_usable) {
@@ -122,7 +122,7 @@ fn active(block: &Block, versions: &Versions) -> Vec<bool> {
     known.into_iter().map(|known| known.unwrap_or(false)).collect()
 }
 
-/// Groups are nested only so deep, and do not go round in circles.
+/// Recursion is bounded by the depth limit, and usable groups have no cycles.
 fn is_active(
     block: &Block,
     versions: &Versions,
@@ -133,7 +133,7 @@ fn is_active(
         return known;
     }
     let of = &block.bodies[body];
-    let is_open = of.gate.as_ref().is_none_or(|gate| gate.refuses(versions).is_none());
+    let is_open = of.gate.as_ref().is_none_or(|gate| gate.rejects(versions).is_none());
     let mut counts = of.operands.iter().map(|operand| match operand.target {
         Some(OperandTarget::Path(_)) => true,
         Some(OperandTarget::Group(group)) => {
@@ -157,26 +157,26 @@ fn is_active(
 struct DataWalk<'a> {
     groups: &'a Groups,
     versions: &'a Versions,
-    /// For each block, which of its bodies count.
+    /// Whether each body is active, by block.
     active: Vec<Vec<bool>>,
-    /// The place in the data.
+    /// Current location in the data.
     here: Location,
-    /// Number of steps that may still be taken.
+    /// Number of remaining steps.
     left: u64,
     found: Vec<GroupViolation>,
 }
 
-/// A result, or none where it takes too much work.
+/// A result; `None` if the limit is exceeded.
 type WithinLimit<T> = Option<T>;
 
 impl DataWalk<'_> {
-    /// Looks at `data` by all shapes that are about it. A rendered document is
-    /// nested only so deep.
+    /// Evaluates `data` with all shapes that describe it. Recursion is bounded by the nesting limit
+    /// of rendered documents.
     fn node(&mut self, shapes: Vec<ShapeId>, data: &Node, in_secret: bool) -> WithinLimit<()> {
         let in_secret = in_secret || data.secret;
         let shapes = self.groups.shapes.all_of(shapes);
         for shape in &shapes {
-            self.look()?;
+            self.spend_step()?;
             for block in &self.groups.placed[*shape] {
                 self.block(*block, data, in_secret)?;
             }
@@ -189,8 +189,8 @@ impl DataWalk<'_> {
         Some(())
     }
 
-    /// The values inside `data` that may have a block: each once, with all shapes that are about
-    /// it, in the order in which they lead to it.
+    /// Values inside `data` that may have a block, each once, with all shapes that describe it in
+    /// the order in which they lead to it.
     fn below<'d>(
         &mut self,
         shapes: &[ShapeId],
@@ -200,7 +200,7 @@ impl DataWalk<'_> {
         let mut known: HashMap<Piece, usize> = HashMap::new();
         for shape in shapes.iter().filter(|shape| self.groups.leads[**shape]) {
             for inside in self.groups.shapes.inside(*shape, data) {
-                self.look()?;
+                self.spend_step()?;
                 if !self.groups.leads[inside.shape] {
                     continue;
                 }
@@ -240,47 +240,47 @@ impl DataWalk<'_> {
         Some(())
     }
 
-    fn look(&mut self) -> WithinLimit<()> {
+    fn spend_step(&mut self) -> WithinLimit<()> {
         self.left = self.left.checked_sub(1)?;
         Some(())
     }
 }
 
-/// A value, and the shapes that are about it.
+/// A value and the shapes that describe it.
 struct ChildValue<'d> {
     piece: Piece,
     node: &'d Node,
     shapes: Vec<ShapeId>,
 }
 
-/// A mapping for which a group is to hold.
+/// A mapping that a group applies to.
 #[derive(Clone)]
 struct PathMatch<'d> {
     node: &'d Node,
     at: Location,
-    /// Number of parts of paths that led to it from the block.
+    /// Number of path parts from the block to the mapping.
     passed: usize,
 }
 
-/// One group at one mapping.
+/// Check of one group on one mapping.
 struct GroupCheck<'a> {
     block: &'a Block,
     group: &'a PropertyGroup,
     active: &'a [bool],
     versions: &'a Versions,
     in_secret: bool,
-    /// The truth of bodies, by the addresses of items and how they were reached.
+    /// Cached truth of bodies, by the addresses of items and the path parts to them.
     known: HashMap<(usize, usize, usize), bool>,
     left: &'a mut u64,
 }
 
 impl<'a> GroupCheck<'a> {
-    fn look(&mut self) -> WithinLimit<()> {
+    fn spend_step(&mut self) -> WithinLimit<()> {
         *self.left = self.left.checked_sub(1)?;
         Some(())
     }
 
-    /// Reports the operands that the versions of a body, and of those nested in it, refuse.
+    /// Reports operands that the gates of a body and its nested bodies reject.
     fn gates(
         &mut self,
         body: usize,
@@ -289,12 +289,12 @@ impl<'a> GroupCheck<'a> {
     ) -> WithinLimit<()> {
         let of = &self.block.bodies[body];
         if let Some(gate) = &of.gate
-            && let Some(present) = gate.refuses(self.versions)
+            && let Some(present) = gate.rejects(self.versions)
         {
             let breach = Breach::UnsupportedVersion {
                 present: present.text().to_owned(),
                 plugin: gate.plugin.clone(),
-                supported: gate.in_words(),
+                supported: gate.describe(),
                 later_than: gate.last_before(present).map(str::to_owned),
             };
             for item in self.items(body, top)? {
@@ -319,7 +319,7 @@ impl<'a> GroupCheck<'a> {
         Some(())
     }
 
-    /// Reports the items for which an asserted group does not hold (D1).
+    /// Reports items that violate an asserted group (D1).
     fn assertion(
         &mut self,
         top: &PathMatch<'_>,
@@ -335,7 +335,7 @@ impl<'a> GroupCheck<'a> {
             let Some((breach, concerned)) = breach(operator, &truths) else { continue };
             let mut operands = Vec::new();
             for (operand, _) in concerned {
-                let target = operand.target.expect("only what is known has a truth");
+                let target = operand.target.expect("only resolved operands are evaluated");
                 let places = self.given(target, &item)?;
                 operands.push(ShownOperand { text: self.block.shown(target), places });
             }
@@ -365,7 +365,7 @@ impl<'a> GroupCheck<'a> {
         })
     }
 
-    /// The operands that count, and whether they are true for an item.
+    /// Active operands, and whether each is true for an item.
     fn truths(
         &mut self,
         body: usize,
@@ -397,8 +397,8 @@ impl<'a> GroupCheck<'a> {
         Some(truths)
     }
 
-    /// Whether a body is true for some of the items over which it ranges and
-    /// its user does not (D9).
+    /// Whether a body is true for any of the items that it iterates over beyond those of its user
+    /// (D9).
     fn is_true_for_some(&mut self, body: usize, item: &PathMatch<'_>) -> WithinLimit<bool> {
         for item in self.items(body, item)? {
             if self.is_true(body, &item)? {
@@ -413,22 +413,22 @@ impl<'a> GroupCheck<'a> {
         if let Some(known) = self.known.get(&identity) {
             return Some(*known);
         }
-        self.look()?;
+        self.spend_step()?;
         let truths = self.truths(body, item)?;
-        // What only says versions is an `or` where it is an operand.
+        // A body with only versions is an `or` when used as an operand.
         let operator = self.block.bodies[body].operator.unwrap_or(GroupOperator::Or);
         let truth = breach(operator, &truths).is_none();
         self.known.insert(identity, truth);
         Some(truth)
     }
 
-    /// The items for which a body is to hold: those of its lift.
+    /// Items that a body applies to, as given by its lift.
     fn items<'d>(&mut self, body: usize, item: &PathMatch<'d>) -> WithinLimit<Vec<PathMatch<'d>>> {
         let of = &self.block.bodies[body];
         if of.lift <= item.passed {
             return Some(vec![item.clone()]);
         }
-        let first = of.leaves.first().expect("without leaves there is no lift");
+        let first = of.leaves.first().expect("a lift requires leaves");
         let path = &self.block.paths[*first];
         let mut reached = vec![item.clone()];
         for index in item.passed..of.lift {
@@ -438,7 +438,7 @@ impl<'a> GroupCheck<'a> {
         Some(reached)
     }
 
-    /// The values at the next part of a path, lists opened.
+    /// Values at the next part of a path, with lists expanded.
     fn step<'d>(
         &mut self,
         path: &PropertyPath,
@@ -447,7 +447,7 @@ impl<'a> GroupCheck<'a> {
     ) -> WithinLimit<Vec<PathMatch<'d>>> {
         let mut reached = Vec::new();
         for PathMatch { node, at, passed } in from {
-            self.look()?;
+            self.spend_step()?;
             let entry = node.as_mapping().and_then(|it| it.get_entry(&*path.parts[index]));
             if let Some((key, node)) = entry {
                 let at = at.join(Piece::Key(key.clone()));
@@ -458,7 +458,7 @@ impl<'a> GroupCheck<'a> {
             let mut opened = Vec::new();
             for PathMatch { node, at, passed } in reached {
                 for (index, node) in node.as_sequence().unwrap_or_default().iter().enumerate() {
-                    self.look()?;
+                    self.spend_step()?;
                     opened.push(PathMatch { node, at: at.join(Piece::Index(index)), passed });
                 }
             }
@@ -467,8 +467,7 @@ impl<'a> GroupCheck<'a> {
         Some(reached)
     }
 
-    /// Where values are given for a path (D3), some of them where there are
-    /// many.
+    /// Locations of the values given for a path (D3), up to a limit.
     fn places(&mut self, path: &PropertyPath, item: &PathMatch<'_>) -> WithinLimit<Vec<Location>> {
         let mut reached = vec![item.clone()];
         let last = path.parts.len() - 1;
@@ -477,7 +476,7 @@ impl<'a> GroupCheck<'a> {
         }
         let mut places = Vec::new();
         for PathMatch { node, at, .. } in reached {
-            self.look()?;
+            self.spend_step()?;
             let Some((key, value)) = entry_of(node, &path.parts[last]) else { continue };
             if path.is_given_by(&value.value) && places.len() < MAX_PLACES {
                 places.push(at.join(Piece::Key(key.clone())));
@@ -486,7 +485,7 @@ impl<'a> GroupCheck<'a> {
         Some(places)
     }
 
-    /// Where values are given for an operand.
+    /// Locations of the values given for an operand, up to a limit.
     fn given(&mut self, target: OperandTarget, item: &PathMatch<'_>) -> WithinLimit<Vec<Location>> {
         let leaves = match target {
             OperandTarget::Path(path) => return self.places(&self.block.paths[path], item),
@@ -504,7 +503,7 @@ impl<'a> GroupCheck<'a> {
         Some(places)
     }
 
-    /// Whether a path leads through a secret mapping or list, or asks what a secret is.
+    /// Whether a path leads through a secret mapping or list, or tests the value of a secret.
     fn is_in_secret(&mut self, path: &PropertyPath, item: &PathMatch<'_>) -> WithinLimit<bool> {
         let mut reached = vec![item.clone()];
         for index in item.passed..path.parts.len() - 1 {
@@ -514,9 +513,9 @@ impl<'a> GroupCheck<'a> {
             }
         }
         let last = path.parts.len() - 1;
-        let asks = !path.values.is_empty();
+        let tests_value = !path.values.is_empty();
         let ends = reached.iter().filter_map(|item| entry_of(item.node, &path.parts[last]));
-        Some(asks && ends.into_iter().any(|(_, value)| value.secret))
+        Some(tests_value && ends.into_iter().any(|(_, value)| value.secret))
     }
 }
 
@@ -530,13 +529,13 @@ fn entry_of<'d>(node: &'d Node, name: &str) -> Option<(&'d Key, &'d Node)> {
 /// An operand, and whether it is true.
 type Truth<'a> = (&'a GroupOperand, bool);
 
-/// The way in which operands violate an operator, and the operands to report (D2, D4). Without
-/// operands nothing is required.
+/// The violation of an operator by its operands, and the operands to report (D2, D4). An operator
+/// without operands is never violated.
 fn breach<'a>(operator: GroupOperator, truths: &[Truth<'a>]) -> Option<(Breach, Vec<Truth<'a>>)> {
-    let that_are = |wanted: bool| -> Vec<Truth<'a>> {
+    let with_truth = |wanted: bool| -> Vec<Truth<'a>> {
         truths.iter().filter(|(_, truth)| *truth == wanted).copied().collect()
     };
-    let (are_true, are_false) = (that_are(true), that_are(false));
+    let (are_true, are_false) = (with_truth(true), with_truth(false));
     match operator {
         GroupOperator::And => (!are_false.is_empty()).then_some((Breach::And, are_false)),
         GroupOperator::Or => are_true.is_empty().then_some((Breach::Or, are_false)),

@@ -1,13 +1,12 @@
-//! Property groups: which properties of a mapping go together, as
-//! heat-specs wanted it for the properties of resources
-//! (`heat-property-groups.md` 3 and 4, whose decisions D1 to D11 comments
-//! name).
+//! Property groups: constraints between properties of a mapping, as proposed for resource
+//! properties in heat-specs (`heat-property-groups.md` 3 and 4; comments refer to its decisions D1
+//! to D11).
 //!
-//! [`Groups::of_schema`] reads the keyword `property_groups` wherever it is in a JSON Schema,
-//! [`Groups::beside_schema`] a block that is elsewhere and is about the top of the same data. Both
-//! never fail: an unusable group is a `GroupProblem` at its place, and is switched off together with
-//! those that rest on it. [`Groups::findings`] returns the violations of data, as data; which data
-//! that is, and how violations are described, is not known here.
+//! [`Groups::of_schema`] reads the keyword `property_groups` anywhere in a JSON Schema,
+//! [`Groups::beside_schema`] a block defined elsewhere for the top of the same data. Neither fails:
+//! an unusable group is a `GroupProblem` with a location, and is disabled with the groups that
+//! depend on it. [`Groups::findings`] returns the violations by data, as data; selecting the data
+//! and formatting violations is done elsewhere.
 
 mod definition;
 mod evaluate;
@@ -27,26 +26,26 @@ use crate::source::{SourceMap, Span};
 use crate::yaml::Node;
 use crate::yaml::path::{Location, inside};
 
-/// The word that begins a block in a schema.
+/// Keyword of a block in a schema.
 pub(crate) const KEYWORD: &str = "property_groups";
 
-/// The blocks of a schema, or one beside it, ready to be used.
+/// The compiled blocks of a schema, or a compiled block outside a schema.
 #[derive(Debug)]
 pub struct Groups {
-    /// The nodes that they were read from: while these are kept, no other node has their addresses.
+    /// Source nodes, kept alive so that their addresses stay unique.
     kept: Vec<Node>,
     shapes: Shapes,
     blocks: Vec<Block>,
-    /// The blocks that each shape has.
+    /// Indexes of the blocks of each shape.
     placed: Vec<Vec<usize>>,
-    /// Whether a shape, or one inside it, has a block.
+    /// Whether each shape, or one inside it, has a block.
     leads: Vec<bool>,
     top: ShapeId,
-    /// Their problems, block by block.
+    /// Problems of the blocks, in block order.
     pub problems: Vec<GroupProblem>,
 }
 
-/// A block where it was found, before it is read.
+/// A block that has not been read yet.
 struct FoundBlock<'a> {
     shape: ShapeId,
     node: &'a Node,
@@ -55,17 +54,17 @@ struct FoundBlock<'a> {
 }
 
 impl Groups {
-    /// A block may have this many groups.
+    /// Maximum number of groups in a block.
     pub const MAX_GROUPS: usize = 1000;
-    /// It may have this many operands, those of nested groups too.
+    /// Maximum number of operands in a block, including those of nested groups.
     pub const MAX_OPERANDS: usize = 10_000;
-    /// Groups may lie this deep in each other, references followed.
+    /// Maximum nesting depth of groups, with references followed.
     pub const MAX_DEPTH: usize = 200;
-    /// Looks at values that one evaluation may take.
+    /// Maximum number of steps per evaluation.
     pub const MAX_WORK: u64 = 3_000_000;
 
-    /// The groups in a schema, whose text is in `sources`. The schema is to be
-    /// within the limits of [`Schema`](crate::schema::Schema).
+    /// Reads the groups in a schema, whose text is in `sources`. The schema must be within the
+    /// limits of [`Schema`](crate::schema::Schema).
     pub fn of_schema(schema: &Node, sources: &SourceMap) -> Self {
         if !has_keyword(schema) {
             let (shapes, top) = Shapes::open();
@@ -84,8 +83,8 @@ impl Groups {
         Self::ready(vec![schema.clone()], shapes, blocks, placed, top, problems)
     }
 
-    /// The groups of `block`, about the top of what `schema` describes; where
-    /// there is no schema, any property may be there.
+    /// Reads the groups of `block`, which apply to the top of the data that `schema` describes;
+    /// without a schema, any property is allowed.
     pub fn beside_schema(block: &Node, schema: Option<&Node>, sources: &SourceMap) -> Self {
         let (shapes, top) = match schema {
             Some(schema) => {
@@ -120,21 +119,21 @@ impl Groups {
         self.blocks.is_empty()
     }
 
-    /// Whether nothing of what they were read from may be shown.
+    /// Whether their source is secret.
     pub(crate) fn is_secret(&self) -> bool {
         self.kept.iter().any(|node| node.secret)
     }
 
-    /// Violations of these groups in `data`, where these are the versions of its reader: in the
-    /// order in which schema and data are walked together, a block before those inside it, its
-    /// groups as they are declared, and of each group the violations of its versions first.
+    /// Violations of these groups by `data`, given the versions of its reader: in the order of a
+    /// joint walk of schema and data, outer blocks first, groups in order of declaration, and
+    /// version violations of a group first.
     pub fn findings(&self, data: &Node, versions: &Versions) -> Vec<GroupViolation> {
         if self.is_empty() { Vec::new() } else { evaluate::findings(self, data, versions) }
     }
 }
 
-/// Whether [`KEYWORD`] is anywhere in a schema. In most it is not, and their shapes need not be
-/// known.
+/// Whether [`KEYWORD`] occurs in a schema. Most schemas lack it, so their shapes need not be
+/// computed.
 fn has_keyword(schema: &Node) -> bool {
     schema.get(KEYWORD).is_some() || inside(schema).any(has_keyword)
 }
@@ -144,21 +143,21 @@ fn has_keyword(schema: &Node) -> bool {
 pub(crate) enum GroupOperator {
     /// All operands.
     And,
-    /// At least one.
+    /// At least one operand.
     Or,
-    /// Exactly one, however many there are.
+    /// Exactly one operand, regardless of their number.
     Xor,
-    /// None or one, however many there are.
+    /// At most one operand, regardless of their number.
     AtMostOne,
-    /// The first only with all others.
+    /// The first operand requires all others.
     DependsOn,
 }
 
 impl GroupOperator {
-    /// The words, as they are written in definitions.
+    /// Operators as written in definitions.
     pub(crate) const WORDS: [&str; 5] = ["and", "or", "xor", "at_most_one", "depends_on"];
 
-    /// The word, in lower case.
+    /// Name of the operator, in lower case.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             GroupOperator::And => "and",
@@ -169,7 +168,7 @@ impl GroupOperator {
         }
     }
 
-    /// The operator of a word in any case.
+    /// Parses an operator, ignoring case.
     fn parse(word: &str) -> Option<Self> {
         let all = [
             GroupOperator::And,
@@ -182,5 +181,5 @@ impl GroupOperator {
     }
 }
 
-/// A group as others call it: its name, or `#N` for the N-th entry.
+/// Name of a group, or `#N` for the N-th entry.
 type GroupName = Arc<str>;

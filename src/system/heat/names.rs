@@ -1,5 +1,5 @@
-//! Targets of operands: properties of the schema, or groups (D6, D7), and which groups can be used
-//! at all (D11).
+//! Resolution of operands to properties of the schema or groups (D6, D7), and of usable groups
+//! (D11).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -14,9 +14,8 @@ use crate::near::nearest;
 use crate::source::Span;
 use crate::yaml::Value;
 
-/// Finds what the operands of `block` name, where `top` is the shape of the
-/// mapping that it is about. Adds what is wrong, and says of each group
-/// whether it can be used.
+/// Resolves the operands of `block`, where `top` is the shape of the mapping that it applies to.
+/// Adds problems, and determines whether each group can be used.
 pub(super) fn resolve(
     block: &mut Block,
     top: ShapeId,
@@ -38,8 +37,8 @@ pub(super) fn resolve(
     for cycle in cycles(&references) {
         add_cycle_problem(block, &cycle, problems);
     }
-    for group in from_the_bottom(&references) {
-        settle(block, group, &references, problems);
+    for group in topological_order(&references) {
+        determine_usability(block, group, &references, problems);
     }
 }
 
@@ -48,9 +47,9 @@ struct Resolver<'a> {
     top: ShapeId,
     shapes: &'a Shapes,
     problems: &'a mut Vec<GroupProblem>,
-    /// The paths that are known, by their parts and the values that count.
+    /// Known paths, by their parts and values.
     known: HashMap<(Vec<Arc<str>>, Vec<String>), usize>,
-    /// The group that is looked at.
+    /// Index of the current group.
     group: usize,
 }
 
@@ -64,7 +63,7 @@ impl Resolver<'_> {
         self.problems.push(GroupProblem { span, block: block.location.clone(), group, fault });
     }
 
-    /// The reader of YAML limits how deep bodies are nested.
+    /// Recursion is bounded by the YAML reader's nesting limit.
     fn body(&mut self, block: &mut Block, body: usize) {
         for index in 0..block.bodies[body].operands.len() {
             let span = block.bodies[body].operands[index].span;
@@ -73,7 +72,7 @@ impl Resolver<'_> {
                 OperandSyntax::Broken,
             );
             let target = match &written {
-                OperandSyntax::Word(word) => self.word(block, span, word),
+                OperandSyntax::Word(word) => self.report(block, span, word),
                 OperandSyntax::Reference(name) => self.reference(block, span, name),
                 OperandSyntax::Path(parts) => self.path(block, span, parts, &[]),
                 OperandSyntax::Condition(parts, values) => self.path(block, span, parts, values),
@@ -86,16 +85,16 @@ impl Resolver<'_> {
             let operand = &mut block.bodies[body].operands[index];
             (operand.written, operand.target) = (written, target);
         }
-        self.repeated(block, body);
+        self.report_duplicates(block, body);
     }
 
-    /// Reports operands that are in their list already.
-    fn repeated(&mut self, block: &Block, body: usize) {
+    /// Reports duplicate operands of a list.
+    fn report_duplicates(&mut self, block: &Block, body: usize) {
         let mut seen: HashMap<String, Span> = HashMap::new();
         for operand in &block.bodies[body].operands {
             let Some(target) = operand.target else { continue };
             let shown = block.shown(target);
-            // Paths whose parts have dots may read as others do.
+            // Paths whose parts contain dots can have the same text.
             let identity = format!("{shown} {}", identity(block, target));
             match seen.get(&identity) {
                 Some(first) => {
@@ -109,7 +108,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn word(&mut self, block: &mut Block, span: Span, word: &str) -> Option<OperandTarget> {
+    fn report(&mut self, block: &mut Block, span: Span, word: &str) -> Option<OperandTarget> {
         let group = self.names.get(word).copied();
         let parts = || vec![Arc::from(word)];
         match (self.shapes.step(self.top, word), group) {
@@ -178,13 +177,13 @@ impl Resolver<'_> {
         }
     }
 
-    /// Through how many lists each part of a path leads on (D7, D9).
+    /// Number of lists after each part of a path (D7, D9).
     fn lists(&self, parts: &[Arc<str>]) -> Result<Vec<usize>, GroupFault> {
         let path = || parts.join(".");
         let mut lists = Vec::with_capacity(parts.len());
         let mut here = Some(self.top);
         for (index, part) in parts.iter().enumerate() {
-            // Of what nothing is said, nothing is known to be a list.
+            // Undescribed data is not known to be a list.
             let Some(shape) = here else {
                 lists.push(0);
                 continue;
@@ -219,7 +218,7 @@ impl Resolver<'_> {
 }
 
 impl Block {
-    /// An operand as findings show it.
+    /// Text of an operand in findings.
     pub(super) fn shown(&self, target: OperandTarget) -> String {
         match target {
             OperandTarget::Path(path) => self.paths[path].shown(),
@@ -235,7 +234,7 @@ impl Block {
     }
 }
 
-/// A text that is the same for the same operand only.
+/// Key that is unique to an operand.
 fn identity(block: &Block, target: OperandTarget) -> String {
     match target {
         OperandTarget::Path(path) => format!("p{path}"),
@@ -245,7 +244,7 @@ fn identity(block: &Block, target: OperandTarget) -> String {
             let inner: Vec<String> = targets
                 .map(|target| target.map_or_else(|| "?".to_owned(), |it| identity(block, it)))
                 .collect();
-            // A gate makes it an operand of its own.
+            // A gate makes the operand distinct.
             let gate =
                 if block.bodies[body].gate.is_some() { body.to_string() } else { String::new() };
             format!("[{}]{gate}", inner.join(" "))
@@ -253,7 +252,7 @@ fn identity(block: &Block, target: OperandTarget) -> String {
     }
 }
 
-/// The groups to which each group refers, in order, each once.
+/// The groups that each group refers to, in order and without duplicates.
 fn references(block: &Block) -> Vec<Vec<usize>> {
     block
         .groups
@@ -278,9 +277,8 @@ fn collect(block: &Block, body: usize, found: &mut Vec<usize>) {
     }
 }
 
-/// Groups that refer to each other in a circle, the first declared first. Of
-/// circles that share a way, those that are met first; in the order in which
-/// they are met.
+/// Cycles of references between groups, each starting with the group declared first. Of cycles that
+/// share edges, only those found first are returned, in the order of discovery.
 fn cycles(references: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut search =
         CycleSearch { references, is_done: vec![false; references.len()], found: Vec::new() };
@@ -297,10 +295,10 @@ struct CycleSearch<'a> {
 }
 
 impl CycleSearch<'_> {
-    /// The number of groups limits how deep this goes.
-    fn visit(&mut self, group: usize, way: &mut Vec<usize>) {
-        if let Some(start) = way.iter().position(|passed| *passed == group) {
-            let mut cycle = way[start..].to_vec();
+    /// Recursion is bounded by the number of groups.
+    fn visit(&mut self, group: usize, route: &mut Vec<usize>) {
+        if let Some(start) = route.iter().position(|passed| *passed == group) {
+            let mut cycle = route[start..].to_vec();
             let first = cycle.iter().enumerate().min_by_key(|(_, group)| **group);
             let first = first.map_or(0, |(index, _)| index);
             cycle.rotate_left(first);
@@ -310,11 +308,11 @@ impl CycleSearch<'_> {
         if self.is_done[group] {
             return;
         }
-        way.push(group);
+        route.push(group);
         for next in &self.references[group] {
-            self.visit(*next, way);
+            self.visit(*next, route);
         }
-        way.pop();
+        route.pop();
         self.is_done[group] = true;
     }
 }
@@ -334,9 +332,9 @@ fn add_cycle_problem(block: &mut Block, cycle: &[usize], problems: &mut Vec<Grou
     }
 }
 
-/// The groups, each behind those to which it refers; those in a circle
-/// somewhere.
-fn from_the_bottom(references: &[Vec<usize>]) -> Vec<usize> {
+/// Topological order of the groups, each after those it refers to; groups in cycles are in
+/// arbitrary positions.
+fn topological_order(references: &[Vec<usize>]) -> Vec<usize> {
     let mut order = Vec::with_capacity(references.len());
     let mut seen = vec![false; references.len()];
     for group in 0..references.len() {
@@ -359,8 +357,8 @@ fn from_the_bottom(references: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// Says whether a group can be used, and what it looks at.
-fn settle(
+/// Determines whether a group can be used, and its leaves.
+fn determine_usability(
     block: &mut Block,
     group: usize,
     references: &[Vec<usize>],
@@ -386,7 +384,7 @@ fn settle(
     block.groups[group].depth = depth;
 }
 
-/// Maximum number of paths that all groups of a block may look at, references followed.
+/// Maximum number of paths used by all groups of a block, with references followed.
 const MAX_LEAVES: usize = 1_000_000;
 
 fn depth(block: &Block, body: usize) -> usize {
@@ -398,7 +396,7 @@ fn depth(block: &Block, body: usize) -> usize {
     1 + inner.max().unwrap_or(0)
 }
 
-/// Finds the leaves of a body and of what is nested in it, and its lift.
+/// Computes the leaves of a body and its nested bodies, and its lift.
 fn leaves(block: &mut Block, body: usize) {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
@@ -420,7 +418,7 @@ fn leaves(block: &mut Block, body: usize) {
     block.bodies[body].leaves = found;
 }
 
-/// The longest beginning that all paths go beyond and that ends at a list.
+/// Length of the longest proper prefix of all paths that ends at a list.
 fn lift(paths: &[PropertyPath], leaves: &[usize]) -> usize {
     let Some((first, others)) = leaves.split_first() else { return 0 };
     let first = &paths[*first];

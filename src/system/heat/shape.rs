@@ -1,8 +1,8 @@
-//! A JSON Schema as property groups see it: the mappings and lists it describes, and the places of
-//! blocks in it (D7, D8).
+//! Shapes: a JSON Schema reduced to the mappings and lists it describes, and the blocks in it (D7,
+//! D8).
 //!
-//! References are followed here, so that a schema that refers to itself is a
-//! shape that holds itself. Each schema is one shape, however many lead to it.
+//! References are resolved, so a schema that refers to itself becomes a shape that contains itself.
+//! Each schema is a single shape, regardless of the number of references to it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -21,28 +21,28 @@ pub(super) type ShapeId = usize;
 #[derive(Debug)]
 pub(super) struct Shapes(Vec<SchemaShape>);
 
-/// Description of the data at one place, by a schema.
+/// Description of the data at one location by a schema.
 #[derive(Debug, Default)]
 struct SchemaShape {
     kind: ShapeKind,
-    /// The properties that it declares; none where it declares none at all.
+    /// Declared properties; `None` without the keyword.
     properties: Option<Vec<(Arc<str>, ShapeId)>>,
     by_pattern: Option<Vec<(Option<Pattern>, ShapeId)>>,
     additional: Additional,
     items: Items,
-    /// Schemas that are about the same data always (`allOf`).
+    /// Shapes that always apply to the same data (`allOf`).
     always: Vec<ShapeId>,
-    /// Schemas that are about the same data in some cases.
+    /// Shapes that apply to the same data conditionally.
     sometimes: Vec<ShapeId>,
 }
 
-/// Kind of the data, as far as paths ask.
+/// Kind of the data, as far as paths need it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ShapeKind {
     /// Neither a mapping nor a list.
     Scalar,
     List,
-    /// A mapping, or anything.
+    /// A mapping or any value.
     #[default]
     Open,
 }
@@ -61,34 +61,33 @@ enum Items {
     #[default]
     Any,
     Each(ShapeId),
-    /// A schema for each item by itself.
+    /// A separate schema for each item.
     Tuple,
 }
 
-/// Where a word leads from a mapping.
+/// Result of following a word from a mapping.
 pub(super) enum PropertyStep {
-    /// A property that is declared.
+    /// A declared property.
     Declared(ShapeId),
-    /// A property that the schema does not declare, with the schema for additional properties if
-    /// there is one.
+    /// An undeclared property, with the shape of additional properties if there is one.
     Undeclared(Option<ShapeId>),
-    /// Nowhere: there is no such property.
+    /// No such property exists.
     Unknown,
-    /// Into a value that holds nothing.
+    /// The value is a scalar.
     Scalar,
 }
 
-/// Through how many lists a value leads to what it lists.
+/// A shape with enclosing lists removed.
 pub(super) struct UnwrappedList {
     pub(super) lists: usize,
-    /// The shape of the items of the innermost list; none where the schema does not say.
+    /// Shape of the items of the innermost list; `None` if it is unspecified.
     pub(super) inner: Option<ShapeId>,
-    /// Whether a list has a schema for each item.
+    /// Whether one of the lists has a schema for each item.
     pub(super) through_tuple: bool,
 }
 
 impl Shapes {
-    /// The shape of anything, and which it is.
+    /// The shape of any value, and its index.
     pub(super) fn open() -> (Self, ShapeId) {
         (Self(vec![SchemaShape::default()]), 0)
     }
@@ -97,13 +96,13 @@ impl Shapes {
         self.0.len()
     }
 
-    /// The names that `shape` declares.
+    /// Names of the properties that `shape` declares.
     pub(super) fn declared(&self, shape: ShapeId) -> Vec<&str> {
         let of_one = |shape: ShapeId| self.0[shape].properties.iter().flatten();
         self.beside(shape).into_iter().flat_map(of_one).map(|(name, _)| &**name).collect()
     }
 
-    /// Where `word` leads from a mapping of this shape (D7).
+    /// Follows `word` from a mapping of this shape (D7).
     pub(super) fn step(&self, shape: ShapeId, word: &str) -> PropertyStep {
         let beside = self.beside(shape);
         let own = &self.0[shape];
@@ -134,7 +133,7 @@ impl Shapes {
         }
     }
 
-    /// The shape of the items of a value of this shape, through all lists.
+    /// Removes all lists around the items of a shape.
     pub(super) fn unwrapped(&self, shape: ShapeId) -> UnwrappedList {
         let (mut lists, mut inner, mut seen) = (0, Some(shape), HashSet::new());
         while let Some(id) = inner {
@@ -142,7 +141,7 @@ impl Shapes {
             if of.kind != ShapeKind::List {
                 break;
             }
-            // A list of itself has no innermost list.
+            // A list that contains itself has no innermost list.
             if !seen.insert(id) {
                 inner = None;
                 break;
@@ -157,7 +156,7 @@ impl Shapes {
         UnwrappedList { lists, inner, through_tuple: false }
     }
 
-    /// The shape, and those that are about the same data, always or not.
+    /// The shape and all shapes for the same data, always or conditionally.
     fn beside(&self, shape: ShapeId) -> Vec<ShapeId> {
         self.closed(vec![shape], |shape| shape.always.iter().chain(&shape.sometimes))
     }
@@ -166,7 +165,7 @@ impl Shapes {
         self.all_of(vec![shape])
     }
 
-    /// These shapes and all that are always about the same data, each once.
+    /// These shapes and all shapes that always apply to the same data, without duplicates.
     pub(super) fn all_of(&self, shapes: Vec<ShapeId>) -> Vec<ShapeId> {
         self.closed(shapes, |shape| shape.always.iter().chain(&[]))
     }
@@ -189,8 +188,8 @@ impl Shapes {
         found
     }
 
-    /// The values inside `data` with their shapes: the properties in the order of the schema, then
-    /// items, then other keys.
+    /// Values inside `data` with their shapes: properties in schema order, then items, then other
+    /// keys.
     pub(super) fn inside<'d>(&self, shape: ShapeId, data: &'d Node) -> Vec<Inside<'d>> {
         let of = &self.0[shape];
         if let Some(items) = data.as_sequence() {
@@ -218,7 +217,7 @@ impl Shapes {
         inside
     }
 
-    /// For each shape, whether `holds` for it or for one that it leads to.
+    /// For each shape, whether `holds` for it or for a shape reachable from it.
     pub(super) fn leading_to(&self, holds: impl Fn(ShapeId) -> bool) -> Vec<bool> {
         let mut before: Vec<Vec<ShapeId>> = vec![Vec::new(); self.len()];
         for (id, shape) in self.0.iter().enumerate() {
@@ -235,7 +234,7 @@ impl Shapes {
     }
 }
 
-/// Something inside of data, and a shape that is about it.
+/// A value inside data, and a shape that describes it.
 pub(super) struct Inside<'d> {
     pub(super) piece: Piece,
     pub(super) node: &'d Node,
@@ -243,7 +242,7 @@ pub(super) struct Inside<'d> {
 }
 
 impl SchemaShape {
-    /// The shapes that are about the value at a key that may not be declared.
+    /// Shapes for the value at a key that may be undeclared.
     fn undeclared(&self, key: &Key) -> impl Iterator<Item = ShapeId> {
         let name = key.as_str();
         let is_declared = name.is_some_and(|name| {
@@ -264,7 +263,7 @@ impl SchemaShape {
         matching.into_iter().chain(additional)
     }
 
-    /// The shapes that it leads to.
+    /// Shapes reachable in one step.
     fn next(&self) -> impl Iterator<Item = ShapeId> {
         let named = self.properties.iter().flatten().map(|(_, shape)| *shape);
         let by_pattern = self.by_pattern.iter().flatten().map(|(_, shape)| *shape);
@@ -280,18 +279,18 @@ impl SchemaShape {
     }
 }
 
-/// Whether a name has the form; nothing has one that cannot be read or tried.
+/// Whether a name matches; unreadable and failing patterns match nothing.
 fn is_match(pattern: Option<&Pattern>, name: &str) -> bool {
     pattern.is_some_and(|pattern| matches!(pattern.search(name), Ok(Some(_))))
 }
 
-/// The shapes and the blocks of a schema.
+/// Shapes and blocks of a schema.
 pub(super) struct ReadShapes<'a> {
     pub(super) shapes: Shapes,
     pub(super) top: ShapeId,
-    /// The blocks, in the order in which schemas are walked.
+    /// Blocks in the order of the schema walk.
     pub(super) found: Vec<FoundBlock<'a>>,
-    /// Blocks that are about nothing.
+    /// Problems of blocks that never apply.
     pub(super) problems: Vec<GroupProblem>,
 }
 
@@ -310,7 +309,7 @@ pub(super) fn read(root: &Node) -> ReadShapes<'_> {
     };
     let top = reader.schema(root);
     reader.sometimes();
-    // Nothing refers to targets that were not read yet; their problems are reported.
+    // Definitions not read so far are unused, but their problems are reported.
     reader.is_reached = true;
     reader.named(root, "definitions");
     reader.sometimes();
@@ -320,18 +319,17 @@ pub(super) fn read(root: &Node) -> ReadShapes<'_> {
 
 struct ShapeReader<'a> {
     root: &'a Node,
-    /// The schema that is being read.
+    /// Location of the current schema.
     here: Location,
     shapes: Vec<SchemaShape>,
-    /// The shapes by the addresses of their schemas.
+    /// Shapes by the addresses of their schemas.
     known: HashMap<usize, ShapeId>,
     found: Vec<FoundBlock<'a>>,
     patterns: Patterns,
     problems: Vec<GroupProblem>,
-    /// The schemas whose cases are still to be read: what is about data in
-    /// some cases only comes after all that is always.
+    /// Schemas whose conditional parts are still to be read, after all unconditional ones.
     later: Vec<(ShapeId, &'a Node, Location)>,
-    /// Whether what is read is about data whatever else holds for it.
+    /// Whether the current schema applies unconditionally.
     is_reached: bool,
 }
 
@@ -366,8 +364,8 @@ impl<'a> ShapeReader<'a> {
         id
     }
 
-    /// The schema, references followed, and its place if that is elsewhere; none where they lead
-    /// nowhere or form a cycle.
+    /// Follows references, and returns the schema with its location if it is elsewhere; `None` for
+    /// broken or cyclic references.
     fn referred(&self, node: &'a Node) -> Option<(&'a Node, Option<Location>)> {
         let (mut node, mut place) = (node, None);
         for _ in 0..MAX_REFERENCES {
@@ -398,7 +396,7 @@ impl<'a> ShapeReader<'a> {
         }
     }
 
-    /// The schema at a keyword.
+    /// Reads the schema at a keyword.
     fn below(&mut self, node: &'a Node, pieces: [Piece; 2]) -> ShapeId {
         let depth = self.here.0.len();
         self.here.0.extend(pieces);
@@ -451,8 +449,8 @@ impl<'a> ShapeReader<'a> {
         if items.as_sequence().is_some() { Items::Tuple } else { Items::Any }
     }
 
-    /// Reads what holds in some cases only: its properties are known, and a
-    /// block in it is about nothing (D8 knows no cases).
+    /// Reads conditional schemas: their properties are known, but their blocks do not apply (D8
+    /// does not cover conditions).
     fn sometimes(&mut self) {
         self.is_reached = false;
         while let Some((id, node, place)) = self.later.pop() {
@@ -481,7 +479,7 @@ impl<'a> ShapeReader<'a> {
     }
 }
 
-/// Maximum number of references that may lead directly to each other.
+/// Maximum length of a chain of direct references.
 const MAX_REFERENCES: usize = 400;
 
 fn kind_of(node: &Node) -> ShapeKind {
@@ -494,11 +492,11 @@ fn kind_of(node: &Node) -> ShapeKind {
     match (has("object"), has("array")) {
         (false, true) => ShapeKind::List,
         (true, _) => ShapeKind::Open,
-        // What is no type leaves open what was meant.
+        // An unknown type leaves the kind open.
         (false, false) if items.is_empty() || !items.iter().all(is_scalar) => ShapeKind::Open,
         (false, false) => ShapeKind::Scalar,
     }
 }
 
-/// The types whose values hold nothing.
+/// Types of scalars.
 const SCALARS: [&str; 5] = ["boolean", "integer", "null", "number", "string"];

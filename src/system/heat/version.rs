@@ -1,4 +1,4 @@
-//! Versions, and which of them a group is for (D10).
+//! Versions, and gates that restrict groups to some of them (D10).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,40 +7,39 @@ use crate::source::SourceMap;
 use crate::yaml::emit::scalar_text;
 use crate::yaml::{Node, Origin, Value};
 
-/// The present versions of what reads the data; one that is not known is open
-/// to everything.
+/// Current versions of the software that reads the data; an unknown version passes every gate.
 #[derive(Clone, Debug, Default)]
 pub struct Versions {
-    /// The one of the plugin that has no name.
+    /// Version of the plugin without a name.
     pub unnamed: Option<ComponentVersion>,
-    /// The versions of plugins with a name.
+    /// Versions of named plugins.
     pub named: BTreeMap<Arc<str>, ComponentVersion>,
 }
 
-/// A version, as it is written.
+/// A version as written.
 #[derive(Clone, Debug)]
 pub struct ComponentVersion {
     text: Arc<str>,
-    /// Its numbers, without zeros at the end; none where it is no number.
+    /// Numbers without trailing zeros; `None` if the version is not numeric.
     numbers: Option<Vec<VersionNumber>>,
 }
 
-/// A number of any length: how many digits, and the digits.
+/// Number of any length: digit count, and digits.
 type VersionNumber = (usize, Arc<str>);
 
 impl ComponentVersion {
-    /// The version that is written so.
+    /// Parses a version.
     pub fn new(text: &str) -> Self {
         let text = text.trim();
         Self { text: text.into(), numbers: numbers(text) }
     }
 
-    /// The version as it is written.
+    /// Version as written.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it is made of numbers with dots between.
+    /// Whether it consists of numbers separated by dots.
     pub(super) fn is_numeric(&self) -> bool {
         self.numbers.is_some()
     }
@@ -48,7 +47,7 @@ impl ComponentVersion {
     fn is_at_least(&self, other: &ComponentVersion) -> bool {
         match (&self.numbers, &other.numbers) {
             (Some(own), Some(other)) => own >= other,
-            // What cannot be compared is not held against anybody.
+            // Versions that cannot be compared pass.
             _ => true,
         }
     }
@@ -80,25 +79,25 @@ fn numbers(text: &str) -> Option<Vec<VersionNumber>> {
     Some(numbers)
 }
 
-/// The versions that a group is for.
+/// Restriction of a group to some versions.
 #[derive(Clone, Debug)]
 pub(super) struct Gate {
-    /// The plugin whose versions they are.
+    /// Plugin that the versions are of.
     pub(super) plugin: Option<Arc<str>>,
     pub(super) supported: Supported,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Supported {
-    /// Exactly these.
+    /// Exactly these versions.
     Exactly(Vec<ComponentVersion>),
-    /// This one and all later ones.
+    /// This version and all later ones.
     Since(ComponentVersion),
 }
 
 impl Gate {
-    /// The version that it refuses, if it does.
-    pub(super) fn refuses<'v>(&self, versions: &'v Versions) -> Option<&'v ComponentVersion> {
+    /// The current version, if the gate rejects it.
+    pub(super) fn rejects<'v>(&self, versions: &'v Versions) -> Option<&'v ComponentVersion> {
         let present = match &self.plugin {
             Some(plugin) => versions.named.get(plugin),
             None => versions.unnamed.as_ref(),
@@ -110,7 +109,7 @@ impl Gate {
         (!is_supported).then_some(present)
     }
 
-    /// The last version of a list, where all of it are before `present`.
+    /// Last version of a list, if all of its versions are before `present`.
     pub(super) fn last_before(&self, present: &ComponentVersion) -> Option<&str> {
         let Supported::Exactly(list) = &self.supported else { return None };
         let present = present.numbers.as_ref()?;
@@ -119,8 +118,8 @@ impl Gate {
         (last < present).then_some(text)
     }
 
-    /// The versions that it is for, in words.
-    pub(super) fn in_words(&self) -> String {
+    /// Describes the supported versions.
+    pub(super) fn describe(&self) -> String {
         match &self.supported {
             Supported::Since(first) => format!("since {}", first.text),
             Supported::Exactly(list) => {
@@ -131,8 +130,8 @@ impl Gate {
     }
 }
 
-/// The version that a scalar is, by its text: to YAML 1.1 an unquoted `1.10`
-/// is the number 1.1. None of what cannot be a version.
+/// Version in a scalar, read from its text, because YAML 1.1 reads an unquoted `1.10` as the number
+/// 1.1. `None` if it cannot be a version.
 pub(super) fn version_of(node: &Node, sources: &SourceMap) -> Option<ComponentVersion> {
     match &node.value {
         Value::String(text) => (!text.trim().is_empty()).then(|| ComponentVersion::new(text)),
@@ -151,15 +150,15 @@ pub(super) fn version_of(node: &Node, sources: &SourceMap) -> Option<ComponentVe
     }
 }
 
-/// The text of a number and the value read, where they differ: without quotes the text is lost.
+/// Text of a number and its value, if they differ because the number is unquoted.
 pub(super) fn lossy(node: &Node, sources: &SourceMap) -> Option<(String, String)> {
     let (text, read) = (written(node, sources), scalar_text(&node.value));
     let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     (matches!(node.value, Value::Float(_)) && is_decimal && text != read).then_some((text, read))
 }
 
-/// The text of a scalar that is no string; that of its value where its place
-/// holds no such text, as behind a tag, or where a step made it.
+/// Source text of a scalar other than a string, or the text of its value if the source has none, as
+/// after a tag or for a computed value.
 fn written(node: &Node, sources: &SourceMap) -> String {
     let text = if node.origin == Origin::Written { sources.slice(node.span) } else { "" };
     let is_plain = !text.is_empty() && !text.starts_with(['"', '\'', '|', '>']);

@@ -1,4 +1,4 @@
-//! Several findings that follow from one absent thing are one in every report.
+//! Findings with one missing cause are reported as a single finding, in every report.
 
 use serde_json::Value as Json;
 
@@ -21,7 +21,7 @@ fn messages(findings: &[Json]) -> Vec<&str> {
     findings.iter().map(|finding| finding["message"].as_str().unwrap()).collect()
 }
 
-/// A site with three readers of a document that is not there, two of them by two substitutions.
+/// A site with three documents that substitute from a missing one, two of them twice.
 fn with_readers(source: &str) -> Sandbox {
     let sandbox = Sandbox::with_sites();
     let readers = [("one", &[".a"][..]), ("two", &[".a", ".b"]), ("three", &[".a", ".b"])];
@@ -32,9 +32,9 @@ fn with_readers(source: &str) -> Sandbox {
 }
 
 #[test]
-fn an_absent_source_is_one_finding_with_all_places() {
+fn missing_source_is_one_finding_with_all_places() {
     let sandbox = with_readers("nowhere");
-    let headline = "`nowhere` is not there; 5 substitutions of 3 documents need it";
+    let headline = "`nowhere` does not exist; 5 substitutions of 3 documents need it";
     let found = sandbox.findings(&[]);
     assert_eq!(messages(&found), [headline]);
     let related = found[0]["related"].as_array().unwrap();
@@ -43,7 +43,7 @@ fn an_absent_source_is_one_finding_with_all_places() {
     for format in formats() {
         let ran = sandbox.run(&["lint", "-o", format]);
         assert_eq!(ran.code, 1, "{format}");
-        // Formats quote names in their own ways.
+        // Each format quotes names differently.
         let text = ran.stdout.replace(['`', '\\'], "").replace("<code>", "").replace("</code>", "");
         let count = text.matches("5 substitutions of 3 documents need it").count();
         assert!(count >= 1, "{format}: {}", ran.stdout);
@@ -52,14 +52,14 @@ fn an_absent_source_is_one_finding_with_all_places() {
     let full = sandbox.run(&["lint", "-o", "full"]).stdout;
     assert!(full.contains("also: site/lab/three.yaml:9:"), "{full}");
     assert!(full.contains(" and 2 more places"), "{full}");
-    assert!(full.starts_with("FAIL  1 error: `nowhere` is not there; "), "{full}");
+    assert!(full.starts_with("FAIL  1 error: `nowhere` does not exist; "), "{full}");
     let each = sandbox.run(&["lint", "-o", "concise", "--all-findings"]).stdout;
     assert_eq!(each.lines().count(), 5, "{each}");
     assert!(each.lines().all(|line| line.contains("substitutes from `nowhere`")), "{each}");
 }
 
 #[test]
-fn one_finding_alone_keeps_its_own_words() {
+fn single_finding_keeps_its_own_message() {
     let sandbox = with_readers("only");
     let found = sandbox.findings(&[]);
     let headlines = [
@@ -79,12 +79,12 @@ fn one_finding_alone_keeps_its_own_words() {
 }
 
 #[test]
-fn comments_and_the_baseline_know_each_finding() {
+fn comments_and_baseline_apply_to_each_finding() {
     let sandbox = with_readers("nowhere");
     let ignored = reader("one", "nowhere", &[".a"])
         .replace("    - src", "    # layercake: ignore[missing-source] made later\n    - src");
     sandbox.write("site/lab/one.yaml", ignored);
-    let headline = "`nowhere` is not there; 4 substitutions of 2 documents need it";
+    let headline = "`nowhere` does not exist; 4 substitutions of 2 documents need it";
     let open = |found: &[Json]| -> Vec<String> {
         let open = found.iter().filter(|finding| finding["suppressed"].is_null());
         open.map(|finding| finding["message"].as_str().unwrap().to_owned()).collect()
@@ -97,7 +97,7 @@ fn comments_and_the_baseline_know_each_finding() {
 }
 
 #[test]
-fn a_comparison_reports_what_is_new_of_an_absent_thing() {
+fn comparison_reports_only_new_findings_of_a_missing_document() {
     let sandbox = with_readers("nowhere");
     sandbox.commit();
     sandbox.write("site/lab/four.yaml", reader("four", "nowhere", &[".a", ".b"]));
@@ -107,14 +107,14 @@ fn a_comparison_reports_what_is_new_of_an_absent_thing() {
         findings.filter(|finding| finding["state"] == state).cloned().collect()
     };
     let new = of("new");
-    assert_eq!(messages(&new), ["`nowhere` is not there; 2 substitutions of 1 document need it"]);
+    assert_eq!(messages(&new), ["`nowhere` does not exist; 2 substitutions of 1 document need it"]);
     assert_eq!(new[0]["caused_by"].as_array().unwrap().len(), 1, "{new:#?}");
-    let before = "`nowhere` is not there; 5 substitutions of 3 documents need it";
+    let before = "`nowhere` does not exist; 5 substitutions of 3 documents need it";
     assert_eq!(messages(&of("unchanged")), [before]);
 }
 
 #[test]
-fn an_absent_parent_is_one_finding() {
+fn missing_parent_is_one_finding() {
     let sandbox = Sandbox::with_sites();
     for name in ["one", "two", "three"] {
         let parent =
@@ -128,7 +128,7 @@ fn an_absent_parent_is_one_finding() {
 }
 
 #[test]
-fn an_absent_chart_group_is_one_finding() {
+fn missing_chart_group_is_one_finding() {
     let sandbox = Sandbox::with_sites();
     for name in ["one", "two"] {
         let text = document(name, "site", "{release_prefix: a, chart_groups: [nothing]}")
@@ -140,9 +140,9 @@ fn an_absent_chart_group_is_one_finding() {
     assert_eq!(messages(&sandbox.findings(&["--select", "missing-reference"])), [headline]);
 }
 
-/// What was copied into many sites is one fault, of few sites one each.
+/// Equal findings in many sites are merged into one finding; in few sites they stay separate.
 #[test]
-fn alike_findings_of_many_sites_are_one() {
+fn equal_findings_of_many_sites_are_one_finding() {
     let sandbox = Sandbox::with_sites();
     for site in ["lab", "prod", "one", "two", "three"] {
         sandbox.write(&format!("site/{site}/site-definition.yaml"), super::definition(site, ""));

@@ -1,5 +1,5 @@
-//! Variables, settings and files that change what git compares: layercake compares the
-//! same, or refuses with an error that names them (docs/comparing.md has the table).
+//! Variables, settings and files that change what git compares: layercake compares the same, or
+//! fails with an error that names them (docs/comparing.md has the table).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::git::add_submodule;
 
 type Variables<'v> = &'v [(&'v str, &'v str)];
 
-/// Three commits, each of which edits another file.
+/// Three commits, each of which edits a different file.
 fn history() -> Sandbox {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
@@ -57,7 +57,7 @@ fn assert_agrees(sandbox: &Sandbox, revisions: &[&str], variables: Variables<'_>
     assert_eq!(edited_files(&ran), expected, "{variables:?} {}", ran.stderr);
 }
 
-/// The whole run is refused, by an error that has all of these texts.
+/// Asserts that the run fails with an error that contains all of `named`.
 #[track_caller]
 fn assert_refused(ran: &Ran, named: &[&str]) {
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{named:?} {ran:?}");
@@ -69,7 +69,7 @@ fn assert_refused(ran: &Ran, named: &[&str]) {
 }
 
 #[test]
-fn git_dir_and_work_tree_are_followed() {
+fn git_dir_and_work_tree_variables_are_followed() {
     let (first, second) = (history(), history());
     second.write("site/lab/only.yaml", document("only", "site", "{of: second}"));
     second.commit();
@@ -86,7 +86,7 @@ fn git_dir_and_work_tree_are_followed() {
 }
 
 #[test]
-fn variables_that_are_not_followed_are_refused_by_name() {
+fn unsupported_variables_are_refused_by_name() {
     let sandbox = history();
     for name in [
         "GIT_COMMON_DIR",
@@ -105,7 +105,7 @@ fn variables_that_are_not_followed_are_refused_by_name() {
 }
 
 #[test]
-fn settings_of_the_command_line_of_git_are_followed() {
+fn git_command_line_settings_are_followed() {
     let sandbox = history();
     let other = sandbox.beside("other");
     fs::create_dir_all(other.join("site/lab")).unwrap();
@@ -146,7 +146,7 @@ fn grafts_are_refused() {
 }
 
 #[test]
-fn unknown_formats_of_repositories_are_refused() {
+fn unknown_repository_formats_are_refused() {
     for (settings, named) in [
         (&[("core.repositoryFormatVersion", "1"), ("extensions.whatever", "true")][..], "whatever"),
         (&[("extensions.refStorage", "files")], "refStorage"),
@@ -177,7 +177,7 @@ fn unknown_formats_of_repositories_are_refused() {
 }
 
 #[test]
-fn extensions_that_change_nothing_are_accepted() {
+fn extensions_without_effect_are_accepted() {
     let sandbox = history();
     sandbox.git(&["config", "extensions.whatever", "true"]);
     assert_agrees(&sandbox, &["HEAD~1", "HEAD"], &[]);
@@ -189,9 +189,9 @@ fn extensions_that_change_nothing_are_accepted() {
     assert_agrees(&sandbox, &["HEAD~1", "HEAD"], &[]);
 }
 
-/// Each damage ends in an error or in the result of git.
+/// Each kind of damage ends in an error or in git's own result.
 #[test]
-fn damaged_control_files_end_in_an_error() {
+fn damaged_control_files_are_errors() {
     let contents: [&[u8]; 6] = [
         b"zzz\n",
         b"",
@@ -249,7 +249,7 @@ fn damaged_control_files_end_in_an_error() {
 }
 
 #[test]
-fn a_damaged_list_of_shallow_commits_is_an_error() {
+fn damaged_shallow_file_is_an_error() {
     let sandbox = history();
     sandbox.write(".git/shallow", "zzz\n");
     for arguments in [&["diff", "HEAD~1"][..], &["lint", "--since", "HEAD~1"], &["lint", "--auto"]]
@@ -279,7 +279,7 @@ fn damaged_references_do_not_change_the_default_branch() {
 }
 
 #[test]
-fn a_damaged_head_does_not_lead_to_the_repository_around() {
+fn damaged_head_does_not_select_the_outer_repository() {
     let outer = history();
     let inner = outer.path("vendored");
     fs::create_dir(&inner).unwrap();
@@ -331,7 +331,7 @@ fn utf_16(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_file_with_a_filter_is_unchanged_or_named() {
+fn file_with_a_filter_is_unchanged_or_reported() {
     let sandbox = history();
     sandbox.git(&["config", "filter.shout.clean", "tr a-z A-Z"]);
     sandbox.git(&["config", "filter.shout.smudge", "tr A-Z a-z"]);
@@ -350,11 +350,11 @@ fn a_file_with_a_filter_is_unchanged_or_named() {
     sandbox.write("site/lab/only.yaml", document("only", "site", "{of: another text}"));
     let ran = diff(&sandbox, &["HEAD"], &[]);
     assert_refused(&ran, &["site/lab/only.yaml", "filter `shout`"]);
-    assert_eq!(sandbox.run(&["lint"]).code, 0, "without a comparison, the disk counts");
+    assert_eq!(sandbox.run(&["lint"]).code, 0, "without a comparison, the working tree is read");
 }
 
 #[test]
-fn flags_of_the_index_are_followed() {
+fn index_flags_are_followed() {
     for flag in ["--assume-unchanged", "--skip-worktree"] {
         let sandbox = history();
         sandbox.git(&["update-index", flag, "site/lab/only.yaml"]);
@@ -366,7 +366,7 @@ fn flags_of_the_index_are_followed() {
 }
 
 #[test]
-fn forms_of_the_index_are_read() {
+fn all_index_formats_are_read() {
     for setting in ["core.splitIndex", "core.untrackedCache", "index.skipHash", "feature.manyFiles"]
     {
         let sandbox = history();
@@ -387,7 +387,7 @@ fn forms_of_the_index_are_read() {
     }
 }
 
-/// Folders in which git, too, would find a repository: `HEAD`, `objects`, `refs`.
+/// Files that make a folder a repository for git as well: `HEAD`, `objects`, `refs`.
 fn embed(folder: &Path, config: &str) {
     fs::create_dir_all(folder.join("objects")).unwrap();
     fs::create_dir_all(folder.join("refs/heads")).unwrap();
@@ -399,7 +399,7 @@ fn embed(folder: &Path, config: &str) {
 }
 
 #[test]
-fn a_committed_bare_repository_is_never_used() {
+fn committed_bare_repository_is_never_used() {
     let bare = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n";
     let with_tree = "[core]\n\tbare = false\n\tworktree = ../elsewhere\n[include]\n\tpath = ../x\n";
     for config in [bare, with_tree] {
@@ -427,7 +427,7 @@ fn a_committed_bare_repository_is_never_used() {
 }
 
 #[test]
-fn ceilings_bound_the_search_as_those_of_git_do() {
+fn ceiling_directories_bound_discovery_as_in_git() {
     let sandbox = history();
     let root = sandbox.root.display().to_string();
     let site = format!("{root}/site");
@@ -451,7 +451,7 @@ fn ceilings_bound_the_search_as_those_of_git_do() {
 }
 
 #[test]
-fn a_ceiling_does_not_make_a_committed_bare_repository_usable() {
+fn ceiling_does_not_make_a_committed_bare_repository_usable() {
     let sandbox = history();
     embed(&sandbox.path("deploy"), "[core]\n\tbare = true\n");
     let root = sandbox.root.display().to_string();
@@ -461,7 +461,7 @@ fn a_ceiling_does_not_make_a_committed_bare_repository_usable() {
 }
 
 #[test]
-fn a_further_repository_is_not_a_committed_bare_one() {
+fn further_repository_may_be_bare() {
     let sandbox = history();
     embed(&sandbox.path("deploy"), "[core]\n\tbare = true\n");
     sandbox.git(&["add", "--all", "--force"]);
@@ -469,7 +469,7 @@ fn a_further_repository_is_not_a_committed_bare_one() {
     let named = "  repositories:\n    base: {url: https://example.org/base, revision: main}\n";
     sandbox.write("site/lab/site-definition.yaml", definition("lab", named));
     let ran = sandbox.run(&["lint", "--repository", "base=deploy@main"]);
-    assert!(ran.code < 2, "`main` is a branch of the repository around: {ran:?}");
+    assert!(ran.code < 2, "`main` is a branch of the outer repository: {ran:?}");
 }
 
 #[test]
@@ -488,7 +488,7 @@ fn safe_bare_repository_is_honoured() {
 
 #[cfg(unix)]
 #[test]
-fn a_repository_of_another_user_is_refused_as_git_refuses_it() {
+fn repository_of_another_user_is_refused_as_in_git() {
     use std::os::unix::fs::chown;
     let sandbox = history();
     if chown(&sandbox.root, Some(4321), None).is_err() {
@@ -531,7 +531,7 @@ fn a_repository_of_another_user_is_refused_as_git_refuses_it() {
     ];
     assert_eq!(runs(&by_number).code, 0);
     let git_dir = sandbox.path(".git").display().to_string();
-    assert_eq!(runs(&[("GIT_DIR", &git_dir)]).code, 0, "whoever names it trusts it");
+    assert_eq!(runs(&[("GIT_DIR", &git_dir)]).code, 0, "naming it in `GIT_DIR` trusts it");
 }
 
 #[test]
@@ -566,7 +566,7 @@ fn submodules_and_missing_files_are_reported() {
 }
 
 #[test]
-fn inside_of_a_nested_repository_the_report_says_which_one_is_compared() {
+fn report_names_the_compared_repository_inside_a_nested_one() {
     let sandbox = history();
     let inner: PathBuf = sandbox.path("vendored");
     sandbox.git(&["clone", "--quiet", ".", "vendored"]);
@@ -577,9 +577,9 @@ fn inside_of_a_nested_repository_the_report_says_which_one_is_compared() {
     assert!(!ran.stdout.contains("inside of"), "{}", ran.stdout);
 }
 
-/// In every format that names the sides, and in what is made of a saved report.
+/// Covers every format that names the sides, and the output of `report` for a saved report.
 #[test]
-fn a_comparison_of_a_nested_repository_names_its_path() {
+fn comparison_of_a_nested_repository_names_its_path() {
     let sandbox = history();
     sandbox.git(&["clone", "--quiet", ".", "vendored/sites"]);
     sandbox.write("vendored/sites/site/lab/only.yaml", document("only", "site", "{of: other}"));
@@ -594,7 +594,7 @@ fn a_comparison_of_a_nested_repository_names_its_path() {
     for format in ["full", "markdown", "comment", "html"] {
         let again = sandbox.run(&["report", &file, "-o", format]).stdout;
         assert!(again.contains("vendored/sites"), "{format}: {again}");
-        assert!(again.contains("of the repository around it"), "{format}: {again}");
+        assert!(again.contains("in the enclosing repository"), "{format}: {again}");
     }
     let outer = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
     assert_eq!(outer["repository"].get("nested_at"), None);
@@ -602,7 +602,7 @@ fn a_comparison_of_a_nested_repository_names_its_path() {
 
 #[cfg(unix)]
 #[test]
-fn a_tracked_link_that_leads_out_is_not_followed() {
+fn tracked_link_out_of_the_repository_is_not_followed() {
     use std::os::unix::fs::symlink;
     let (sandbox, other) = (history(), history());
     symlink(&other.root, sandbox.path("deploy")).unwrap();

@@ -1,5 +1,4 @@
-//! Sites take from each other what they make alike; what is said of a site is
-//! the same where it is looked at alone.
+//! Sites share results for equal inputs; a site linted alone has the same findings.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,11 +6,12 @@ use std::process::Command;
 
 use serde_json::Value as Json;
 
-/// What looks at the repository as a whole.
-const OF_ALL: [&str; 4] = ["unread-file", "unused-configuration", "unused-ignore", "unused-type"];
+/// Rules that look at the repository as a whole.
+const REPOSITORY_RULES: [&str; 4] =
+    ["unread-file", "unused-configuration", "unused-ignore", "unused-type"];
 
 #[test]
-fn a_site_alone_is_judged_as_among_the_others() {
+fn site_linted_alone_has_the_same_findings() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/sites");
     let folders = std::fs::read_dir(root.join("site")).unwrap();
     let names = folders.map(|folder| folder.unwrap().file_name().into_string().unwrap());
@@ -35,13 +35,13 @@ fn linted(root: &Path, arguments: &[&str]) -> Json {
     super::resolved(serde_json::from_slice(&ran.stdout).unwrap())
 }
 
-/// What is said of a site: rule, message and place. What else a finding names is
-/// that of all its sites together.
+/// Findings of a site: rule, message and place. Other fields of a finding cover all its sites.
 fn findings(report: &Json, site: &str) -> BTreeSet<String> {
     let findings = report["findings"].as_array().unwrap().iter();
     let of_site = findings.filter(|it| {
         let sites = it["sites"].as_array().unwrap();
-        sites.iter().any(|it| it == site) && !OF_ALL.contains(&it["rule"].as_str().unwrap())
+        sites.iter().any(|it| it == site)
+            && !REPOSITORY_RULES.contains(&it["rule"].as_str().unwrap())
     });
     of_site
         .map(|it| {

@@ -1,4 +1,4 @@
-//! The baseline where a configuration, or another side, says what counts.
+//! The baseline combined with a configuration, or with the other side of a comparison.
 
 use std::fs;
 
@@ -6,12 +6,12 @@ use super::{Sandbox, document};
 
 const FILE: &str = ".layercake-baseline.json";
 
-/// A document with one key twice.
+/// A document with a duplicate key.
 fn doubled(name: &str) -> String {
     document(name, "site", "{a: 1, a: 2}")
 }
 
-/// A repository with an accepted finding, and a branch that is to change it.
+/// A repository with an accepted finding, on a branch for the change.
 fn accepted() -> Sandbox {
     let sandbox = Sandbox::with_sites();
     sandbox.write("layercake.yaml", "rules: {levels: {duplicate-key: error}}\n");
@@ -22,31 +22,35 @@ fn accepted() -> Sandbox {
     sandbox
 }
 
-/// The rules and states of what a comparison with `main` reports.
+/// Rule and state of each finding in a comparison with `main`.
 fn since_main(sandbox: &Sandbox, more: &[&str]) -> Vec<String> {
     let findings = sandbox.findings(&[&["--since", "main"], more].concat());
-    let told = findings.iter().map(|it| {
+    let rows = findings.iter().map(|it| {
         let state = it["suppressed"]["kind"].as_str().or(it["state"].as_str());
         format!("{} {}", it["rule"].as_str().unwrap(), state.unwrap())
     });
-    told.collect()
+    rows.collect()
 }
 
 #[test]
-fn a_change_cannot_accept_its_own_findings() {
+fn change_cannot_accept_its_own_findings() {
     let sandbox = accepted();
     sandbox.write("site/lab/new.yaml", doubled("new"));
     assert_eq!(sandbox.run(&["baseline", "write"]).code, 0);
     sandbox.commit();
-    assert_eq!(sandbox.run(&["lint", "--since", "main"]).code, 0, "its own baseline lets it pass");
+    assert_eq!(
+        sandbox.run(&["lint", "--since", "main"]).code,
+        0,
+        "its own baseline accepts the finding"
+    );
     let gate = ["--config-from-base"];
     assert_eq!(
         since_main(&sandbox, &gate),
         ["duplicate-key new", "duplicate-key baseline"],
-        "what was accepted before stays so"
+        "accepted findings stay accepted"
     );
     assert_eq!(sandbox.run(&["lint", "--since", "main", "--config-from-base"]).code, 1);
-    // Nor by another file.
+    // Nor with another baseline file.
     fs::rename(sandbox.path(FILE), sandbox.path("own.json")).unwrap();
     sandbox
         .write("layercake.yaml", "rules: {levels: {duplicate-key: error}}\nbaseline: own.json\n");
@@ -55,7 +59,7 @@ fn a_change_cannot_accept_its_own_findings() {
         since_main(&sandbox, &gate),
         ["config-changed new", "duplicate-key new", "duplicate-key baseline"]
     );
-    // A comment can, and is counted.
+    // An ignore comment can, and is counted.
     sandbox.write("layercake.yaml", "rules: {levels: {duplicate-key: error}}\n");
     let ignoring = doubled("new").replace("a: 2}", "a: 2} # layercake: ignore[duplicate-key] x");
     sandbox.write("site/lab/new.yaml", ignoring);
@@ -65,7 +69,7 @@ fn a_change_cannot_accept_its_own_findings() {
 }
 
 #[test]
-fn what_a_change_mends_is_stale_in_its_own_baseline_alone() {
+fn fixed_finding_is_stale_only_in_the_head_baseline() {
     let sandbox = accepted();
     let gate = ["--config-from-base"];
     sandbox.write("site/lab/old.yaml", document("old", "site", "{a: 1}"));
@@ -75,7 +79,7 @@ fn what_a_change_mends_is_stale_in_its_own_baseline_alone() {
 }
 
 #[test]
-fn a_baseline_is_made_of_what_the_configuration_selects() {
+fn baseline_holds_findings_that_the_configuration_selects() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("site/lab/old.yaml", doubled("old"));
     let word = document("word", "site", "{a: yes}");
@@ -86,7 +90,7 @@ fn a_baseline_is_made_of_what_the_configuration_selects() {
     sandbox.write("layercake.yaml", with);
     assert_eq!(write(), format!("{FILE} accepts 2 findings\n"));
     assert!(sandbox.run(&["lint"]).stdout.contains(" rendered · 2 in the baseline · "));
-    // What is off now is not gone: nobody looked for it.
+    // Entries of rules that are off now are kept, since these rules did not run.
     sandbox.write("layercake.yaml", "rules: {ignore: [duplicate-key]}\n");
     let pruned = sandbox.run(&["baseline", "prune"]).stdout;
     assert_eq!(pruned, format!("{FILE} accepts 2 findings, 0 fewer than before\n"));
@@ -103,7 +107,7 @@ fn a_baseline_is_made_of_what_the_configuration_selects() {
 }
 
 #[test]
-fn a_change_can_mend_a_damaged_baseline() {
+fn change_can_fix_a_damaged_baseline() {
     let sandbox = accepted();
     let whole = fs::read_to_string(sandbox.path(FILE)).unwrap();
     let damaged = format!("<<<<<<< HEAD\n{whole}");
@@ -111,16 +115,16 @@ fn a_change_can_mend_a_damaged_baseline() {
     sandbox.write(FILE, &damaged);
     sandbox.commit();
     sandbox.git(&["checkout", "--quiet", "-B", "change"]);
-    let told = "warning: the earlier side is taken as without a baseline: \
-                the baseline is damaged: .layercake-baseline.json:1: ";
+    let warning = "warning: ignoring the baseline of the earlier side: \
+                invalid baseline: .layercake-baseline.json:1: ";
     let ran = sandbox.run(&["lint", "--since", "main"]);
-    assert_eq!(ran.code, 2, "the head's must be whole: {ran:?}");
+    assert_eq!(ran.code, 2, "the head's baseline must be valid: {ran:?}");
     sandbox.write(FILE, &whole);
     let ran = sandbox.run(&["lint", "--since", "main"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.stderr.starts_with(told), "{ran:?}");
+    assert!(ran.stderr.starts_with(warning), "{ran:?}");
     assert_eq!(since_main(&sandbox, &[]), ["duplicate-key baseline"]);
-    // By the base's, which accepts nothing, the finding is there on both sides.
+    // With the base's baseline, which accepts nothing, the finding is on both sides.
     assert_eq!(since_main(&sandbox, &["--config-from-base"]), ["duplicate-key unchanged"]);
     sandbox.write("site/lab/new.yaml", doubled("new"));
     assert_eq!(sandbox.run(&["lint", "--since", "main"]).code, 1);
@@ -129,10 +133,10 @@ fn a_change_can_mend_a_damaged_baseline() {
     assert_eq!((ran.code, &*ran.stderr), (1, ""), "{ran:?}");
 }
 
-/// One text that is wrong in documents of other names in each site is one
-/// finding, whichever sites are looked at.
+/// The same text with a fault, in differently named documents of several sites, is one finding
+/// whichever sites are linted.
 #[test]
-fn a_finding_is_known_whichever_sites_are_looked_at() {
+fn baseline_matches_a_finding_whichever_sites_are_linted() {
     let sandbox = Sandbox::with_sites();
     let schema = "---\nschema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, \
                   name: example/Any/v1}\ndata:\n  $schema: http://json-schema.org/schema#\n  \

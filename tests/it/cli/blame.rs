@@ -12,14 +12,14 @@ impl Sandbox {
         self.git(&["rev-parse", "HEAD"]).trim().to_owned()
     }
 
-    /// What `blame` says as JSON.
+    /// Report of `blame` as JSON.
     fn blamed(&self, arguments: &[&str]) -> Json {
         let ran = self.run(&[&["blame", "-o", "json"], arguments].concat());
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
         ran.json()
     }
 
-    /// What a verb prints on a terminal of 80 columns, ids as `COMMIT`.
+    /// Output of a verb on a terminal of 80 columns, with ids replaced by `COMMIT`.
     fn screen(&self, arguments: &[&str]) -> String {
         let ran = Ran::of(&self.command(arguments).env("COLUMNS", "80").output().unwrap());
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
@@ -32,7 +32,7 @@ impl Sandbox {
         lines.map(|line| format!("{line}\n")).collect()
     }
 
-    /// A repository in which a chart of `lab` takes its image from a global document.
+    /// A repository in which a chart of `lab` substitutes its image from a global document.
     fn with_image() -> Self {
         let sandbox = Self::with_sites();
         sandbox.write("global/versions.yaml", versions("1.0"));
@@ -53,7 +53,7 @@ fn chart(data: &str) -> String {
     document("chart", "global", data).replace("\ndata:", &format!("\n{substitution}data:"))
 }
 
-/// The subjects of the commits of each value of the only output, by path.
+/// Commit subject of each value of the only output, by path.
 fn subjects(blame: &Json) -> Vec<(String, String)> {
     let output = &blame["outputs"][0];
     let values = output["values"].as_array().unwrap().iter();
@@ -72,7 +72,7 @@ fn subject_of(blame: &Json, path: &str) -> String {
     found.unwrap_or_else(|| panic!("{path} is in {all:?}")).1.clone()
 }
 
-/// The subjects of the history of a value, newest first, with what it became.
+/// Subjects in the history of a value, newest first, each with the new value.
 fn history(blame: &Json) -> Vec<(String, Json)> {
     let steps = blame["value"]["history"].as_array().unwrap().iter();
     let of = |step: &Json| {
@@ -87,7 +87,7 @@ fn usize_of(number: &Json) -> usize {
 }
 
 #[test]
-fn each_value_has_the_commit_that_last_changed_it() {
+fn blame_names_the_commit_that_last_changed_each_value() {
     let sandbox = Sandbox::with_image();
     sandbox.write("global/versions.yaml", versions("2.0"));
     sandbox.committed("bump keystone");
@@ -112,7 +112,7 @@ COMMIT  2026-01-31  Tester  bump keystone
 }
 
 #[test]
-fn the_history_of_a_value_is_all_that_it_was() {
+fn log_lists_every_earlier_value() {
     let sandbox = Sandbox::with_image();
     for (tag, subject) in [("2.0", "bump"), ("1.0", "revert"), ("2.0", "bump again")] {
         sandbox.write("global/versions.yaml", versions(tag));
@@ -143,14 +143,14 @@ fn the_history_of_a_value_is_all_that_it_was() {
     let subjects: Vec<String> = history(&when).into_iter().map(|(subject, _)| subject).collect();
     assert_eq!(subjects, ["bump again", "revert", "bump", "first"]);
     let never = sandbox.run(&["blame", "lab", "chart", ".image", "--when", "registry/keystone:9"]);
-    let error = "error: the value never was `registry/keystone:9`\n  help: it was \
+    let error = "error: the value was never `registry/keystone:9`\n  help: it was \
                  `registry/keystone:2.0`, `registry/keystone:1.0`, `registry/keystone:2.0`, \
                  `registry/keystone:1.0`\n";
     assert_eq!((never.code, never.stderr.as_str()), (2, error));
 }
 
 #[test]
-fn a_value_that_came_and_went_has_a_history() {
+fn log_covers_added_and_removed_values() {
     let sandbox = Sandbox::with_image();
     sandbox.write("global/chart.yaml", chart("{replicas: 1, debug: true}"));
     sandbox.committed("debug");
@@ -161,13 +161,13 @@ fn a_value_that_came_and_went_has_a_history() {
     let expected = expected.map(|(subject, after)| (subject.to_owned(), after));
     assert_eq!(history(&blame), expected);
     let never = sandbox.run(&["blame", "lab", "chart", ".replcas"]);
-    let error = "error: there is nothing at `.replcas` of example/Any/v1 chart, and never was\n  \
+    let error = "error: no value at `.replcas` of example/Any/v1 chart, now or earlier\n  \
                  help: did you mean `.replicas`?\n";
     assert_eq!((never.code, never.stderr.as_str()), (2, error));
 }
 
 #[test]
-fn what_is_not_committed_is_said() {
+fn uncommitted_changes_are_reported() {
     let sandbox = Sandbox::with_image();
     sandbox.write("global/chart.yaml", chart("{replicas: 5}"));
     let blame = sandbox.blamed(&["lab", "chart"]);
@@ -179,7 +179,7 @@ fn what_is_not_committed_is_said() {
     let blame = empty.blamed(&["lab", "only"]);
     assert_eq!(subject_of(&blame, ".of"), "not committed");
     let log = empty.run(&["log"]);
-    assert_eq!((log.code, log.stderr.as_str()), (2, "error: there is no commit yet\n"));
+    assert_eq!((log.code, log.stderr.as_str()), (2, "error: the repository has no commits yet\n"));
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn items_of_lists_keep_their_commits() {
 }
 
 #[test]
-fn a_merge_has_only_what_is_in_none_of_its_parents() {
+fn merge_is_blamed_only_for_values_in_none_of_its_parents() {
     let sandbox = Sandbox::with_sites();
     let only =
         |a: u8, b: u8, c: u8| document("only", "site", &format!("{{a: {a}, b: {b}, c: {c}}}"));
@@ -235,7 +235,7 @@ fn a_merge_has_only_what_is_in_none_of_its_parents() {
 }
 
 #[test]
-fn a_clean_merge_changed_no_output() {
+fn clean_merge_changes_no_output() {
     let sandbox = Sandbox::with_sites();
     sandbox.committed("first");
     sandbox.git(&["checkout", "--quiet", "-b", "topic"]);
@@ -291,7 +291,7 @@ fn renamed_documents_and_sites_are_followed() {
 }
 
 #[test]
-fn a_site_that_was_removed_is_in_the_log() {
+fn log_contains_removed_sites() {
     let sandbox = Sandbox::with_sites();
     sandbox.committed("first");
     sandbox.git(&["rm", "--quiet", "-r", "site/lab"]);
@@ -301,16 +301,16 @@ fn a_site_that_was_removed_is_in_the_log() {
 }
 
 #[test]
-fn a_commit_that_cannot_be_rendered_is_passed_over() {
+fn unrenderable_commit_is_skipped() {
     let sandbox = Sandbox::with_image();
     let good = chart("{replicas: 1}");
     sandbox.write("global/chart.yaml", "a: [\n");
     let broken = sandbox.committed("broken");
     sandbox.write("global/chart.yaml", good.replace("replicas: 1", "replicas: 2"));
-    sandbox.committed("mended");
+    sandbox.committed("fixed");
     let blame = sandbox.blamed(&["lab", "chart"]);
     assert_eq!(subject_of(&blame, ".image"), "first");
-    assert_eq!(subject_of(&blame, ".replicas"), "mended");
+    assert_eq!(subject_of(&blame, ".replicas"), "fixed");
     let unusable = blame["commits"].as_array().unwrap().iter().find(|it| it["unusable"] == true);
     let unusable = unusable.expect("the commit is named");
     assert_eq!(
@@ -325,13 +325,13 @@ fn a_commit_that_cannot_be_rendered_is_passed_over() {
         ),
         "{screen}"
     );
-    assert!(screen.contains("1 commit cannot be rendered and was passed over:\n"), "{screen}");
+    assert!(screen.contains("1 commit cannot be rendered and was skipped:\n"), "{screen}");
     let screen = sandbox.screen(&["log"]);
     assert!(screen.contains("    lab cannot be rendered here\n"), "{screen}");
 }
 
 #[test]
-fn a_shallow_clone_says_where_it_ends() {
+fn shallow_clone_reports_where_its_history_ends() {
     let sandbox = Sandbox::with_image();
     sandbox.write("global/chart.yaml", chart("{replicas: 2}"));
     sandbox.committed("second");
@@ -346,11 +346,11 @@ fn a_shallow_clone_says_where_it_ends() {
     let ran = Ran::of(&command.current_dir(&folder).env("COLUMNS", "80").output().unwrap());
     let lines: Vec<&str> = ran.stdout.lines().collect();
     assert!(lines.iter().any(|line| line.starts_with('^') && line.contains("· image:")), "{ran:?}");
-    let help = "this clone is shallow; `git fetch --unshallow origin` gets the rest";
+    let help = "this clone is shallow; run `git fetch --unshallow origin` to complete it";
     assert!(ran.stdout.replace('\n', " ").contains(help), "{ran:?}");
-    assert!(ran.stdout.contains("    or before: this clone is shallow\n"), "{ran:?}");
+    assert!(ran.stdout.contains("    or earlier: this clone is shallow\n"), "{ran:?}");
     let log = Ran::of(&sandbox.command(&["log"]).current_dir(&folder).output().unwrap());
-    let end = "second\n    not compared: this clone lacks what came before\n";
+    let end = "second\n    not compared: its parent is missing from this shallow clone\n";
     assert!(log.stdout.ends_with(end), "{log:?}");
 }
 
@@ -380,7 +380,7 @@ fn replacements_are_followed_and_grafts_refused() {
     sandbox.committed("second");
     sandbox.write("global/chart.yaml", chart("{replicas: 3}"));
     let third = sandbox.committed("third");
-    // The third commit as if the second had never been.
+    // Grafts the third commit onto the first, as if the second did not exist.
     sandbox.git(&["replace", "--graft", "HEAD", "HEAD~2"]);
     let blame = sandbox.blamed(&["lab", "chart", ".replicas"]);
     let expected = [("third", 3), ("first", 1)];
@@ -396,7 +396,7 @@ fn replacements_are_followed_and_grafts_refused() {
 }
 
 #[test]
-fn no_value_of_a_secret_is_shown() {
+fn blame_shows_no_secret_value() {
     let sandbox = Sandbox::with_sites();
     let secret = |text: &str| {
         let secret = document("pass", "site", text).replace("cleartext", "encrypted");
@@ -407,7 +407,7 @@ fn no_value_of_a_secret_is_shown() {
     sandbox.committed("first");
     sandbox.write("site/lab/secrets/pass.yaml", secret("two-cnry"));
     sandbox.committed("second");
-    // What was a literal is taken from the secret.
+    // The literal is now substituted from the secret.
     let substitution = "  substitutions:\n    - src: {schema: deckhand/Passphrase/v1, name: pass, path: .}\n      dest: {path: .of}\n";
     let only = document("only", "site", "{}").replace("\ndata:", &format!("\n{substitution}data:"));
     sandbox.write("site/lab/only.yaml", only);
@@ -429,12 +429,12 @@ fn no_value_of_a_secret_is_shown() {
     let step = &blame["value"]["history"][0];
     assert_eq!((&step["hidden"], &step["before"]), (&true.into(), &Json::Null));
     let when = sandbox.run(&["blame", "lab", "only", ".of", "--when", "two-cnry"]);
-    let error = "error: the value is, or was, secret: `--when` would say what it is\n";
+    let error = "error: the value is or was secret, and `--when` would reveal it\n";
     assert_eq!((when.code, when.stderr.as_str()), (2, error));
 }
 
 #[test]
-fn a_finding_has_the_commit_that_brought_it() {
+fn blame_names_the_commit_that_introduced_a_finding() {
     let sandbox = Sandbox::with_image();
     sandbox.break_site("lab");
     sandbox.committed("a substitution without its source");
@@ -447,16 +447,13 @@ fn a_finding_has_the_commit_that_brought_it() {
     let file = &finding["change"]["edits"][0]["head"]["file"];
     assert_eq!(file, "site/lab/broken.yaml");
     let none = sandbox.run(&["blame", "prod", "--finding", "missing-source"]);
-    assert_eq!(
-        (none.code, none.stderr.lines().next()),
-        (2, Some("error: there is no such finding"))
-    );
+    assert_eq!((none.code, none.stderr.lines().next()), (2, Some("error: no such finding")));
     let unknown = sandbox.run(&["blame", "lab", "--finding", "mising-source"]);
     assert_eq!(unknown.code, 2, "{unknown:?}");
 }
 
 #[test]
-fn why_not_says_since_when_a_text_is_stopped() {
+fn why_not_names_the_commit_that_stopped_a_value() {
     let sandbox = Sandbox::with_image();
     sandbox.write("global/chart.yaml", document("chart", "global", "{image: own, replicas: 1}"));
     sandbox.committed("no substitution");
@@ -472,7 +469,7 @@ COMMIT  2026-01-31  Tester  no substitution
 }
 
 #[test]
-fn a_bump_names_the_commit_of_the_other_repository() {
+fn bump_names_the_commit_of_the_other_repository() {
     let sandbox = Sandbox::new();
     let made = sandbox.run(&["demo", "--repositories", "demo"]);
     assert_eq!(made.code, 0, "{made:?}");
@@ -498,7 +495,7 @@ fn a_bump_names_the_commit_of_the_other_repository() {
 }
 
 #[test]
-fn porcelain_has_a_line_for_each_value() {
+fn porcelain_prints_a_line_for_each_value() {
     let sandbox = Sandbox::with_image();
     sandbox.write("global/versions.yaml", versions("2.0"));
     let id = sandbox.committed("bump keystone");
@@ -512,7 +509,7 @@ fn porcelain_has_a_line_for_each_value() {
 }
 
 #[test]
-fn what_is_missing_or_wrong_is_said() {
+fn missing_and_invalid_arguments_are_reported() {
     let sandbox = Sandbox::with_image();
     let error = |arguments: &[&str]| {
         let ran = sandbox.run(&[&["blame"], arguments].concat());

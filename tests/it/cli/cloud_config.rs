@@ -1,4 +1,4 @@
-//! `layercake cloud-config`, wherever the parts are.
+//! `layercake cloud-config`, with parts from every kind of source.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -40,18 +40,18 @@ z: 1  # base.yaml:2
 }
 
 #[test]
-fn a_header_says_how_a_part_is_merged() {
+fn header_sets_the_merge_type_of_a_part() {
     let sandbox = sandbox();
     let header = "2=list(append)+dict(recurse_list)";
     let ran = sandbox.run(&["cloud-config", "base.yaml", "plain.yaml", "--merge-type", header]);
     assert_eq!(ran.stdout, "#cloud-config\nrun_cmd:\n- bash1\n- bash2\n- bash3\nz: 1\n");
     let ran = sandbox.run(&["cloud-config", "base.yaml", "plain.yaml", "--merge-type", "3=list()"]);
     assert_eq!((ran.code, &*ran.stdout), (2, ""));
-    assert!(ran.stderr.contains("there is no part 3"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no part 3"), "{}", ran.stderr);
 }
 
 #[test]
-fn sources_are_laid_below_each_other() {
+fn sources_are_merged_in_order_of_precedence() {
     let sandbox = sandbox();
     sandbox.write("cloud.cfg", "a: base\nb: base\nc: base\nd: base\nlist: [base]\n");
     sandbox.write("cloud.cfg.d/10-a.cfg", "a: ten\nb: ten\nc: ten\n");
@@ -72,7 +72,7 @@ fn sources_are_laid_below_each_other() {
 }
 
 #[test]
-fn cloud_cfg_can_do_without_conf_d() {
+fn cloud_cfg_works_without_conf_d() {
     let sandbox = sandbox();
     sandbox.write("cloud.cfg", "conf_d: ''\na: base\n");
     sandbox.write("cloud.cfg.d/10-a.cfg", "a: ten\n");
@@ -81,7 +81,7 @@ fn cloud_cfg_can_do_without_conf_d() {
 }
 
 #[test]
-fn a_message_is_one_file_of_user_data() {
+fn message_is_one_file_of_user_data() {
     let sandbox = sandbox();
     sandbox.write(
         "message",
@@ -94,7 +94,7 @@ fn a_message_is_one_file_of_user_data() {
 }
 
 #[test]
-fn what_is_included_is_looked_for_beside_the_file() {
+fn included_files_are_found_beside_the_including_file() {
     let sandbox = sandbox();
     sandbox.write("inside/user", "#include\nplain.yaml\n");
     sandbox.write("inside/plain.yaml", "#cloud-config\nhere: true\n");
@@ -120,7 +120,7 @@ fn standard_input_is_a_part() {
 }
 
 #[test]
-fn a_part_that_is_dropped_is_an_error_and_the_rest_is_printed() {
+fn dropped_part_is_an_error_and_the_rest_is_printed() {
     let sandbox = sandbox();
     sandbox.write("broken.yaml", "#cloud-config\nmerge_how: dict(recurse_list\nrun_cmd: [bash3]\n");
     let ran = sandbox.run(&["cloud-config", "base.yaml", "broken.yaml"]);
@@ -131,22 +131,22 @@ fn a_part_that_is_dropped_is_an_error_and_the_rest_is_printed() {
 }
 
 #[test]
-fn the_dialect_of_2013_can_be_asked_for() {
+fn dialect_of_2013_can_be_selected() {
     let arguments = ["cloud-config", "base.yaml", "plain.yaml", "--dialect", "documented"];
     let ran = sandbox().run(&arguments);
     assert_eq!(ran.stdout, "#cloud-config\nrun_cmd:\n- bash1\n- bash2\n- bash3\nz: 1\n");
 }
 
 #[test]
-fn what_cannot_be_merged_is_an_error_of_use() {
+fn unmergeable_input_is_a_usage_error() {
     let sandbox = sandbox();
     let refused: [(&[&str], &str); 7] = [
-        (&[], "nothing is named that could be merged"),
-        (&["missing.yaml"], "`missing.yaml` cannot be found"),
-        (&["base.yaml", "./base.yaml"], "named twice"),
+        (&[], "no parts given"),
+        (&["missing.yaml"], "`missing.yaml` not found"),
+        (&["base.yaml", "./base.yaml"], "given twice"),
         (&["base.yaml", "--user-data", "plain.yaml"], "cannot be used with"),
-        (&["base.yaml", "--merge-type", "list()"], "names no part"),
-        (&["--dialect", "documented"], "`--dialect` is for parts that are named"),
+        (&["base.yaml", "--merge-type", "list()"], "invalid value `list()`"),
+        (&["--dialect", "documented"], "`--dialect` needs parts given as arguments"),
         (&["base.yaml", "--set", "genesis"], "cannot be used with"),
     ];
     for (arguments, message) in refused {
@@ -172,7 +172,7 @@ fn repository() -> Sandbox {
 }
 
 #[test]
-fn the_sets_of_a_repository_are_merged_for_each_site() {
+fn sets_of_a_repository_are_merged_for_each_site() {
     let sandbox = repository();
     let ran = sandbox.run(&["cloud-config"]);
     let expected = "---
@@ -195,11 +195,11 @@ l:
     assert_eq!(ran.stdout, "#cloud-config\nl:\n- lab  # site/lab/user-data/20.yaml:2\n");
     let ran = sandbox.run(&["cloud-config", "--set", "other"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("there is `genesis`, `keys`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the sets are `genesis`, `keys`"), "{}", ran.stderr);
 }
 
 #[test]
-fn a_part_of_a_secret_set_is_hidden_when_it_is_named_too() {
+fn part_of_a_secret_set_is_hidden_when_named_as_a_file() {
     let sandbox = repository();
     for format in ["yaml", "json"] {
         let file = "site/lab/secret/user-data";
@@ -220,9 +220,9 @@ fn sets_need_no_sites() {
     assert_eq!((ran.code, &*ran.stdout), (0, expected), "{}", ran.stderr);
 }
 
-/// Only what is merged is judged: what is wrong elsewhere is for `lint`.
+/// Only merged documents are checked; faults elsewhere are left to `lint`.
 #[test]
-fn errors_in_documents_do_not_count() {
+fn errors_outside_merged_documents_are_ignored() {
     let sandbox = repository();
     sandbox.break_site("prod");
     let lint = sandbox.run(&["lint"]);

@@ -1,5 +1,5 @@
-//! `lint` and `diff` over two sides, as people and their hooks run them: on
-//! repositories made with the real `git`, and in hooks that it runs.
+//! `lint` and `diff` over two sides, run by users and by hooks, in repositories made with the real
+//! `git`.
 
 mod explain_since;
 mod limits;
@@ -20,8 +20,8 @@ use serde_json::Value as Json;
 use super::{Ran, Sandbox, broken, definition, document, resolved};
 use crate::git::add_submodule;
 
-/// A repository with one commit: a chart in the global layer, its child in
-/// site `lab`, and in each site a document of its own.
+/// A repository with one commit: a chart in the global layer, its child in site `lab`, and a
+/// document of its own in each site.
 fn repository() -> Sandbox {
     let sandbox = Sandbox::with_sites();
     sandbox.write("global/parent.yaml", parent(1));
@@ -45,8 +45,8 @@ fn child() -> String {
 }
 
 impl Sandbox {
-    /// Makes `script` a hook; in it `$layercake` is the program. What it
-    /// prints is kept, and its exit code is the hook's.
+    /// Installs `script` as a hook, in which `$layercake` is the program. Its output is recorded,
+    /// and its exit code is the hook's.
     fn hook(&self, name: &str, script: &str) {
         let program = env!("CARGO_BIN_EXE_layercake");
         let record = self.beside("record").display().to_string();
@@ -61,7 +61,7 @@ impl Sandbox {
         fs::read_to_string(self.beside("record")).unwrap()
     }
 
-    /// Runs `git` in a folder, and lets it fail.
+    /// Runs `git` in a folder, and allows it to fail.
     fn try_git(&self, folder: &Path, arguments: &[&str]) -> Output {
         let mut command = Command::new("git");
         self.scrub(&mut command).current_dir(folder);
@@ -73,8 +73,8 @@ impl Sandbox {
         self.git(&["rev-parse", revision]).trim().to_owned()
     }
 
-    /// What a comparison says to programs.
-    fn told(&self, arguments: &[&str]) -> Json {
+    /// JSON report of a run.
+    fn report_of(&self, arguments: &[&str]) -> Json {
         let ran = self.run(&[arguments, &["-o", "json"]].concat());
         assert!(ran.code < 2, "{ran:?}");
         ran.json()
@@ -102,7 +102,7 @@ fn edits(report: &Json) -> Vec<String> {
 }
 
 #[test]
-fn a_hook_judges_what_is_staged_and_nothing_else() {
+fn hook_checks_only_staged_content() {
     let sandbox = repository();
     sandbox.hook("pre-commit", "$layercake lint --staged");
     sandbox.write("global/parent.yaml", parent(2));
@@ -110,12 +110,12 @@ fn a_hook_judges_what_is_staged_and_nothing_else() {
     sandbox.write("global/parent.yaml", parent(3));
     sandbox.write("site/lab/broken.yaml", broken());
     sandbox.git(&["commit", "--quiet", "--message=partly staged"]);
-    let told = sandbox.recorded();
-    assert!(told.contains("- 1\n  + 2\n"), "{told}");
-    assert!(told.contains("reaches 3 outputs in all 2 sites"), "{told}");
-    assert!(!told.contains("+ 3") && !told.contains("missing-source"), "{told}");
+    let printed = sandbox.recorded();
+    assert!(printed.contains("- 1\n  + 2\n"), "{printed}");
+    assert!(printed.contains("reaches 3 outputs in all 2 sites"), "{printed}");
+    assert!(!printed.contains("+ 3") && !printed.contains("missing-source"), "{printed}");
 
-    // The other way round: what is on disk is sound, what is staged is not.
+    // The reverse: the working tree is sound, the index is not.
     sandbox.git(&["add", "site/lab/broken.yaml"]);
     fs::remove_file(sandbox.path("site/lab/broken.yaml")).unwrap();
     let head = sandbox.id("HEAD");
@@ -126,7 +126,7 @@ fn a_hook_judges_what_is_staged_and_nothing_else() {
 }
 
 #[test]
-fn a_hook_sees_what_each_kind_of_commit_takes() {
+fn hook_checks_the_content_of_each_kind_of_commit() {
     let sandbox = repository();
     sandbox.hook("pre-commit", "$layercake lint --staged -o json");
     let mut state = 1;
@@ -161,7 +161,7 @@ fn a_hook_sees_what_each_kind_of_commit_takes() {
 }
 
 #[test]
-fn a_commit_that_only_deletes_a_parent_is_refused() {
+fn commit_that_only_deletes_a_parent_is_refused() {
     let sandbox = repository();
     for script in ["$layercake lint --staged", "cd site/lab && $layercake lint --staged"] {
         sandbox.hook("pre-commit", script);
@@ -169,9 +169,9 @@ fn a_commit_that_only_deletes_a_parent_is_refused() {
         let head = sandbox.id("HEAD");
         let refused = sandbox.try_git(&sandbox.path("site"), &["commit", "--message=less"]);
         assert!(!refused.status.success(), "{script}");
-        let told = sandbox.recorded();
-        assert!(told.contains("[missing-parent]"), "{told}");
-        assert!(told.contains("site/lab/child.yaml:"), "{told}");
+        let printed = sandbox.recorded();
+        assert!(printed.contains("[missing-parent]"), "{printed}");
+        assert!(printed.contains("site/lab/child.yaml:"), "{printed}");
         assert_eq!(sandbox.id("HEAD"), head);
         sandbox.git(&["reset", "--quiet", "--hard"]);
     }
@@ -194,7 +194,7 @@ fn hooks_work_in_linked_worktrees() {
 }
 
 #[test]
-fn a_push_is_judged_by_what_is_pushed() {
+fn pre_push_hook_checks_pushed_commits() {
     let sandbox = repository();
     let remote = sandbox.beside("remote.git");
     sandbox.git(&["clone", "--quiet", "--bare", ".", remote.to_str().unwrap()]);
@@ -204,14 +204,17 @@ fn a_push_is_judged_by_what_is_pushed() {
     sandbox.break_site("lab");
     sandbox.commit();
     sandbox.git(&["checkout", "--quiet", "main"]);
-    // What is on disk is sound, and of another branch.
+    // The working tree is sound, and on another branch.
     let script = "read -r _ to _ from; export PRE_COMMIT=1 PRE_COMMIT_FROM_REF=$from \
                   PRE_COMMIT_TO_REF=$to; $layercake lint --auto";
     sandbox.hook("pre-push", script);
     let refused = sandbox.try_git(&sandbox.root, &["push", "--quiet", "origin", "topic"]);
     assert!(!refused.status.success());
-    let told = sandbox.recorded();
-    assert!(told.contains("[missing-source]") && told.contains("site/lab/broken.yaml"), "{told}");
+    let printed = sandbox.recorded();
+    assert!(
+        printed.contains("[missing-source]") && printed.contains("site/lab/broken.yaml"),
+        "{printed}"
+    );
     assert_eq!(sandbox.run(&["lint"]).code, 0);
 }
 
@@ -226,11 +229,11 @@ fn merges_are_compared_with_their_first_parent() {
     sandbox.commit();
     sandbox.git(&["merge", "--quiet", "--no-edit", "topic"]);
     let expected = ["lab dns changed", "prod dns changed"];
-    assert_eq!(outputs(&sandbox.told(&["diff", "HEAD^", "HEAD"])), expected);
-    let of_second = outputs(&sandbox.told(&["diff", "HEAD^2", "HEAD"]));
+    assert_eq!(outputs(&sandbox.report_of(&["diff", "HEAD^", "HEAD"])), expected);
+    let of_second = outputs(&sandbox.report_of(&["diff", "HEAD^2", "HEAD"]));
     assert_eq!(of_second, ["lab child changed", "lab parent changed", "prod parent changed"]);
 
-    // A clone of depth 2 has the merge and both its parents, and no more.
+    // A clone of depth 2 has only the merge and both its parents.
     let clone = sandbox.beside("clone");
     let url = format!("file://{}", sandbox.root.display());
     sandbox.git(&["clone", "--quiet", "--depth=2", &url, clone.to_str().unwrap()]);
@@ -249,7 +252,7 @@ fn merges_are_compared_with_their_first_parent() {
 }
 
 #[test]
-fn a_shallow_clone_says_what_brings_the_rest() {
+fn shallow_clone_error_says_how_to_fetch_the_rest() {
     let sandbox = repository();
     sandbox.write("global/parent.yaml", parent(2));
     sandbox.commit();
@@ -264,29 +267,29 @@ fn a_shallow_clone_says_what_brings_the_rest() {
     let words: Vec<&str> = cure.split(' ').skip(1).collect();
     assert!(sandbox.try_git(&clone, &words).status.success());
     let ran = sandbox.run_in(&clone, &["lint", "--from", &before]);
-    assert_eq!(ran.code, 0, "what the help says, helps: {ran:?}");
+    assert_eq!(ran.code, 0, "the suggested command works: {ran:?}");
     assert!(ran.stdout.contains("- 1\n  + 2\n"), "{}", ran.stdout);
 }
 
 #[test]
-fn a_file_that_moves_inside_its_layer_is_no_edit() {
+fn file_moved_within_its_layer_is_not_an_edit() {
     let sandbox = repository();
     sandbox.git(&["mv", "global/parent.yaml", "global/z-renamed.yaml"]);
     sandbox.git(&["mv", "site/lab/only.yaml", "site/lab/a-renamed.yaml"]);
-    let report = sandbox.told(&["lint", "--staged"]);
+    let report = sandbox.report_of(&["lint", "--staged"]);
     assert_eq!((edits(&report), outputs(&report)), (vec![], vec![]));
     let ran = sandbox.run(&["lint", "--staged"]);
     assert_eq!(ran.code, 0);
-    assert!(ran.stdout.contains("nothing edited, no output changed"), "{}", ran.stdout);
-    // To another site it is one.
+    assert!(ran.stdout.contains("no edits, no output changed"), "{}", ran.stdout);
+    // A move to another site is an edit.
     sandbox.git(&["mv", "site/lab/a-renamed.yaml", "site/prod/a-renamed.yaml"]);
-    let report = sandbox.told(&["lint", "--staged"]);
+    let report = sandbox.report_of(&["lint", "--staged"]);
     assert!(outputs(&report).contains(&"lab only removed".to_owned()), "{report}");
 }
 
-/// A document with only some of its edits has texts of both sides.
+/// A document rendered with only some of its edits has source text of both sides.
 #[test]
-fn a_label_edited_beside_other_edits_is_told_with_them() {
+fn label_edited_beside_other_edits_is_explained() {
     let sandbox = repository();
     sandbox.write("global/parent.yaml", parent(2).replace("is: parent", "is: renamed"));
     sandbox.write("site/lab/child.yaml", child().replace("is: parent", "is: renamed"));
@@ -299,21 +302,21 @@ fn a_label_edited_beside_other_edits_is_told_with_them() {
     }
 }
 
-/// Of two documents of one name the order of files decides which one counts.
+/// The order of files decides which of two documents with one name is used.
 #[test]
-fn a_file_that_moves_past_its_double_is_an_edit() {
+fn file_moved_past_its_duplicate_is_an_edit() {
     let sandbox = repository();
     sandbox.write("global/p.yaml", document("double", "global", "{from: p}"));
     sandbox.write("global/q.yaml", document("double", "global", "{from: q}"));
     sandbox.commit();
     sandbox.git(&["mv", "global/p.yaml", "global/r.yaml"]);
-    let report = sandbox.told(&["diff", "HEAD", "--verify-attribution"]);
+    let report = sandbox.report_of(&["diff", "HEAD", "--verify-attribution"]);
     assert_eq!(outputs(&report), ["lab double changed", "prod double changed"]);
     assert_eq!(report["totals"]["unexplained"], 0, "{report}");
     assert_eq!(report["edits"][0]["kind"], "moved", "{report}");
-    // And not where nothing is between them.
+    // Without a file in between it is not an edit.
     sandbox.git(&["mv", "global/r.yaml", "global/pp.yaml"]);
-    let report = sandbox.told(&["diff", "HEAD"]);
+    let report = sandbox.report_of(&["diff", "HEAD"]);
     assert_eq!((edits(&report), outputs(&report)), (vec![], vec![]));
 }
 
@@ -338,18 +341,21 @@ fn bare_repositories_are_compared_like_others() {
 }
 
 #[test]
-fn diff_takes_its_sides_in_all_ways() {
+fn diff_accepts_every_way_to_name_its_sides() {
     let sandbox = repository();
     sandbox.write("global/parent.yaml", parent(2));
     sandbox.commit();
     let reached = ["lab child changed", "lab parent changed", "prod parent changed"];
-    let between = sandbox.told(&["diff", "HEAD~1", "HEAD"]);
+    let between = sandbox.report_of(&["diff", "HEAD~1", "HEAD"]);
     assert_eq!(outputs(&between), reached);
-    assert_eq!(outputs(&sandbox.told(&["diff", "HEAD~1"])), reached);
-    assert_eq!(outputs(&sandbox.told(&["diff", "--since", "HEAD~1"])), reached);
-    assert_eq!(outputs(&sandbox.told(&["diff", "--from", "HEAD~1", "--to", "index"])), reached);
-    assert_eq!(outputs(&sandbox.told(&["diff", "HEAD"])), Vec::<String>::new());
-    assert_eq!(outputs(&sandbox.told(&["diff", "HEAD", "HEAD"])), Vec::<String>::new());
+    assert_eq!(outputs(&sandbox.report_of(&["diff", "HEAD~1"])), reached);
+    assert_eq!(outputs(&sandbox.report_of(&["diff", "--since", "HEAD~1"])), reached);
+    assert_eq!(
+        outputs(&sandbox.report_of(&["diff", "--from", "HEAD~1", "--to", "index"])),
+        reached
+    );
+    assert_eq!(outputs(&sandbox.report_of(&["diff", "HEAD"])), Vec::<String>::new());
+    assert_eq!(outputs(&sandbox.report_of(&["diff", "HEAD", "HEAD"])), Vec::<String>::new());
 
     assert_eq!(sandbox.run(&["diff", "HEAD~1"]).code, 0);
     assert_eq!(sandbox.run(&["diff", "HEAD~1", "--exit-code"]).code, 1);
@@ -372,14 +378,14 @@ fn diff_takes_its_sides_in_all_ways() {
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
 }
 
-/// Nothing was there before, so that nobody edited anything: the present state is checked.
+/// Without an earlier commit there is nothing to edit: the present state is checked.
 #[test]
 fn first_commit_has_no_edits_and_no_changed_outputs() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("layercake.yaml", "reach: {max-sites: 1, max-outputs: 1}\n");
     sandbox.write("site/lab/untracked.yaml", broken());
     sandbox.git(&["add", "--all", "--", ".", ":!site/lab/untracked.yaml"]);
-    let report = sandbox.told(&["lint", "--staged"]);
+    let report = sandbox.report_of(&["lint", "--staged"]);
     for key in ["edits", "outputs", "groups", "routes", "shields"] {
         assert_eq!(report[key].as_array().unwrap().len(), 0, "{key}: {report:#}");
     }
@@ -391,7 +397,7 @@ fn first_commit_has_no_edits_and_no_changed_outputs() {
     assert_eq!(report["findings"].as_array().unwrap().len(), 0, "{report}");
     let ran = sandbox.run(&["lint", "--staged", "--max-sites", "1"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    let verdict = "PASS  nothing to compare with: the present state is checked";
+    let verdict = "PASS  no base to compare with: the current state is checked";
     assert!(ran.stdout.starts_with(verdict), "{}", ran.stdout);
     let brief = sandbox.run(&["diff", "--staged", "-o", "concise"]);
     assert_eq!(brief.code, 0, "{brief:?}");
@@ -404,8 +410,8 @@ fn first_commit_has_no_edits_and_no_changed_outputs() {
     assert_eq!(sandbox.run(&["lint", "--staged", "--config-from-base"]).code, 1);
 }
 
-/// Findings of files, of sites, of the configuration and of the layout, also in what is accepted
-/// or ignored, and of files that cannot be read.
+/// Covers findings of files, sites, the configuration and the layout, accepted and ignored ones,
+/// and unreadable files.
 #[test]
 fn findings_of_a_first_commit_count_as_without_a_comparison() {
     let sandbox = Sandbox::with_sites();
@@ -419,8 +425,8 @@ fn findings_of_a_first_commit_count_as_without_a_comparison() {
     sandbox.write("type/small/torn.yaml", document("torn", "type", "{a: 1"));
     sandbox.write("site/empty/only.yaml", document("only", "site", "{}"));
     sandbox.git(&["add", "--all"]);
-    let told = |arguments: &[&str]| {
-        let report = sandbox.told(arguments);
+    let found = |arguments: &[&str]| {
+        let report = sandbox.report_of(arguments);
         let findings = report["findings"].as_array().unwrap().iter();
         let text = |it: &Json| {
             let primary = &it["primary"];
@@ -431,7 +437,7 @@ fn findings_of_a_first_commit_count_as_without_a_comparison() {
         findings.map(text).collect::<std::collections::BTreeSet<String>>()
     };
     let (alone, first) =
-        (told(&["lint", "--show-ignored"]), told(&["lint", "--staged", "--show-ignored"]));
+        (found(&["lint", "--show-ignored"]), found(&["lint", "--staged", "--show-ignored"]));
     assert!(alone.len() > 4, "{alone:#?}");
     assert_eq!(first, alone);
     assert_eq!(sandbox.run(&["lint", "--staged"]).code, sandbox.run(&["lint"]).code);
@@ -443,10 +449,10 @@ fn findings_of_a_first_commit_count_as_without_a_comparison() {
     assert!(!ran.stdout.contains("removed"), "{}", ran.stdout);
 }
 
-/// What is wanted for a hook that only tells: neither a change nor a gate
-/// fails it, but what keeps it from telling anything does.
+/// For hooks that only report: neither a change nor a gate fails the run, but an error that
+/// prevents the report does.
 #[test]
-fn diff_can_be_told_to_fail_for_nothing_that_it_finds() {
+fn diff_exit_zero_ignores_changes_and_gates() {
     let sandbox = repository();
     sandbox.write("layercake.yaml", "reach: {max-sites: 1}\n");
     sandbox.commit();
@@ -454,40 +460,40 @@ fn diff_can_be_told_to_fail_for_nothing_that_it_finds() {
     let gated = sandbox.run(&["diff", "HEAD"]);
     assert_eq!(gated.code, 1, "{gated:?}");
     assert!(gated.stdout.contains("[reach-over-limit]"), "{gated:?}");
-    let told = sandbox.run(&["diff", "HEAD", "--exit-zero"]);
-    assert_eq!(told.code, 0, "{told:?}");
-    assert!(told.stdout.contains("[reach-over-limit]"), "what the gate says is told: {told:?}");
+    let printed = sandbox.run(&["diff", "HEAD", "--exit-zero"]);
+    assert_eq!(printed.code, 0, "{printed:?}");
+    assert!(printed.stdout.contains("[reach-over-limit]"), "the gate is reported: {printed:?}");
     assert_eq!(sandbox.run(&["diff", "HEAD", "--exit-zero", "--exit-code"]).code, 2);
     assert_eq!(sandbox.run(&["diff", "nosuch", "--exit-zero"]).code, 2);
     sandbox.write("layercake.yaml", "reach: [\n");
     assert_eq!(sandbox.run(&["diff", "HEAD", "--exit-zero"]).code, 2);
 }
 
-/// `diff` looks for no findings; but of what was not read it knows nothing.
+/// `diff` does not look for findings, but it cannot compare files that it did not read.
 #[test]
-fn diff_says_what_of_the_head_it_could_not_read() {
+fn diff_reports_unreadable_files_of_the_head() {
     let sandbox = repository();
     sandbox.write("global/parent.yaml", parent(1).replace("\ndata:", "\n<<<<<<< HEAD\ndata:"));
-    let told = sandbox.run(&["diff", "HEAD", "-o", "concise"]);
-    assert_eq!(told.code, 0, "{told:?}");
-    let mut lines = told.stdout.lines();
+    let printed = sandbox.run(&["diff", "HEAD", "-o", "concise"]);
+    assert_eq!(printed.code, 0, "{printed:?}");
+    let mut lines = printed.stdout.lines();
     let finding = lines.next().unwrap_or_default();
-    assert!(finding.starts_with("global/parent.yaml:9:"), "{told:?}");
-    assert!(finding.contains("error[invalid-yaml]"), "{told:?}");
-    assert!(lines.next().is_some_and(|line| line.contains("cannot be compared")), "{told:?}");
+    assert!(finding.starts_with("global/parent.yaml:9:"), "{printed:?}");
+    assert!(finding.contains("error[invalid-yaml]"), "{printed:?}");
+    assert!(lines.next().is_some_and(|line| line.contains("cannot be compared")), "{printed:?}");
     sandbox.commit();
     let on_both = sandbox.run(&["diff", "HEAD"]);
     assert!(on_both.stdout.contains("error[invalid-yaml]"), "{on_both:?}");
 }
 
 #[test]
-fn pointers_and_submodules_are_said_on_whichever_side() {
+fn pointers_and_submodules_are_reported_on_either_side() {
     let sandbox = repository();
     let pointer = "version https://git-lfs.github.com/spec/v1\n\
                    oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\n\
                    size 12345\n";
     sandbox.write("site/lab/only.yaml", pointer);
-    let report = sandbox.told(&["lint", "--since", "HEAD"]);
+    let report = sandbox.report_of(&["lint", "--since", "HEAD"]);
     let rules = |report: &Json| -> Vec<String> {
         let findings = report["findings"].as_array().unwrap().iter();
         findings.map(|it| it["rule"].as_str().unwrap().to_owned()).collect()
@@ -495,32 +501,31 @@ fn pointers_and_submodules_are_said_on_whichever_side() {
     assert_eq!(rules(&report), ["unread-file"]);
     let unknown = ["layering-policy", "chart", "child", "dns", "only", "parent", "lab"]
         .map(|name| format!("lab {name} not-comparable"));
-    assert_eq!(outputs(&report), unknown, "what a pointer stands for is unknown");
-    let told = sandbox.run(&["lint", "--since", "HEAD"]).stdout;
-    assert!(told.contains("`git lfs pull`"), "{told}");
+    assert_eq!(outputs(&report), unknown, "the content of a pointer is unknown");
+    let printed = sandbox.run(&["lint", "--since", "HEAD"]).stdout;
+    assert!(printed.contains("`git lfs pull`"), "{printed}");
     sandbox.commit();
-    // And where the base has the pointer, and the head what it stands for.
+    // Now the base has the pointer, and the head the content.
     sandbox.write("site/lab/only.yaml", document("only", "site", "{of: lab}"));
     let ran = sandbox.run(&["lint", "--since", "HEAD"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.stdout.contains("1 fixed"), "{}", ran.stdout);
-    assert_eq!(outputs(&sandbox.told(&["lint", "--since", "HEAD"])), unknown);
+    assert_eq!(outputs(&sandbox.report_of(&["lint", "--since", "HEAD"])), unknown);
 
     let sandbox = repository();
     let inner = Sandbox::with_sites();
     inner.commit();
     let url = inner.root.display().to_string();
     sandbox.git(&add_submodule(&url, "site/lab/module"));
-    let report = sandbox.told(&["lint", "--staged"]);
+    let report = sandbox.report_of(&["lint", "--staged"]);
     assert_eq!(rules(&report), ["unread-file"]);
     assert_eq!(outputs(&report), unknown);
 }
 
-/// A child of a document whose file was edited is made of the same values as
-/// before, and yet not of the same texts. What rules find by comparing texts
-/// they find on both sides.
+/// An edit in the parent's file that spares the parent leaves the child's values equal, but not
+/// its source text. Rules that compare source text must report their findings on both sides.
 #[test]
-fn a_finding_is_not_new_where_only_a_neighbour_of_the_parent_is() {
+fn finding_is_not_new_if_only_a_neighbour_of_its_parent_is_edited() {
     let sandbox = repository();
     let twice = "actions: [{method: merge, path: .own}, {method: merge, path: .}]";
     let child = child().replace("actions: [{method: merge, path: .}]", twice);
@@ -528,53 +533,52 @@ fn a_finding_is_not_new_where_only_a_neighbour_of_the_parent_is() {
     sandbox.commit();
     let neighbour = document("neighbour", "global", "{a: 1}");
     sandbox.write("global/parent.yaml", [parent(1), neighbour].concat());
-    let report = sandbox.told(&["lint", "--since", "HEAD"]);
+    let report = sandbox.report_of(&["lint", "--since", "HEAD"]);
     let findings = report["findings"].as_array().unwrap().iter();
-    let told: Vec<(&str, &str)> =
+    let printed: Vec<(&str, &str)> =
         findings.map(|it| (it["rule"].as_str().unwrap(), it["state"].as_str().unwrap())).collect();
-    assert_eq!(told, [("ineffective-action", "unchanged")]);
+    assert_eq!(printed, [("ineffective-action", "unchanged")]);
 }
 
-/// What the sites are told of files that they share is no news of one that comes, goes, or
-/// has another name.
+/// Findings that name the sites of a shared file are not new if one is added, removed or renamed.
 #[test]
-fn sites_that_come_and_go_bring_no_findings_of_others() {
+fn added_and_removed_sites_cause_no_new_findings_in_others() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("global/broken.yaml", broken().replace("layer: site", "layer: global"));
     sandbox.break_site("lab");
     sandbox.commit();
     let states = |sandbox: &Sandbox| {
-        let report = sandbox.told(&["lint", "--since", "HEAD", "--all-findings"]);
+        let report = sandbox.report_of(&["lint", "--since", "HEAD", "--all-findings"]);
         let findings = report["findings"].as_array().unwrap().iter();
-        let tell = |it: &Json| {
+        let row = |it: &Json| {
             let path = it["primary"]["file"].as_str().unwrap_or_default();
             format!("{path} {}", it["state"].as_str().unwrap())
         };
-        findings.map(tell).collect::<std::collections::BTreeSet<String>>()
+        findings.map(row).collect::<std::collections::BTreeSet<String>>()
     };
     let known = ["global/broken.yaml unchanged", "site/lab/broken.yaml unchanged"];
     assert!(states(&sandbox).iter().eq(&known), "{:?}", states(&sandbox));
 
     sandbox.write("site/harbor/site-definition.yaml", definition("harbor", ""));
     sandbox.break_site("harbor");
-    let told = states(&sandbox);
+    let printed = states(&sandbox);
     let expected = [known[0], "site/harbor/broken.yaml new", known[1]];
-    assert!(told.iter().eq(&expected), "{told:?}");
+    assert!(printed.iter().eq(&expected), "{printed:?}");
 
     fs::remove_dir_all(sandbox.path("site/harbor")).unwrap();
     fs::remove_dir_all(sandbox.path("site/prod")).unwrap();
-    let told = states(&sandbox);
-    assert!(told.iter().eq(&known), "{told:?}");
+    let printed = states(&sandbox);
+    assert!(printed.iter().eq(&known), "{printed:?}");
 
     sandbox.git(&["reset", "--hard", "--quiet"]);
     sandbox.git(&["mv", "site/lab", "site/dock"]);
     sandbox.write("site/dock/site-definition.yaml", definition("dock", ""));
-    let told = states(&sandbox);
+    let printed = states(&sandbox);
     let expected = ["global/broken.yaml unchanged", "site/dock/broken.yaml unchanged"];
-    assert!(told.iter().eq(&expected), "{told:?}");
+    assert!(printed.iter().eq(&expected), "{printed:?}");
 }
 
-/// A chart that deletes what it inherits of the versions; `more` are substitutions of its own.
+/// A chart that deletes its inherited versions; `more` holds its own substitutions.
 fn deleting(more: &str) -> String {
     document("chart", "site", "{}")
         .replace(
@@ -597,7 +601,7 @@ fn version_into(path: &str) -> String {
 
 /// Two sites inherit a version and delete it; `lab` substitutes it again.
 #[test]
-fn an_edit_stops_at_a_deletion_only_where_it_goes_no_other_way() {
+fn deletion_shields_an_edit_only_without_another_route() {
     let sandbox = Sandbox::with_sites();
     let versions = |version: &str| document("versions", "global", &format!("{{image: {version}}}"));
     sandbox.write("global/versions.yaml", versions("v1"));
@@ -637,9 +641,9 @@ fn an_edit_stops_at_a_deletion_only_where_it_goes_no_other_way() {
     assert!(shown.contains("shielded: chart (site) in all 2 sites, deleted at "), "{shown}");
 }
 
-/// A site is related again from the other side where nothing that relates documents was edited.
+/// A site's relations are taken from the other side if no edit affects them.
 #[test]
-fn keys_of_several_types_are_shown_where_they_are_on_each_side() {
+fn keys_of_several_types_are_located_on_each_side() {
     let sandbox = Sandbox::with_sites();
     let parent = document("parent", "global", "{}")
         .replace("  layeringDefinition", "  labels: {name: parent}\n  layeringDefinition");

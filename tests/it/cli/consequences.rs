@@ -1,4 +1,5 @@
-//! A file that is not read to its end: the error comes first, and what follows from it is a number.
+//! A file that cannot be parsed to its end: the error comes first, and its consequences are only
+//! counted.
 
 use serde_json::Value as Json;
 
@@ -7,7 +8,7 @@ use super::{Sandbox, document, formats};
 /// Maximum number of lines of the terminal at 80 columns.
 const MAX_LINES: usize = 40;
 
-/// Two sites, in which many documents need one of a file of `global`.
+/// Two sites, in which many documents need one document of a file in `global`.
 fn with_versions() -> Sandbox {
     let sandbox = Sandbox::with_sites();
     sandbox.write("global/versions.yaml", versions());
@@ -41,7 +42,7 @@ fn with_typo() -> Sandbox {
 const SINCE: [&str; 3] = ["lint", "--since", "HEAD"];
 
 #[test]
-fn a_typo_is_one_error_and_nothing_is_removed() {
+fn typo_is_one_error_and_nothing_is_removed() {
     let sandbox = with_typo();
     let ran = sandbox.run(&SINCE);
     assert_eq!(ran.code, 1);
@@ -49,15 +50,15 @@ fn a_typo_is_one_error_and_nothing_is_removed() {
     assert!(text.lines().count() <= MAX_LINES, "{text}");
     assert_eq!(text.matches("error[").count(), 1, "{text}");
     assert!(text.contains("error[invalid-yaml]"), "{text}");
-    assert!(text.contains("31 findings follow from it"), "{text}");
-    assert!(text.starts_with("FAIL  1 new error: not YAML: "), "{text}");
+    assert!(text.contains("31 findings follow from this one"), "{text}");
+    assert!(text.starts_with("FAIL  1 new error: invalid YAML: "), "{text}");
     assert!(!text.contains("removed"), "nothing was removed: {text}");
     let each = sandbox.run(&[&SINCE[..], &["--all-findings"]].concat()).stdout;
     assert!(each.contains("error[missing-source]") && each.contains("error[missing-parent]"));
 }
 
 #[test]
-fn reports_for_programs_say_what_a_finding_follows_from() {
+fn machine_readable_reports_name_the_root_error_of_a_finding() {
     let sandbox = with_typo();
     let report = sandbox.run(&[&SINCE[..], &["-o", "json"]].concat()).json();
     let findings = report["findings"].as_array().unwrap();
@@ -75,7 +76,7 @@ fn reports_for_programs_say_what_a_finding_follows_from() {
 }
 
 #[test]
-fn every_report_lists_the_error_alone() {
+fn every_report_lists_only_the_root_error() {
     let sandbox = with_typo();
     for format in formats().filter(|format| *format != "json") {
         let ran = sandbox.run(&[&SINCE[..], &["-o", format]].concat());
@@ -86,7 +87,7 @@ fn every_report_lists_the_error_alone() {
 }
 
 #[test]
-fn what_was_broken_before_is_not_added() {
+fn already_broken_documents_are_not_added() {
     let sandbox = with_typo();
     sandbox.commit();
     sandbox.write("global/versions.yaml", versions());
@@ -98,9 +99,9 @@ fn what_was_broken_before_is_not_added() {
     assert_eq!(sandbox.run(&SINCE).code, 0);
 }
 
-/// Without a comparison, what seems absent may be in a file that speaks of its schema.
+/// Without a comparison, a missing document may be in any broken file that mentions its schema.
 #[test]
-fn a_typo_is_one_error_without_a_comparison_too() {
+fn typo_is_one_error_without_a_comparison() {
     let sandbox = with_typo();
     let report = sandbox.run(&["lint", "-o", "json"]).json();
     let findings = report["findings"].as_array().unwrap();
@@ -115,16 +116,16 @@ fn a_typo_is_one_error_without_a_comparison_too() {
     }
     assert_eq!(report["totals"]["findings"]["errors"], 1, "{report:#}");
     let ran = sandbox.run(&["lint"]);
-    assert!(ran.stdout.starts_with("FAIL  1 error: not YAML: "), "{}", ran.stdout);
-    // A file that says nothing of the schema cannot hold what is missing.
+    assert!(ran.stdout.starts_with("FAIL  1 error: invalid YAML: "), "{}", ran.stdout);
+    // A file that does not mention the schema cannot hold the missing document.
     sandbox.write("global/versions.yaml", "---\nschema: other/Kind/v1\na: [\n");
     let found = sandbox.findings(&[]);
     assert!(found.iter().all(|it| it["because_of"].is_null()), "{found:#?}");
 }
 
-/// Nothing is known of what a repository holds that was not given.
+/// The content of a repository that was not given is unknown.
 #[test]
-fn a_repository_that_was_not_given_is_one_error() {
+fn repository_that_was_not_given_is_one_error() {
     let sandbox = Sandbox::with_sites();
     let definition = super::definition("lab", "").replace(
         "site_type: small",

@@ -1,5 +1,5 @@
-//! Texts that stand encoded in a file: whatever is said about them is said with
-//! the place in the file, and nothing is written to a file that is not there.
+//! Encoded text in a file: findings and values have places in the file, and nothing is written to
+//! a file that does not exist.
 
 use std::fs;
 
@@ -10,8 +10,8 @@ use super::Sandbox;
 
 const PATH: &str = "global/cloud/message";
 
-/// Two parts of which the second is encoded; in it are comments that ignore
-/// findings, one of them with a name that there is not.
+/// Two parts, the second of which is encoded and has comments that ignore findings, one of them
+/// with an unknown rule.
 fn repository(text: &str) -> Sandbox {
     let sandbox = Sandbox::with_sites();
     sandbox.write("layercake.yaml", "cloud-config: [{name: genesis, parts: ['global/cloud/*']}]\n");
@@ -31,7 +31,7 @@ fn message(text: &str) -> String {
 const FAULTY: &str = "#cloud-config\nb:\n  c: 2 # layercake: ignore[no-such-rule]\n";
 
 #[test]
-fn a_finding_is_told_at_its_file() {
+fn finding_is_reported_at_its_file() {
     let sandbox = repository(FAULTY);
     let full = sandbox.run(&["lint", "-o", "full"]).stdout;
     assert!(full.contains("[global/cloud/message:13, decoded:3:"), "{full}");
@@ -48,17 +48,17 @@ fn a_finding_is_told_at_its_file() {
 }
 
 #[test]
-fn a_value_is_told_at_its_file() {
+fn value_is_located_in_its_file() {
     let sandbox = repository("#cloud-config\nmerge_how: dict()\nb: 2\n");
-    let told = sandbox.run(&["explain-value", "lab", "cloud-config", "genesis", ".b"]).stdout;
-    assert!(told.contains("set at global/cloud/message:13\n"), "{told}");
+    let printed = sandbox.run(&["explain-value", "lab", "cloud-config", "genesis", ".b"]).stdout;
+    assert!(printed.contains("set at global/cloud/message:13\n"), "{printed}");
     let rendered = sandbox.run(&["render", "--schema", "cloud-config", "--with-origin"]).stdout;
     assert!(rendered.contains("  a: 1  # global/cloud/message:8\n"), "{rendered}");
     assert!(rendered.contains("  b: 2  # global/cloud/message:13\n"), "{rendered}");
     for verb in [&["impact", "global/cloud/message:13"][..], &["impact", PATH]] {
-        let told = sandbox.run(verb).stdout;
-        assert!(told.contains("of cloud-config/part global/cloud/message#2"), "{told}");
-        assert!(told.contains("reaches 2 outputs in all 2 sites"), "{told}");
+        let printed = sandbox.run(verb).stdout;
+        assert!(printed.contains("of cloud-config/part global/cloud/message#2"), "{printed}");
+        assert!(printed.contains("reaches 2 outputs in all 2 sites"), "{printed}");
     }
     let graph = sandbox.run(&["graph"]).stdout;
     assert!(graph.contains("← cloud-config/part global/cloud/message#2  :13\n"), "{graph}");
@@ -67,15 +67,15 @@ fn a_value_is_told_at_its_file() {
     let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
     assert_eq!(report["edits"][0]["at"]["head"]["file"], PATH);
     assert_eq!(report["edits"][0]["at"]["head"]["line"], 13);
-    // The decoded place stands beside that of the file, never in its stead.
+    // The decoded place is shown beside that of the file, never instead of it.
     assert_eq!(report["edits"][0]["at"]["head"]["decoded"]["name"], format!("{PATH}#2"));
     assert!(!report.to_string().contains("\"file\":\"global/cloud/message#2\""), "{report}");
 }
 
 #[test]
-fn nothing_is_written_into_a_decoded_text() {
+fn decoded_text_is_never_written() {
     let sandbox = repository(FAULTY);
-    // A file with the name by which the text is called is another one.
+    // A file named like the decoded text is a different file.
     sandbox.write(&format!("{PATH}#2"), FAULTY);
     sandbox.write(
         "layercake.yaml",
@@ -83,15 +83,18 @@ fn nothing_is_written_into_a_decoded_text() {
     );
     let before = fs::read_to_string(sandbox.path(PATH)).unwrap();
     let ran = sandbox.run(&["lint", "--add-ignore=why"]);
-    let told = [&ran.stdout[..], &ran.stderr].concat();
-    assert!(told.contains("global/cloud/message:13: `invalid-ignore` is not ignored: "), "{told}");
+    let printed = [&ran.stdout[..], &ran.stderr].concat();
+    assert!(
+        printed.contains("global/cloud/message:13: cannot ignore `invalid-ignore`: "),
+        "{printed}"
+    );
     sandbox.run(&["lint", "--fix", "--select", "all"]);
     assert_eq!(fs::read_to_string(sandbox.path(PATH)).unwrap(), before);
     assert_eq!(fs::read_to_string(sandbox.path(&format!("{PATH}#2"))).unwrap(), FAULTY);
 }
 
 #[test]
-fn a_baseline_knows_the_file() {
+fn baseline_names_the_file() {
     let sandbox = repository(FAULTY);
     assert_eq!(sandbox.run(&["baseline", "write"]).code, 0);
     let baseline = fs::read_to_string(sandbox.path(".layercake-baseline.json")).unwrap();
@@ -102,7 +105,7 @@ fn a_baseline_knows_the_file() {
 }
 
 #[test]
-fn files_and_paths_mean_the_file() {
+fn file_arguments_and_path_settings_match_the_file() {
     let sandbox = repository(FAULTY);
     assert!(sandbox.rules(&[PATH]).contains(&"invalid-ignore".to_owned()));
     assert_eq!(sandbox.rules(&["site/lab"]), [""; 0]);
@@ -115,10 +118,10 @@ fn files_and_paths_mean_the_file() {
 }
 
 #[test]
-fn a_comment_in_a_decoded_text_is_read() {
+fn comment_in_a_decoded_text_is_read() {
     let text = "#cloud-config\n# layercake: ignore[invalid-yaml] known\nb: 2\n";
     let sandbox = repository(text);
-    assert_eq!(sandbox.rules(&[]), ["unused-ignore"], "it suppresses nothing");
-    let told = sandbox.run(&["lint", "-o", "concise"]).stdout;
-    assert!(told.starts_with("global/cloud/message:13:1: "), "{told}");
+    assert_eq!(sandbox.rules(&[]), ["unused-ignore"], "the comment suppresses nothing");
+    let printed = sandbox.run(&["lint", "-o", "concise"]).stdout;
+    assert!(printed.starts_with("global/cloud/message:13:1: "), "{printed}");
 }

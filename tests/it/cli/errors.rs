@@ -1,4 +1,4 @@
-//! What keeps the program from its work, and how it says so.
+//! Errors that keep the program from running, and their messages.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use super::{Ran, Sandbox, document, formats};
 
 #[test]
-fn outside_a_site_repository_it_says_what_one_is() {
+fn error_outside_a_site_repository_explains_what_one_is() {
     for sandbox in [Sandbox::new(), Sandbox::outside_git()] {
         for verb in ["lint", "render", "sites"] {
             let ran = sandbox.run(&[verb]);
@@ -19,7 +19,7 @@ fn outside_a_site_repository_it_says_what_one_is() {
 }
 
 #[test]
-fn a_site_repository_in_a_folder_is_named() {
+fn error_names_a_site_repository_in_a_subfolder() {
     for (folder, word) in [("deployment files", "'deployment files'"), ("a/b", "a/b")] {
         let sandbox = Sandbox::new();
         sandbox.write(&format!("{folder}/global/policy.yaml"), "");
@@ -35,29 +35,29 @@ fn a_site_repository_in_a_folder_is_named() {
     }
 }
 
-/// Nothing that is read of it says which type the site has.
+/// The readable part of the definition does not give the type of the site.
 #[test]
-fn a_site_definition_with_a_conflict_is_one_finding() {
+fn site_definition_with_a_conflict_is_one_finding() {
     let sandbox = Sandbox::with_sites();
     let conflict = "<<<<<<< HEAD\n  site_type: small\n=======\n  site_type: large\n>>>>>>> other\n";
     let definition = format!("---\nschema: pegleg/SiteDefinition/v1\ndata:\n{conflict}");
     sandbox.write("site/lab/site-definition.yaml", definition);
     for arguments in [&["lint", "-o", "concise"][..], &["lint", "--site", "lab", "-o", "concise"]] {
         let ran = sandbox.run(arguments);
-        let finding = "site/lab/site-definition.yaml:4:1: error[invalid-yaml] not YAML: a merge \
+        let finding = "site/lab/site-definition.yaml:4:1: error[invalid-yaml] invalid YAML: merge \
                        conflict (in lab)\n";
         assert_eq!((ran.code, ran.stdout.as_str()), (1, finding), "{arguments:?}: {ran:?}");
     }
 }
 
-/// Repositories of another tool have hundreds of such files.
+/// Repositories of another tool contain hundreds of such files.
 #[test]
-fn files_of_another_form_are_one_finding() {
+fn files_in_another_format_are_one_finding() {
     let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
     let template = "---\nschema: a/B/v1\nmetadata: {name: {{ name }}}\n";
     for (name, text, form) in [
-        ("object", object, "12 files hold Kubernetes objects (`apiVersion` and `kind`)"),
-        ("template", template, "12 files hold templates (`{{ … }}` or `{% … %}`)"),
+        ("object", object, "12 files contain Kubernetes objects (`apiVersion` and `kind`)"),
+        ("template", template, "12 files contain templates (`{{ … }}` or `{% … %}`)"),
     ] {
         let sandbox = Sandbox::with_sites();
         for at in 0..12 {
@@ -89,17 +89,17 @@ fn unknown_revisions_are_named() {
 }
 
 #[test]
-fn a_revision_to_read_and_a_comparison_exclude_each_other() {
+fn rev_flag_conflicts_with_a_comparison() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     for comparison in [&["--since", "HEAD"][..], &["--staged"], &["--from", "HEAD"], &["--auto"]] {
         let ran = sandbox.run(&[&["lint", "--rev", "HEAD"], comparison].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
-        assert!(ran.stderr.contains("help: `--from REV --to REV`"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("help: use `--from REV --to REV`"), "{}", ran.stderr);
     }
 }
 
-/// What the configuration and the baseline say is quoted, and drives no terminal.
+/// Text quoted from the configuration and the baseline must not control a terminal.
 #[test]
 fn errors_have_no_control_characters() {
     let evil = r"\u001b]0;title\u0007\u202e\r";
@@ -117,9 +117,9 @@ fn errors_have_no_control_characters() {
     }
 }
 
-/// The log of a CI job takes some words for commands.
+/// CI systems treat some text in a log as commands.
 #[test]
-fn what_people_read_commands_no_ci_job() {
+fn human_readable_output_contains_no_ci_commands() {
     let sandbox = Sandbox::with_sites();
     let definition = std::fs::read_to_string(sandbox.path("site/lab/site-definition.yaml"));
     let definition = definition.unwrap().replace("name: lab", "name: '##[error]x'");
@@ -147,11 +147,11 @@ fn unknown_sites_and_rules_get_a_hint() {
     let ran = sandbox.run(&["explain", "mising-parent"]);
     assert!(ran.stderr.contains("did you mean `missing-parent`?"), "{}", ran.stderr);
     let ran = sandbox.run(&["explain", "quite-another"]);
-    assert!(ran.stderr.contains("`layercake explain` lists all rules"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("run `layercake explain` to list all rules"), "{}", ran.stderr);
 }
 
 #[test]
-fn who_has_read_enough_is_no_error() {
+fn pipe_closed_by_its_reader_is_not_an_error() {
     let sandbox = Sandbox::with_sites();
     for number in 0..2000 {
         let name = format!("many-{number}");
@@ -172,9 +172,9 @@ fn who_has_read_enough_is_no_error() {
     }
 }
 
-/// A gate must not depend on how fast the reader of a pipe goes away.
+/// The exit code of a gate must not depend on when the reader of a pipe exits.
 #[test]
-fn a_closed_pipe_does_not_change_the_exit_code() {
+fn closed_pipe_does_not_change_the_exit_code() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     sandbox.break_site("lab");
@@ -220,7 +220,7 @@ fn a_closed_pipe_does_not_change_the_exit_code() {
     assert_eq!(sandbox.run(&["lint"]).code, 1, "there are errors");
 }
 
-/// The end of a pipe that is written to, without a reader.
+/// Write end of a pipe without a reader.
 fn closed_pipe() -> std::io::PipeWriter {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -229,7 +229,7 @@ fn closed_pipe() -> std::io::PipeWriter {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_an_error() {
+fn full_disk_is_an_error() {
     let sandbox = Sandbox::with_sites();
     for arguments in [
         &["lint"][..],
@@ -244,13 +244,13 @@ fn a_full_disk_is_an_error() {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let ran = Ran::of(&sandbox.command(arguments).stdout(full).output().unwrap());
         assert_eq!(ran.code, 2, "{arguments:?}");
-        assert!(ran.stderr.contains("the output cannot be written"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("cannot write output"), "{}", ran.stderr);
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_closed_standard_error_keeps_nothing_from_being_done() {
+fn closed_standard_error_does_not_stop_a_run() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     let full = || File::options().write(true).open("/dev/full").unwrap();

@@ -1,12 +1,12 @@
-//! Faults of layercake itself, planted: each costs what was being made and
-//! nothing else, is told, and makes the exit code 2.
+//! Planted internal errors of layercake: each loses only the result being computed, is reported,
+//! and makes the exit code 2.
 
 use serde_json::Value as Json;
 
 use super::{Ran, Sandbox, document, formats};
 
-/// Two sites, one of them with a fault of its own. The document `source` of
-/// `lab` is needed by `needing`, and that by `far`.
+/// Two sites, one of them with a fault of its own. In `lab`, `far` needs `needing`, which needs
+/// the document `source`.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::with_sites();
     let needing = |name: &str, from: &str| {
@@ -25,26 +25,26 @@ fn sandbox() -> Sandbox {
 }
 
 impl Sandbox {
-    /// Runs while layercake fails at `place`.
+    /// Runs with layercake set to fail at `place`.
     fn run_failing(&self, place: &str, arguments: &[&str]) -> Ran {
         self.run(&[&["debug", "fail", "--at", place, "--"], arguments].concat())
     }
 }
 
-/// The findings of a run, as rule, message and sites.
-fn told(ran: &Ran) -> Vec<(String, String, String)> {
+/// Findings of a run, as rule, message and sites.
+fn findings_of(ran: &Ran) -> Vec<(String, String, String)> {
     let text = |value: &Json| value.as_str().unwrap().to_owned();
     let report = ran.json();
     let findings = report["findings"].as_array().unwrap().iter();
-    let told = findings.map(|finding| {
+    let rows = findings.map(|finding| {
         let sites: Vec<String> = finding["sites"].as_array().unwrap().iter().map(text).collect();
         (text(&finding["rule"]), text(&finding["message"]), sites.join(" "))
     });
-    told.collect()
+    rows.collect()
 }
 
-/// That it ended as it must after a fault: with 2, and one line that says where
-/// it was and nothing else.
+/// Asserts that the run ended as after any internal error: with exit code 2, and one line that
+/// gives only the place of the failure.
 #[track_caller]
 fn assert_failed(ran: &Ran) {
     assert_eq!(ran.code, 2, "{ran:?}");
@@ -58,18 +58,18 @@ fn assert_failed(ran: &Ran) {
 }
 
 #[test]
-fn a_document_costs_itself_and_what_needs_it() {
+fn failing_document_is_lost_with_its_dependents() {
     let sandbox = sandbox();
     let (failing, lint) = ("document:source", ["lint", "-o", "json"]);
-    let sound = told(&sandbox.run(&lint));
+    let sound = findings_of(&sandbox.run(&lint));
     assert_eq!(sound.len(), 1, "{sound:?}");
     assert_eq!(sound[0].0, "missing-source");
     let ran = sandbox.run_failing(failing, &lint);
     assert_failed(&ran);
     let (internal, others): (Vec<_>, Vec<_>) =
-        told(&ran).into_iter().partition(|(rule, _, _)| rule == "internal-error");
+        findings_of(&ran).into_iter().partition(|(rule, _, _)| rule == "internal-error");
     assert_eq!(others, sound);
-    let message = "layercake itself failed while it rendered `source`";
+    let message = "internal error while rendering `source`";
     assert_eq!(internal, [("internal-error".to_owned(), message.to_owned(), "lab".to_owned())]);
     let report = ran.json();
     let findings = report["findings"].as_array().unwrap().iter();
@@ -83,8 +83,8 @@ fn a_document_costs_itself_and_what_needs_it() {
     assert_eq!(
         related,
         [
-            "`far` needs it, and is not rendered either",
-            "`needing` needs it, and is not rendered either"
+            "`far` depends on it, and was not rendered either",
+            "`needing` depends on it, and was not rendered either"
         ]
     );
 
@@ -99,24 +99,24 @@ fn a_document_costs_itself_and_what_needs_it() {
 }
 
 #[test]
-fn a_rule_costs_its_findings() {
+fn failing_rule_loses_only_its_findings() {
     let sandbox = sandbox();
     sandbox.write("type/small/keys.yaml", document("keys", "type", "{yes: 010, b: PLACEHOLDER}"));
     let lint = ["lint", "-o", "json", "--select", "all"];
-    let sound = told(&sandbox.run(&lint));
-    // One of a file, one of a document, one of a site.
+    let sound = findings_of(&sandbox.run(&lint));
+    // A rule of a file, one of a document, and one of a site.
     for rule in ["octal-integer", "ineffective-action", "unused-document"] {
         let ran = sandbox.run_failing(&format!("rule:{rule}"), &lint);
-        // Rules that look at plain scalars are looked for together.
+        // Rules that look at plain scalars run together.
         let place = if rule == "octal-integer" { "rule:boolean-key" } else { "" };
         let ran = if place.is_empty() { ran } else { sandbox.run_failing(place, &lint) };
         assert_failed(&ran);
         let (internal, others): (Vec<_>, Vec<_>) =
-            told(&ran).into_iter().partition(|(rule, _, _)| rule == "internal-error");
+            findings_of(&ran).into_iter().partition(|(rule, _, _)| rule == "internal-error");
         assert!(!internal.is_empty(), "{rule}");
         assert!(internal.iter().all(|(_, message, _)| message.contains(rule)), "{internal:?}");
         let left = sound.iter().filter(|it| others.contains(it));
-        assert_eq!(left.count(), others.len(), "{rule} brings nothing");
+        assert_eq!(left.count(), others.len(), "{rule} has no findings");
         let lost = sound.iter().filter(|it| !others.contains(it));
         let lost: Vec<&String> = lost.map(|(rule, _, _)| rule).collect();
         let of_rule =
@@ -126,26 +126,26 @@ fn a_rule_costs_its_findings() {
 }
 
 #[test]
-fn a_comparison_tells_what_failed_on_both_sides() {
+fn comparison_reports_failures_of_both_sides() {
     let sandbox = sandbox();
     sandbox.commit();
     sandbox.write("site/lab/only.yaml", document("only", "site", "{of: another}"));
     let lint = ["lint", "--since", "HEAD", "-o", "json"];
     for (place, message) in [
-        ("document:source", "layercake itself failed while it rendered `source`"),
-        ("comparison:lab", "layercake itself failed, and this site is not compared"),
-        ("taking:lab", "layercake itself failed, and does not show what it was asked for"),
-        ("site:lab", "layercake itself failed, and this site is not checked"),
+        ("document:source", "internal error while rendering `source`"),
+        ("comparison:lab", "internal error: this site was not compared"),
+        ("taking:lab", "internal error: the requested output is missing"),
+        ("site:lab", "internal error: this site was not checked"),
         ("parts:none", ""),
     ] {
         let ran = sandbox.run_failing(place, &lint);
-        let internal: Vec<String> = told(&ran)
+        let internal: Vec<String> = findings_of(&ran)
             .into_iter()
             .filter(|(rule, _, sites)| rule == "internal-error" && sites == "lab")
             .map(|(_, message, _)| message)
             .collect();
         if message.is_empty() {
-            assert_eq!((ran.code, internal.len()), (0, 0), "nothing is there that could fail");
+            assert_eq!((ran.code, internal.len()), (0, 0), "the planted place is not reached");
             continue;
         }
         assert_failed(&ran);
@@ -156,28 +156,28 @@ fn a_comparison_tells_what_failed_on_both_sides() {
     }
 }
 
-/// Files, words and whole runs.
+/// Failures while files are read, findings are worded, and a whole run.
 #[test]
-fn what_else_can_fail_is_told() {
+fn other_failures_are_reported() {
     let sandbox = sandbox();
     for (place, message) in [
-        ("file:site/lab/only.yaml", "layercake itself failed while it read a file"),
-        ("documents:site/lab/only.yaml", "layercake itself failed while it read a file"),
-        ("reading:site/lab/only.yaml", "layercake itself failed while it read a file"),
-        ("words:relation", "layercake itself failed while it put a finding into words"),
+        ("file:site/lab/only.yaml", "internal error while reading a file"),
+        ("documents:site/lab/only.yaml", "internal error while reading a file"),
+        ("reading:site/lab/only.yaml", "internal error while reading a file"),
+        ("words:relation", "internal error while formatting a finding"),
     ] {
         let ran = sandbox.run_failing(place, &["lint", "-o", "json"]);
         assert_failed(&ran);
-        assert!(told(&ran).iter().any(|(_, it, _)| it == message), "{place}: {ran:?}");
+        assert!(findings_of(&ran).iter().any(|(_, it, _)| it == message), "{place}: {ran:?}");
     }
     let ran = sandbox.run_failing("run:", &["lint"]);
-    // What runs this run is not told of faults before it.
+    // `debug fail` reports failures of the run itself in its own way.
     assert_eq!(ran.code, 1, "{ran:?}");
 }
 
-/// Whatever is selected, configured or accepted, a fault of layercake is told.
+/// An internal error is reported whatever is selected, configured or accepted.
 #[test]
-fn nothing_silences_a_fault() {
+fn internal_error_cannot_be_suppressed() {
     let sandbox = sandbox();
     sandbox.write("layercake.yaml", "rules: {levels: {internal-error: off}}\n");
     for arguments in [
@@ -198,9 +198,9 @@ fn nothing_silences_a_fault() {
     }
 }
 
-/// What is made of all that is found is not made of less.
+/// The baseline must hold all findings, so it is not written from an incomplete set.
 #[test]
-fn no_baseline_is_written_of_a_run_that_failed() {
+fn failed_run_writes_no_baseline() {
     let sandbox = sandbox();
     assert_eq!(sandbox.run(&["baseline", "write"]).code, 0);
     let file = sandbox.path(".layercake-baseline.json");
@@ -208,7 +208,7 @@ fn no_baseline_is_written_of_a_run_that_failed() {
     for verb in ["write", "prune"] {
         let ran = sandbox.run_failing("document:source", &["baseline", verb]);
         assert_failed(&ran);
-        assert!(ran.stderr.contains("may not have found all that there is"), "{ran:?}");
+        assert!(ran.stderr.contains("so findings may be missing"), "{ran:?}");
         assert_eq!(std::fs::read(&file).unwrap(), before);
     }
 }

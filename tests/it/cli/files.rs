@@ -1,5 +1,4 @@
-//! What lies in a repository beside plain files, and files that are named as
-//! targets and are none.
+//! Special files in a repository, and special files that are named as targets.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Sandbox, broken, document};
 
-/// Pipes, sockets, devices and loops are told and never waited for, inside git
-/// and outside.
+/// Pipes, sockets, devices and link loops are reported and never waited for, inside git and
+/// outside.
 #[test]
-fn what_is_no_plain_file_is_told() {
+fn special_files_are_reported() {
     for sandbox in [Sandbox::new(), Sandbox::outside_git()] {
         sandbox.write_sites();
         let path = |name: &str| sandbox.path(&format!("site/lab/{name}"));
@@ -26,16 +25,16 @@ fn what_is_no_plain_file_is_told() {
         symlink("..", path("above")).unwrap();
         fs::create_dir(path("folder.yaml")).unwrap();
         let findings = sandbox.findings(&[]);
-        let told: Vec<(&str, &str)> = findings
+        let found: Vec<(&str, &str)> = findings
             .iter()
             .map(|finding| {
                 let file = finding["primary"]["file"].as_str().unwrap();
                 (file.rsplit('/').next().unwrap(), finding["message"].as_str().unwrap())
             })
             .collect();
-        let cannot = "a file that cannot be read: ";
+        let cannot = "cannot read file: ";
         let expected = [
-            ("dangling.yaml", "a symbolic link to nothing"),
+            ("dangling.yaml", "a broken symbolic link"),
             (
                 "loop.yaml",
                 "a symbolic link that cannot be followed: filesystem loop or \
@@ -47,14 +46,14 @@ fn what_is_no_plain_file_is_told() {
         ];
         let expected = expected.map(|(name, reason)| (name, format!("{cannot}{reason}")));
         let expected: Vec<(&str, &str)> = expected.iter().map(|(it, why)| (*it, &**why)).collect();
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
     }
 }
 
-/// Names that differ in case, or in how a letter is composed, are one file on
-/// other systems; a folder that clashes is told once.
+/// Names that differ only in case or in Unicode composition are one file on other systems; a
+/// clashing folder is reported once.
 #[test]
-fn names_that_clash_are_told() {
+fn clashing_names_are_reported() {
     let sandbox = Sandbox::with_sites();
     for (number, path) in [
         "global/Chart.yaml",
@@ -71,22 +70,22 @@ fn names_that_clash_are_told() {
         sandbox.write(path, document(&format!("clashing-{number}"), layer, "{}"));
     }
     let findings = sandbox.findings(&["--select", "clashing-path"]);
-    let told: Vec<&str> = findings.iter().map(|it| it["message"].as_str().unwrap()).collect();
+    let messages: Vec<&str> = findings.iter().map(|it| it["message"].as_str().unwrap()).collect();
     assert_eq!(
-        told,
+        messages,
         [
-            "`global/caf\u{e9}.yaml` and `global/cafe\u{301}.yaml` differ only in how letters are \
-             encoded",
+            "`global/caf\u{e9}.yaml` and `global/cafe\u{301}.yaml` differ only in Unicode \
+             normalization",
             "`global/chart.yaml` and `global/Chart.yaml` differ only in case",
             "`type/small/sub` and `type/small/Sub` differ only in case",
         ]
     );
 }
 
-/// A report never takes the place of what layercake reads, and is not written
-/// through links, into pipes or devices.
+/// A report never replaces a file that layercake reads, and is not written through links or into
+/// pipes and devices.
 #[test]
-fn a_report_goes_to_a_file_of_its_own() {
+fn report_replaces_no_file_that_layercake_reads() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     assert_eq!(sandbox.run(&["baseline", "write"]).code, 0);
@@ -102,16 +101,16 @@ fn a_report_goes_to_a_file_of_its_own() {
         (".layercake-baseline.json", "which layercake reads"),
         ("SITE.YML", "which layercake reads"),
         ("site/../.layercake-baseline.json", "which layercake reads"),
-        (".git/config", "is part of what git stores"),
-        ("site/../.git/config", "is part of what git stores"),
-        ("insides/config", "is part of what git stores"),
+        (".git/config", "is inside a git folder"),
+        ("site/../.git/config", "is inside a git folder"),
+        ("insides/config", "is inside a git folder"),
         ("link.json", "is a symbolic link"),
         ("/dev/stdout", "is a symbolic link"),
-        ("/dev/null", "is no plain file"),
-        ("pipe", "is no plain file"),
+        ("/dev/null", "is not a regular file"),
+        ("pipe", "is not a regular file"),
         ("site", "is a folder"),
-        ("nowhere/report.json", "cannot be written"),
-        ("/proc/report.json", "cannot be written"),
+        ("nowhere/report.json", "cannot write"),
+        ("/proc/report.json", "cannot write"),
     ] {
         let ran = sandbox.run(&["lint", "-o", &format!("json={target}")]);
         assert_eq!(ran.code, 2, "{target}: {ran:?}");
@@ -121,9 +120,9 @@ fn a_report_goes_to_a_file_of_its_own() {
     assert_eq!(fs::read_to_string(sandbox.path("real.json")).unwrap(), "old");
 }
 
-/// Who changes the configuration says no more than what the reports are, and where.
+/// The configuration of an untrusted change can only choose reports and their paths.
 #[test]
-fn a_configured_report_takes_nothings_place() {
+fn configured_report_replaces_no_file_that_layercake_reads() {
     for (target, baseline) in [
         ("site/lab/only.yaml", None),
         ("./.layercake-baseline.json", None),
@@ -151,9 +150,9 @@ fn a_configured_report_takes_nothings_place() {
     assert_eq!(sandbox.git(&["status", "--short"]), "");
 }
 
-/// Of a repository that is nowhere called `.git`; a working tree may lie in it.
+/// A repository need not be called `.git`, and a working tree may be inside it.
 #[test]
-fn what_git_stores_is_written_by_git() {
+fn files_of_git_are_never_written() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     let (bare, inside) = (sandbox.beside("bare"), sandbox.beside("bare/inside"));
@@ -165,7 +164,7 @@ fn what_git_stores_is_written_by_git() {
         let report = format!("json={}", named(&target));
         let ran = sandbox.run(&["lint", "-o", "sarif=first.sarif", "-o", &report]);
         assert_eq!(ran.code, 2, "{target:?}: {ran:?}");
-        assert!(ran.stderr.contains("is part of what git stores"), "{target:?}: {ran:?}");
+        assert!(ran.stderr.contains("is inside a git folder"), "{target:?}: {ran:?}");
         assert!(!sandbox.path("first.sarif").exists(), "{target:?}");
     }
     assert_eq!(fs::read(bare.join("config")).unwrap(), before);
@@ -175,10 +174,10 @@ fn what_git_stores_is_written_by_git() {
     assert_eq!(ran.code, 0, "{ran:?}");
 }
 
-/// Folders that go and come back while they are listed and read end in findings, or
-/// in an error that says so, and in nothing else.
+/// Folders that disappear and return while they are listed and read end in findings, or in an
+/// error that says so.
 #[test]
-fn folders_that_come_and_go_are_told() {
+fn vanishing_folders_are_reported() {
     for sandbox in [Sandbox::new(), Sandbox::outside_git()] {
         sandbox.write_sites();
         let folders: Vec<PathBuf> =
@@ -219,9 +218,9 @@ fn folders_that_come_and_go_are_told() {
     }
 }
 
-/// Names and paths as long as Linux lets them be.
+/// Names and paths of the maximum length on Linux.
 #[test]
-fn paths_as_long_as_they_may_be_are_told_whole() {
+fn paths_of_maximum_length_are_reported_in_full() {
     let sandbox = Sandbox::new();
     sandbox.write_sites();
     let mut path = format!("global{}", format!("/{}", "d".repeat(255)).repeat(14));
@@ -237,9 +236,9 @@ fn paths_as_long_as_they_may_be_are_told_whole() {
     assert_eq!(ran.json()["edits"].as_array().unwrap().len(), 0);
 }
 
-/// Standard output that is closed is one that nobody reads.
+/// A closed standard output has no reader to inform.
 #[test]
-fn a_closed_standard_output_is_no_fault() {
+fn closed_standard_output_is_not_an_error() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     for arguments in ["lint", "lint -o json", "render --fail-on error"] {

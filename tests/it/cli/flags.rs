@@ -1,12 +1,12 @@
 //! Help, and the flags that every verb has.
 
-use super::super::docs::{assert_means_something, commands_in, verbs};
+use super::super::docs::{assert_valid_command, commands_in, verbs};
 use super::{Ran, Sandbox};
 
-/// Every help text has examples, what the exit codes mean, and what to do next,
-/// and can be read at 80 columns.
+/// Every help text has examples, the meaning of the exit codes and a next step, and fits into 80
+/// columns.
 #[test]
-fn help_teaches_and_fits_the_terminal() {
+fn help_has_examples_and_fits_the_terminal() {
     let sandbox = Sandbox::new();
     for verb in verbs().into_iter().chain([Vec::new()]) {
         for flag in ["-h", "--help"] {
@@ -20,11 +20,11 @@ fn help_teaches_and_fits_the_terminal() {
             let (narrow, wide) = (help("80"), help("100"));
             let widest = narrow.lines().max_by_key(|line| line.chars().count()).unwrap();
             assert!(widest.chars().count() <= 80, "{arguments:?}: {widest}");
-            assert!(!narrow.contains("layercake itself"), "what is hidden is not shown");
+            assert!(!narrow.contains("Commands for developing"), "hidden verbs are not listed");
             for part in ["\n\nExamples:\n  ", "\n\nExit codes: 0 ", "\n\nNext: "] {
                 assert!(narrow.contains(part), "{arguments:?} has {part:?}: {narrow}");
             }
-            // what is folded cannot be copied
+            // a folded command cannot be copied
             assert_eq!(examples(&narrow), examples(&wide), "{arguments:?}");
         }
     }
@@ -35,9 +35,9 @@ fn examples(help: &str) -> &str {
     rest.split_once("\n\nExit codes:").unwrap().0
 }
 
-/// What they name need not be there; that they mean something is enough.
+/// The files and sites that they name need not exist; the commands must parse.
 #[test]
-fn the_examples_of_the_help_are_commands() {
+fn examples_in_help_are_valid_commands() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     sandbox.commit_again();
@@ -47,13 +47,13 @@ fn the_examples_of_the_help_are_commands() {
         let commands = commands_in(examples(&help).replace("\\\n", " ").as_str());
         assert!(!commands.is_empty(), "{help}");
         for command in commands {
-            assert_means_something(&command);
+            assert_valid_command(&command);
         }
     }
 }
 
 #[test]
-fn arguments_that_mean_nothing_are_usage_errors() {
+fn meaningless_arguments_are_usage_errors() {
     let sandbox = Sandbox::with_sites();
     for arguments in [
         &[][..],
@@ -83,18 +83,18 @@ fn arguments_that_mean_nothing_are_usage_errors() {
 }
 
 #[test]
-fn secrets_are_shown_by_render_alone() {
+fn only_render_can_show_secrets() {
     let sandbox = Sandbox::with_sites();
     for verb in ["lint", "sites", "explain"] {
         let ran = sandbox.run(&[verb, "--show-secrets"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{verb}");
-        assert!(ran.stderr.contains("`layercake render` alone"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("only valid for `layercake render`"), "{}", ran.stderr);
     }
     assert_eq!(sandbox.run(&["render", "--show-secrets"]).code, 0);
 }
 
 #[test]
-fn colour_is_for_terminals_and_for_who_asks() {
+fn colour_needs_a_terminal_or_a_request() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     let is_painted = |arguments: &[&str], variables: &[(&str, &str)]| {
@@ -103,18 +103,21 @@ fn colour_is_for_terminals_and_for_who_asks() {
         assert_eq!(ran.code, 1);
         ran.stdout.contains('\x1b')
     };
-    assert!(!is_painted(&[], &[]), "no terminal, no colour");
+    assert!(!is_painted(&[], &[]), "output to a pipe is not coloured");
     assert!(!is_painted(&["--color", "auto"], &[("TERM", "xterm-256color")]));
     assert!(!is_painted(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
     assert!(is_painted(&["--color", "always"], &[]));
-    assert!(is_painted(&["--color", "always"], &[("NO_COLOR", "1")]), "the flag is nearer");
+    assert!(
+        is_painted(&["--color", "always"], &[("NO_COLOR", "1")]),
+        "the flag has precedence over the variable"
+    );
     assert!(is_painted(&[], &[("CLICOLOR_FORCE", "1")]));
     assert!(is_painted(&["-o", "concise", "--color", "always"], &[]));
     assert!(!is_painted(&["-o", "json", "--color", "always"], &[]));
 }
 
 #[test]
-fn findings_are_as_wide_as_asked() {
+fn findings_wrap_at_the_requested_width() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     sandbox.break_site("prod");
@@ -140,7 +143,7 @@ fn no_progress_without_a_terminal() {
 }
 
 #[test]
-fn both_meanings_can_be_asked_for() {
+fn both_semantics_can_be_selected() {
     let sandbox = Sandbox::with_sites();
     let parent = super::document("base", "global", "{list: [{a: 1}, {b: 1}]}")
         .replace("storagePolicy", "labels: {name: base}\n  storagePolicy");
@@ -159,7 +162,7 @@ fn both_meanings_can_be_asked_for() {
 }
 
 #[test]
-fn a_missing_source_is_what_it_is_said_to_be() {
+fn missing_source_has_the_requested_level() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     let lint = |level: &str| sandbox.run(&["lint", "--missing-substitution-source", level]);

@@ -1,5 +1,4 @@
-//! Revisions, work trees and further repositories, and that none of them is
-//! ever written to.
+//! Revisions, working trees and further repositories, and that nothing is ever written to them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +8,7 @@ use std::time::SystemTime;
 use super::{Sandbox, definition, document};
 
 #[test]
-fn a_revision_is_read_and_never_the_working_tree() {
+fn revision_is_read_and_never_the_working_tree() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     let rendered = sandbox.run(&["render"]);
@@ -41,7 +40,7 @@ fn a_revision_is_read_and_never_the_working_tree() {
     assert!(sites.stdout.contains("\nlab   small      5"), "{}", sites.stdout);
 }
 
-/// Neither git, nor what a repository or its configuration asks git to run.
+/// Neither git, nor any program that a repository or its configuration asks git to run.
 #[cfg(unix)]
 #[test]
 fn no_program_is_run() {
@@ -78,7 +77,7 @@ fn no_program_is_run() {
         assert!(command.env("PATH", path).output().unwrap().status.code().unwrap() < 2);
         assert!(!marker.exists(), "{arguments:?}");
     }
-    // the trap itself works
+    // the planted program runs if git is called
     assert!(std::process::Command::new(program).status().unwrap().success() && marker.exists());
 }
 
@@ -151,7 +150,7 @@ fn results_are_the_same_from_any_folder() {
 }
 
 #[test]
-fn a_site_repository_may_be_a_folder_of_a_repository() {
+fn site_repository_may_be_a_folder_of_a_repository() {
     let sandbox = Sandbox::new();
     let inner = Sandbox::with_sites();
     sandbox.write("README.md", "");
@@ -174,7 +173,7 @@ fn further_repositories_are_given_by_path_and_revision() {
     assert!(ran.stdout.contains("[missing-repository]"), "{}", ran.stdout);
     assert!(ran.stdout.contains("--repository base="), "{}", ran.stdout);
 
-    // A site that names none is made of all that are given.
+    // A site that names none uses all that are given.
     let none = "  repositories: {}\n";
     sandbox.write("site/prod/site-definition.yaml", definition("prod", none));
     let base = Sandbox::new();
@@ -191,12 +190,12 @@ fn further_repositories_are_given_by_path_and_revision() {
         (ran.code, ran.stdout)
     };
     let (code, text) = rendered(&format!("{path}@worktree"));
-    assert_eq!(code, 1, "the working tree, with what is broken in it");
+    assert_eq!(code, 1, "the working tree, with its fault");
     assert!(text.contains("version: 2") && text.starts_with("---\n# lab · "), "{text}");
     assert_eq!(text.matches("---\n").count(), 1, "the other site does not name it");
     for place in [path.to_owned(), format!("{path}@v1")] {
         let (code, text) = rendered(&place);
-        assert_eq!(code, 0, "what is pinned: {text}");
+        assert_eq!(code, 0, "the pinned revision: {text}");
         assert!(text.contains("version: 1"), "{text}");
     }
 
@@ -221,7 +220,7 @@ fn nothing_is_ever_written() {
     sandbox.commit();
     sandbox.write("site/lab/untracked.yaml", document("untracked", "site", "{}"));
     sandbox.write("site/prod/only.yaml", document("only", "site", "{of: another}"));
-    // what git would like to refresh in its index
+    // state for which git would refresh its index
     let policy = fs::read(sandbox.path("global/policy.yaml")).unwrap();
     sandbox.write("global/policy.yaml", policy);
     let before = listing(sandbox.beside(".").as_path());
@@ -255,7 +254,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Every file and folder below `folder`: its size and when it was changed.
+/// Size and modification time of every file and folder below `folder`.
 fn listing(folder: &Path) -> BTreeMap<String, (u64, SystemTime)> {
     let entries = walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap);
     entries

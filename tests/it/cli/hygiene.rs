@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::{Sandbox, broken, document};
 
-/// A document with one key twice.
+/// A document with a duplicate key.
 fn doubled(name: &str) -> String {
     document(name, "global", "").replace("\ndata: ", "\ndata:\n  server: 1\n  server: 2")
 }
@@ -19,8 +19,8 @@ fn with_doubled() -> Sandbox {
     sandbox
 }
 
-/// A text with lines behind the `---` with which it begins.
-fn behind_marker(lines: &str, text: &str) -> String {
+/// Inserts lines after the `---` at the start of a text.
+fn after_marker(lines: &str, text: &str) -> String {
     match lines {
         "" => text.to_owned(),
         _ => text.replacen("---\n", &format!("---\n{lines}\n"), 1),
@@ -37,7 +37,7 @@ fn reported(findings: &[Json]) -> Vec<&str> {
 }
 
 #[test]
-fn a_comment_suppresses_what_it_stands_at() {
+fn ignore_comment_suppresses_findings_on_its_line() {
     let sandbox = with_doubled();
     assert_eq!(sandbox.rules(&[]), ["duplicate-key"]);
     let text = doubled("doubled");
@@ -74,7 +74,7 @@ fn a_comment_suppresses_what_it_stands_at() {
 }
 
 #[test]
-fn a_comment_elsewhere_suppresses_nothing() {
+fn ignore_comment_elsewhere_suppresses_nothing() {
     let sandbox = Sandbox::with_sites();
     let text = doubled("doubled");
     let other = text.replace("doubled", "other").replace("  server: 2\n", "");
@@ -83,7 +83,7 @@ fn a_comment_elsewhere_suppresses_nothing() {
         (format!("{text}# layercake: ignore[duplicate-key] x\n"), "unused-ignore"),
         (format!("{other}# layercake: ignore[duplicate-key] x\n{text}"), "unused-ignore"),
         (
-            behind_marker("# layercake: ignore-document[duplicate-key] x", &other) + &text,
+            after_marker("# layercake: ignore-document[duplicate-key] x", &other) + &text,
             "unused-ignore",
         ),
         (format!("{text}# layercake: ignore-document[duplicate-key] x\n{other}"), "unused-ignore"),
@@ -109,9 +109,9 @@ fn a_comment_elsewhere_suppresses_nothing() {
     }
 }
 
-/// What begins a document counts for that one, above its `---` and behind it.
+/// A comment at the start of a document applies to it, whether above its `---` or after it.
 #[test]
-fn a_comment_at_a_marker_is_of_the_document_that_it_begins() {
+fn comment_at_a_marker_applies_to_the_document_that_begins_there() {
     let sandbox = Sandbox::with_sites();
     let texts = ["one", "two", "three"].map(doubled);
     let comment = "# layercake: ignore-document[duplicate-key] x\n";
@@ -131,7 +131,7 @@ fn a_comment_at_a_marker_is_of_the_document_that_it_begins() {
             assert!(suppressed(&findings).iter().all(named), "{}", with.concat());
         }
     }
-    // Behind a `---` it is of that document, even if nothing else is in it.
+    // After a `---` it belongs to that document, even if the document is otherwise empty.
     sandbox.write(
         "global/doubled.yaml",
         format!("---\n# layercake: ignore[empty-document] x\n{}", texts[0]),
@@ -142,7 +142,7 @@ fn a_comment_at_a_marker_is_of_the_document_that_it_begins() {
 }
 
 #[test]
-fn the_page_about_ignoring_shows_comments_that_work() {
+fn page_about_ignoring_shows_working_comments() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/ignoring.md");
     let page = fs::read_to_string(page).unwrap();
     let block = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
@@ -158,7 +158,7 @@ fn the_page_about_ignoring_shows_comments_that_work() {
 }
 
 #[test]
-fn what_is_found_in_a_child_can_be_ignored_at_either_end() {
+fn finding_in_a_child_can_be_ignored_in_child_or_parent() {
     let labelled = document("parent", "global", "{}")
         .replace("abstract: false", "abstract: true")
         .replace("  name:", "  labels: {of: all}\n  name:");
@@ -170,9 +170,9 @@ fn what_is_found_in_a_child_can_be_ignored_at_either_end() {
     let ignore = "# layercake: ignore-file[ambiguous-parent] until one is gone";
     for (at_parent, at_child) in [("", ""), (ignore, ""), ("", ignore)] {
         let sandbox = Sandbox::with_sites();
-        sandbox.write("global/parent.yaml", behind_marker(at_parent, &labelled));
+        sandbox.write("global/parent.yaml", after_marker(at_parent, &labelled));
         sandbox.write("global/twin.yaml", &twin);
-        sandbox.write("site/lab/child.yaml", behind_marker(at_child, &child));
+        sandbox.write("site/lab/child.yaml", after_marker(at_child, &child));
         let findings = sandbox.findings(&[]);
         let rules = reported(&findings);
         match (at_parent, at_child) {
@@ -188,7 +188,7 @@ fn what_is_found_in_a_child_can_be_ignored_at_either_end() {
 }
 
 #[test]
-fn what_is_ignored_is_counted_and_shown_when_asked() {
+fn ignored_findings_are_counted_and_shown_on_request() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     assert_eq!(sandbox.run(&["lint"]).code, 1);
@@ -213,7 +213,7 @@ fn what_is_ignored_is_counted_and_shown_when_asked() {
 }
 
 #[test]
-fn an_ignore_is_not_called_unused_by_who_sees_a_part() {
+fn partial_run_does_not_report_unused_ignores() {
     let sandbox = Sandbox::with_sites();
     let text = doubled("doubled").replace("  server: 1\n", "");
     sandbox.write(
@@ -226,7 +226,7 @@ fn an_ignore_is_not_called_unused_by_who_sees_a_part() {
 }
 
 #[test]
-fn a_comparison_takes_comments_of_the_side_they_are_on() {
+fn comparison_applies_comments_to_their_own_side() {
     let sandbox = with_doubled();
     let open = doubled("doubled");
     let ignored = open.replace("server: 2", "server: 2 # layercake: ignore[duplicate-key] x");
@@ -238,28 +238,28 @@ fn a_comparison_takes_comments_of_the_side_they_are_on() {
         let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]);
         let report = ran.json();
         let findings = report["findings"].as_array().unwrap().clone();
-        let told = findings.iter().map(|it| {
+        let states = findings.iter().map(|it| {
             let word = it["suppressed"]["kind"].as_str().or(it["state"].as_str());
             word.unwrap().to_owned()
         });
-        let told: Vec<String> = told.collect();
-        (told, report["comparison"]["added_ignores"].as_u64().unwrap())
+        let states: Vec<String> = states.collect();
+        (states, report["comparison"]["added_ignores"].as_u64().unwrap())
     };
     assert_eq!(since(&open, &ignored), (vec!["comment".to_owned()], 1));
     assert_eq!(since(&ignored, &open), (vec!["new".to_owned()], 0));
     assert_eq!(since(&ignored, &ignored), (vec!["comment".to_owned()], 0));
     assert_eq!(since(&open, &open), (vec!["unchanged".to_owned()], 0));
-    let mended =
+    let fixed =
         ignored.replace("  server: 1\n", "").replace(" # layercake: ignore[duplicate-key] x", "");
-    assert_eq!(since(&ignored, &mended), (vec![], 0));
-    assert_eq!(since(&open, &mended), (vec!["fixed".to_owned()], 0));
+    assert_eq!(since(&ignored, &fixed), (vec![], 0));
+    assert_eq!(since(&open, &fixed), (vec!["fixed".to_owned()], 0));
     sandbox.write("global/doubled.yaml", &ignored);
     let ran = sandbox.run(&["lint", "--since", "HEAD"]);
     assert!(ran.stdout.contains(" · 1 new ignore comment · 1 ignored · "), "{ran:?}");
 }
 
 #[test]
-fn a_baseline_accepts_what_was_there() {
+fn baseline_accepts_existing_findings() {
     let sandbox = with_doubled();
     sandbox.break_site("lab");
     let ran = sandbox.run(&["baseline", "write"]);
@@ -280,23 +280,23 @@ fn a_baseline_accepts_what_was_there() {
     }
     let shown = sandbox.run(&["baseline", "show"]).stdout;
     assert!(shown.contains("1  duplicate-key   global/doubled.yaml"), "{shown}");
-    // What is written again is the same, byte for byte.
+    // Writing it again gives the same bytes.
     sandbox.run(&["baseline", "write"]);
     assert_eq!(fs::read_to_string(sandbox.path(".layercake-baseline.json")).unwrap(), baseline);
 }
 
 #[test]
-fn a_baseline_knows_a_finding_whose_lines_or_file_moved() {
+fn baseline_matches_a_finding_whose_lines_or_file_moved() {
     let sandbox = with_doubled();
     sandbox.run(&["baseline", "write"]);
-    sandbox.write("global/doubled.yaml", behind_marker("# a\n\n# b", &doubled("doubled")));
+    sandbox.write("global/doubled.yaml", after_marker("# a\n\n# b", &doubled("doubled")));
     assert_eq!(reported(&sandbox.findings(&[])), [""; 0]);
     sandbox.write("global/doubled.yaml", doubled("doubled").replace("server: 2", "server: 3"));
     assert_eq!(reported(&sandbox.findings(&[])), [""; 0]);
     fs::remove_file(sandbox.path("global/doubled.yaml")).unwrap();
     sandbox.write("global/moved/here.yaml", doubled("doubled"));
     assert_eq!(reported(&sandbox.findings(&[])), [""; 0]);
-    // Another document, or another key, is another finding.
+    // Another document, or another key, is a different finding.
     sandbox.write("global/moved/here.yaml", doubled("renamed"));
     assert_eq!(reported(&sandbox.findings(&[])), ["stale-baseline", "duplicate-key"]);
     sandbox.write("global/moved/here.yaml", doubled("doubled").replace("server", "domain"));
@@ -304,7 +304,7 @@ fn a_baseline_knows_a_finding_whose_lines_or_file_moved() {
 }
 
 #[test]
-fn one_more_than_the_baseline_has_is_reported() {
+fn finding_beyond_the_baseline_count_is_reported() {
     let sandbox = with_doubled();
     sandbox.run(&["baseline", "write"]);
     sandbox.write("global/doubled.yaml", doubled("doubled") + "  server: 3\n");
@@ -313,15 +313,15 @@ fn one_more_than_the_baseline_has_is_reported() {
     let open = findings.iter().find(|it| it["suppressed"].is_null()).unwrap();
     assert_eq!(open["primary"]["line"], 11, "{open}");
     let note = open["notes"].as_array().unwrap().last().unwrap();
-    assert_eq!(note, "one like it is in the baseline, and this is one more");
+    assert_eq!(note, "the baseline accepts one identical finding, and this is another");
 }
 
 #[test]
-fn a_site_with_the_fault_of_another_is_not_accepted_for_it() {
+fn baseline_entry_does_not_accept_the_fault_in_another_site() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     sandbox.run(&["baseline", "write"]);
-    // The same document, by its name, in the other site; the first is mended.
+    // The same document, by name, in the other site; the first is fixed.
     fs::remove_file(sandbox.path("site/lab/broken.yaml")).unwrap();
     sandbox.write("site/lab/broken.yaml", document("broken", "site", "{}"));
     sandbox.break_site("prod");
@@ -329,9 +329,9 @@ fn a_site_with_the_fault_of_another_is_not_accepted_for_it() {
     assert_eq!(reported(&findings), ["stale-baseline", "missing-source"]);
 }
 
-/// The fault stands in one parent, and each site's own child shows it.
+/// The fault is in one parent, and the child in each site shows it.
 #[test]
-fn what_children_of_all_sites_inherit_is_one_entry() {
+fn fault_inherited_in_all_sites_is_one_baseline_entry() {
     let head = |kind: &str, name: &str, layer: &str| {
         format!(
             "---\nschema: {kind}\nmetadata:\n  schema: metadata/Document/v1\n  name: {name}\n  \
@@ -359,7 +359,7 @@ fn what_children_of_all_sites_inherit_is_one_entry() {
 }
 
 #[test]
-fn what_is_mended_is_taken_out_of_the_baseline() {
+fn fixed_findings_are_pruned_from_the_baseline() {
     let sandbox = with_doubled();
     sandbox.break_site("lab");
     sandbox.run(&["baseline", "write"]);
@@ -371,14 +371,14 @@ fn what_is_mended_is_taken_out_of_the_baseline() {
     assert_eq!(reported(&sandbox.findings(&["--site", "lab"])), [""; 0]);
     assert_eq!(reported(&sandbox.findings(&["site/lab"])), [""; 0]);
     let ran = sandbox.run(&["baseline", "prune"]);
-    let told = ".layercake-baseline.json accepts 1 finding, 1 fewer than before\n";
-    assert_eq!((ran.code, &*ran.stdout), (0, told));
+    let pruned = ".layercake-baseline.json accepts 1 finding, 1 fewer than before\n";
+    assert_eq!((ran.code, &*ran.stdout), (0, pruned));
     assert_eq!(reported(&sandbox.findings(&[])), [""; 0]);
     assert_eq!(sandbox.run(&["lint"]).code, 0);
 }
 
 #[test]
-fn a_damaged_baseline_ends_the_run() {
+fn damaged_baseline_ends_the_run() {
     let sandbox = with_doubled();
     sandbox.run(&["baseline", "write"]);
     let path = sandbox.path(".layercake-baseline.json");
@@ -395,9 +395,9 @@ fn a_damaged_baseline_ends_the_run() {
         for verb in [&["lint"][..], &["baseline", "prune"], &["baseline", "show"]] {
             let ran = sandbox.run(verb);
             assert_eq!(ran.code, 2, "{ran:?}");
-            let told = format!("error: the baseline is damaged: .layercake-baseline.json:{line}: ");
-            assert!(ran.stderr.starts_with(&told), "{damaged}: {ran:?}");
-            assert!(ran.stderr.contains("  help: mend it"), "{ran:?}");
+            let error = format!("error: invalid baseline: .layercake-baseline.json:{line}: ");
+            assert!(ran.stderr.starts_with(&error), "{damaged}: {ran:?}");
+            assert!(ran.stderr.contains("  help: fix it"), "{ran:?}");
         }
         assert_eq!(sandbox.run(&["lint", "--no-baseline"]).code, 0);
     }
@@ -406,7 +406,7 @@ fn a_damaged_baseline_ends_the_run() {
 }
 
 #[test]
-fn a_baseline_can_be_elsewhere_and_must_be_there_then() {
+fn baseline_at_a_given_path_must_exist() {
     let sandbox = with_doubled();
     let ran = sandbox.run(&["baseline", "write", "--baseline", "accepted.json"]);
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -440,7 +440,7 @@ fn fixes_change_nothing_else() {
         {
             let sandbox = Sandbox::with_sites();
             let styled = |text: &str| {
-                format!("{mark}{}{after}", behind_marker(kept, text)).replace('\n', style)
+                format!("{mark}{}{after}", after_marker(kept, text)).replace('\n', style)
             };
             sandbox.write("site/lab/repeated.yaml", styled(&repeated()));
             assert_eq!(sandbox.rules(&[]), ["repeated-substitution"]);
@@ -469,7 +469,7 @@ fn fixes_change_nothing_else() {
 }
 
 #[test]
-fn an_unused_comment_is_removed_as_far_as_it_is() {
+fn only_the_unused_part_of_a_comment_is_removed() {
     let sandbox = Sandbox::with_sites();
     let plain = doubled("doubled");
     let path = sandbox.path("global/doubled.yaml");
@@ -500,7 +500,7 @@ fn an_unused_comment_is_removed_as_far_as_it_is() {
 }
 
 #[test]
-fn only_the_working_tree_is_changed() {
+fn fixes_change_only_the_working_tree() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("site/lab/repeated.yaml", repeated());
     sandbox.commit();
@@ -516,7 +516,7 @@ fn only_the_working_tree_is_changed() {
         }
     }
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
-    // With a base, only what is new is mended.
+    // With a base, only new findings are fixed.
     let ran = sandbox.run(&["lint", "--fix", "--since", "HEAD"]);
     assert_eq!(ran.stderr, "fixed 0 findings in 0 files\n", "{ran:?}");
     sandbox.write("site/prod/repeated.yaml", repeated());
@@ -528,7 +528,7 @@ fn only_the_working_tree_is_changed() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_plain_file_is_not_changed() {
+fn special_files_are_not_fixed() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("kept/repeated.yaml", repeated());
     std::os::unix::fs::symlink("../../kept/repeated.yaml", sandbox.path("site/lab/link.yaml"))
@@ -538,20 +538,20 @@ fn what_is_no_plain_file_is_not_changed() {
     assert_eq!(ran.stderr, "fixed 0 findings in 0 files\n");
     let ran = sandbox.run(&["lint", "--add-ignore"]);
     assert!(
-        ran.stderr.contains("site/lab/link.yaml:12: `repeated-substitution` is not ignored"),
+        ran.stderr.contains("site/lab/link.yaml:12: cannot ignore `repeated-substitution`"),
         "{ran:?}"
     );
     assert_eq!(fs::read_to_string(sandbox.path("kept/repeated.yaml")).unwrap(), repeated());
 }
 
 #[test]
-fn a_difference_shows_no_secret() {
+fn printed_diff_shows_no_secret() {
     let sandbox = Sandbox::with_sites();
     let secret = document("password", "site", "hunter-2-hunter")
         .replace("example/Any/v1", "deckhand/Passphrase/v1")
         .replace("cleartext", "encrypted");
     let comment = "# layercake: ignore-document[unknown-tag] x\n";
-    // Behind the key of the data, a comment may be part of the secret.
+    // After the key of the data, a comment may be part of the secret.
     let commented = secret.replace("\ndata:", &format!("\n{comment}data:"));
     sandbox.write("site/lab/secret.yaml", commented);
     let ran = sandbox.run(&["lint", "--diff"]);
@@ -562,7 +562,7 @@ fn a_difference_shows_no_secret() {
 }
 
 #[test]
-fn comments_are_written_where_they_are_comments() {
+fn inserted_ignores_parse_as_comments() {
     let sandbox = with_doubled();
     sandbox.break_site("lab");
     sandbox.write("site/prod/only.yaml", document("only", "site", "!nosuch |\n  a\n  b"));
@@ -583,8 +583,8 @@ fn comments_are_written_where_they_are_comments() {
     assert_eq!(sandbox.run(&["lint", "--add-ignore=a # b"]).code, 2);
 }
 
-/// A document that substitutes a mapping and writes into it more than one level below; `source`
-/// is the first `src`.
+/// A document that substitutes a mapping and then writes into it more than one level deep;
+/// `source` is the first `src`.
 fn leaking(source: &str) -> String {
     document("leaking", "site", "{}").replace(
         "\ndata:",
@@ -597,7 +597,7 @@ fn leaking(source: &str) -> String {
 }
 
 #[test]
-fn an_unsafe_fix_is_applied_only_where_it_is_asked_for() {
+fn unsafe_fix_is_applied_only_on_request() {
     let block = "\n        schema: example/Any/v1\n        name: source\n        path: .";
     let flow = " {schema: example/Any/v1, name: source, path: .}";
     let added_block = block.replacen("schema", "deepcopy: true\n        schema", 1);
@@ -617,7 +617,7 @@ fn an_unsafe_fix_is_applied_only_where_it_is_asked_for() {
         let text = || fs::read_to_string(sandbox.path("site/lab/leaking.yaml")).unwrap();
         let fixed = sandbox.run(&["lint", "--fix"]);
         assert!(
-            fixed.stderr.contains("1 finding left with an unsafe fix: `--unsafe-fixes`"),
+            fixed.stderr.contains("1 finding left with an unsafe fix; pass `--unsafe-fixes`"),
             "{fixed:?}"
         );
         assert_eq!(text(), before);
@@ -634,7 +634,7 @@ fn an_unsafe_fix_is_applied_only_where_it_is_asked_for() {
 }
 
 #[test]
-fn reports_say_which_fix_is_unsafe() {
+fn reports_mark_unsafe_fixes() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("global/source.yaml", document("source", "global", "{deep: {a: 1}}"));
     sandbox.write(
@@ -644,7 +644,7 @@ fn reports_say_which_fix_is_unsafe() {
     let ran = sandbox.run(&["lint", "-o", "json"]);
     let report = ran.json();
     assert_eq!(report["findings"][0]["fix"]["safety"], "unsafe");
-    assert_eq!(report["statistics"][0]["fixable"], 0, "`--fix` alone leaves it");
+    assert_eq!(report["statistics"][0]["fixable"], 0, "`--fix` alone does not apply it");
     let sarif = sandbox.run(&["lint", "-o", "sarif"]).json();
     let description = &sarif["runs"][0]["results"][0]["fixes"][0]["description"]["text"];
     let words = "add `deepcopy: true` to the source (unsafe: `--fix --unsafe-fixes`)";
@@ -654,12 +654,12 @@ fn reports_say_which_fix_is_unsafe() {
     let text = sandbox.run(&["lint"]).stdout;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Deckhand 0531c10 or later"), "{text}");
-    assert!(text.contains("`lint --fix --unsafe-fixes` does it"), "{text}");
+    assert!(text.contains("`lint --fix --unsafe-fixes` adds it"), "{text}");
 }
 
-/// An entry that cannot be followed is no substitution, and is in the list all the same.
+/// An invalid entry is not a substitution, but has its place in the list.
 #[test]
-fn an_unsafe_fix_is_made_in_the_entry_that_leaks() {
+fn unsafe_fix_edits_the_leaking_entry() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("global/source.yaml", document("source", "global", "{deep: {a: 1}}"));
     let flow = " {schema: example/Any/v1, name: source, path: .}";
@@ -677,9 +677,9 @@ fn an_unsafe_fix_is_made_in_the_entry_that_leaks() {
     assert_eq!(text, with_broken(&flow.replacen("schema", "deepcopy: true, schema", 1)));
 }
 
-/// A source that other substitutions may share is left as it is.
+/// A source that other substitutions may share is left unchanged.
 #[test]
-fn no_fix_is_made_of_a_source_behind_an_alias() {
+fn aliased_source_has_no_fix() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("global/source.yaml", document("source", "global", "{deep: {a: 1}}"));
     let shared = " &shared {schema: example/Any/v1, name: source, path: .}";
@@ -689,9 +689,9 @@ fn no_fix_is_made_of_a_source_behind_an_alias() {
     assert!(found[0]["fix"].is_null(), "{found:#?}");
 }
 
-/// Pegleg refuses a file whose first line is not `---` alone.
+/// Pegleg refuses a file whose first line is not just `---`.
 #[test]
-fn no_comment_is_written_above_the_first_marker_or_beside_it() {
+fn no_comment_is_inserted_above_or_beside_the_first_marker() {
     let [quoted, second] = ["quoted", "second"]
         .map(|name| document(name, "global", "{a: \"x\n  y\", a: \"z\n\n  z\"}"));
     let ignoring = |word: &str, rule: &str| format!("# layercake: {word}[{rule}] why");
@@ -699,16 +699,16 @@ fn no_comment_is_written_above_the_first_marker_or_beside_it() {
     let late = ignoring("ignore-file", "missing-document-start");
     let empty = ignoring("ignore", "empty-document");
     for (before, after) in [
-        (quoted.clone(), behind_marker(&twice, &quoted)),
+        (quoted.clone(), after_marker(&twice, &quoted)),
         (
             format!("{quoted}{second}"),
-            behind_marker(&twice, &quoted) + &behind_marker(&twice, &second),
+            after_marker(&twice, &quoted) + &after_marker(&twice, &second),
         ),
-        (format!("\u{feff}{quoted}"), format!("\u{feff}{}", behind_marker(&twice, &quoted))),
-        (quoted.replace('\n', "\r\n"), behind_marker(&twice, &quoted).replace('\n', "\r\n")),
+        (format!("\u{feff}{quoted}"), format!("\u{feff}{}", after_marker(&twice, &quoted))),
+        (quoted.replace('\n', "\r\n"), after_marker(&twice, &quoted).replace('\n', "\r\n")),
         (
             format!("# old\n\n{}", document("late", "global", "{}")),
-            format!("# old\n\n{}", behind_marker(&late, &document("late", "global", "{}"))),
+            format!("# old\n\n{}", after_marker(&late, &document("late", "global", "{}"))),
         ),
         (
             format!("---\n{}", document("behind", "global", "{}")),
@@ -726,12 +726,16 @@ fn no_comment_is_written_above_the_first_marker_or_beside_it() {
 }
 
 #[test]
-fn a_comment_that_has_to_give_a_reason_is_not_written_without_one() {
+fn comment_without_a_required_reason_is_not_inserted() {
     let sandbox = with_doubled();
     sandbox.write("layercake.yaml", "rules: {require-reason: true}\n");
     let ran = sandbox.run(&["lint", "--add-ignore"]);
     assert_eq!((ran.code, &*ran.stdout), (2, ""), "{ran:?}");
-    assert!(ran.stderr.contains("has to give a reason\n  help: write it"), "{ran:?}");
+    assert!(
+        ran.stderr
+            .contains("every ignore comment needs a reason in this repository\n  help: pass it"),
+        "{ran:?}"
+    );
     assert_eq!(
         fs::read_to_string(sandbox.path("global/doubled.yaml")).unwrap(),
         doubled("doubled")
@@ -741,7 +745,7 @@ fn a_comment_that_has_to_give_a_reason_is_not_written_without_one() {
 }
 
 #[test]
-fn a_storage_policy_is_mended_and_nothing_else() {
+fn fix_changes_only_the_storage_policy() {
     let sandbox = Sandbox::with_sites();
     let secret = |policy: &str| {
         document("password", "site", "hunter-2-hunter")
@@ -768,7 +772,7 @@ fn a_storage_policy_is_mended_and_nothing_else() {
             assert_eq!(fs::read_to_string(&path).unwrap(), styled(after));
         }
     }
-    // Without being asked for it does nothing: the rule is off.
+    // Unless selected it does nothing: the rule is off by default.
     sandbox.write("site/lab/secrets/passphrases/password.yaml", secret("cleartext"));
     assert_eq!(sandbox.run(&["lint", "--fix"]).stderr, "fixed 0 findings in 0 files\n");
 }
@@ -795,7 +799,7 @@ fn statistics_count_by_rule() {
 }
 
 #[test]
-fn what_comments_say_in_secrets_is_not_told() {
+fn comments_in_secrets_are_not_shown() {
     let sandbox = Sandbox::with_sites();
     let secret = document("password", "site", "")
         .replace("cleartext", "encrypted")

@@ -1,4 +1,4 @@
-//! A run that is interrupted ends by the signal, and leaves nothing half done.
+//! An interrupted run ends by the signal, and leaves no partial files.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use super::{Sandbox, document};
 
-/// What says nothing of how long it took.
+/// Formats whose reports do not contain the duration of the run.
 const FORMATS: [&str; 6] = ["github", "gitlab", "html", "junit", "markdown", "sarif"];
 const BEFORE: &str = "what was there before\n";
 
 #[test]
-fn an_interrupted_run_leaves_what_was_there() {
+fn interrupted_run_keeps_existing_files() {
     let sandbox = with_many_documents();
-    let (whole, reports) = a_whole_run(&sandbox);
+    let (whole, reports) = complete_run(&sandbox);
     let signals = [("INT", 2), ("TERM", 15), ("HUP", 1)];
     let mut ended = 0;
     for (step, (name, number)) in (2..=32).zip(signals.iter().cycle()) {
@@ -23,7 +23,7 @@ fn an_interrupted_run_leaves_what_was_there() {
             sandbox.write(&format!("out/{format}"), BEFORE);
         }
         let mut child = start(sandbox.command(&[]));
-        // All over the run, and some after it.
+        // At points all over the run, and some after its end.
         sleep(whole * step / 30);
         send(name, &child);
         let status = child.wait().unwrap();
@@ -39,12 +39,12 @@ fn an_interrupted_run_leaves_what_was_there() {
     assert!(ended > 0, "no run was long enough to be interrupted");
 }
 
-/// As `nohup` and a shell's `&` have it.
+/// As set by `nohup` and a shell's `&`.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_signal_that_is_ignored_ends_no_run() {
+fn ignored_signal_does_not_end_a_run() {
     let sandbox = with_many_documents();
-    let (whole, reports) = a_whole_run(&sandbox);
+    let (whole, reports) = complete_run(&sandbox);
     for (step, name) in (1..=8).zip(["INT", "HUP"].iter().cycle()) {
         let mut child = start(ignoring_signals(&sandbox));
         sleep(whole * step / 8);
@@ -57,7 +57,7 @@ fn a_signal_that_is_ignored_ends_no_run() {
     }
 }
 
-/// Sites that take a while, and a folder for their reports.
+/// Sites that take a while to render, and a folder for their reports.
 fn with_many_documents() -> Sandbox {
     let sandbox = Sandbox::with_sites();
     for number in 0..300 {
@@ -82,15 +82,15 @@ fn send(signal: &str, child: &Child) {
     assert!(sent.unwrap().success());
 }
 
-/// A run of all formats, by a program that is given what follows its name.
+/// Starts a run that writes every format; its arguments are appended to `command`.
 fn start(mut command: Command) -> Child {
     command.args(["lint", "--fix"]);
     command.args(FORMATS.iter().flat_map(|format| ["-o".into(), format!("{format}=out/{format}")]));
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// How long a run takes, and what it writes.
-fn a_whole_run(sandbox: &Sandbox) -> (Duration, Vec<String>) {
+/// Duration of a complete run, and its reports.
+fn complete_run(sandbox: &Sandbox) -> (Duration, Vec<String>) {
     let began = Instant::now();
     assert!(start(sandbox.command(&[])).wait().unwrap().success());
     let whole = began.elapsed();
@@ -98,7 +98,7 @@ fn a_whole_run(sandbox: &Sandbox) -> (Duration, Vec<String>) {
     (whole, FORMATS.map(read).to_vec())
 }
 
-/// What is in the folder of the reports.
+/// Names in the folder of the reports.
 fn names(sandbox: &Sandbox) -> Vec<String> {
     let entries = fs::read_dir(sandbox.path("out")).unwrap();
     let mut names: Vec<String> =

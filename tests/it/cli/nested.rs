@@ -1,5 +1,5 @@
-//! Repositories inside of the one that is read: submodules, and clones that git does not
-//! track. What they hold is not read, and that is never taken for "unchanged".
+//! Repositories inside the one that is read: submodules, and clones that git does not track. Their
+//! content is not read, and never counts as unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -47,7 +47,7 @@ fn check_out_earlier(sandbox: &Sandbox, path: &str) {
     sandbox.git(&["-C", path, "checkout", "--quiet", "HEAD~1"]);
 }
 
-/// The repositories that `lint` reports as not read, with the message.
+/// Repositories that `lint` reports as not read, each with its message.
 fn unread(sandbox: &Sandbox, arguments: &[&str]) -> BTreeMap<String, String> {
     let findings = sandbox.findings(arguments);
     let unread = findings.iter().filter(|finding| finding["rule"] == "unread-file");
@@ -61,21 +61,21 @@ fn compared(sandbox: &Sandbox, sides: &[&str]) -> Json {
     ran.json()
 }
 
-/// The files of the edits of unknown content.
+/// Files of the edits with unknown content.
 fn unknown(report: &Json) -> BTreeSet<String> {
     let edits = report["edits"].as_array().unwrap().iter().filter(|edit| edit["kind"] == "file");
     edits.map(|edit| edit["document"]["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The sites with outputs, by the status of these.
+/// Sites with outputs, each with the status of these.
 fn statuses(report: &Json) -> BTreeSet<(String, String)> {
     let outputs = report["outputs"].as_array().unwrap().iter();
     let text = |it: &Json| it.as_str().unwrap_or_default().to_owned();
     outputs.map(|it| (text(&it["site"]), text(&it["status"]))).collect()
 }
 
-/// The only edit between these sides is one of unknown content at `path`: all outputs of the
-/// `sites` are not comparable, others did not change, and a proof fails.
+/// Asserts that the only edit is one of unknown content at `path`, that all outputs of `sites` are
+/// not comparable and no others changed, and that a proof fails.
 #[track_caller]
 fn assert_unknown(sandbox: &Sandbox, sides: &[&str], path: &str, sites: &[&str]) {
     let report = compared(sandbox, sides);
@@ -106,9 +106,9 @@ fn remove(path: &Path) {
     fs::remove_dir_all(path).unwrap();
 }
 
-/// Wherever it is below the layers, and whichever side is read.
+/// Covers every place below the layers, and both sides.
 #[test]
-fn a_nested_repository_with_documents_is_reported() {
+fn nested_repository_with_documents_is_reported() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     let inner = Inner::with_documents();
@@ -142,7 +142,7 @@ fn a_nested_repository_with_documents_is_reported() {
 
 /// A submodule that is checked out shows that it holds no documents.
 #[test]
-fn a_submodule_without_documents_is_not_reported() {
+fn submodule_without_documents_is_not_reported() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     let inner = Inner::with(&[("README.md", "text\n"), ("tools/a.yaml", "a: 1\n")]);
@@ -158,13 +158,13 @@ fn a_submodule_without_documents_is_not_reported() {
     assert_unchanged(&sandbox, &["--staged"]);
 
     sandbox.git(&["submodule", "deinit", "--quiet", "--force", "site/lab/module"]);
-    assert_eq!(unread(&sandbox, &[]).len(), 1, "what it holds is not known");
+    assert_eq!(unread(&sandbox, &[]).len(), 1, "its content is unknown");
     sandbox.git(&["clone", "--quiet", &inner.url(), "site/prod/copy"]);
     assert_eq!(unread(&sandbox, &[]).len(), 2, "a clone that git does not track");
 }
 
 #[test]
-fn a_changed_submodule_is_an_edit_of_unknown_content() {
+fn changed_submodule_is_an_edit_of_unknown_content() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     let inner = Inner::with_documents();
@@ -192,7 +192,7 @@ fn a_changed_submodule_is_an_edit_of_unknown_content() {
     assert_unknown(&sandbox, &["--since", "HEAD"], "site/lab/module", &["lab"]);
 }
 
-/// As git says: `modified content`.
+/// git reports it as `modified content`.
 #[test]
 fn files_edited_in_a_submodule_are_an_edit_of_it() {
     let sandbox = Sandbox::with_sites();
@@ -217,9 +217,9 @@ fn files_edited_in_a_submodule_are_an_edit_of_it() {
     assert_unknown(&sandbox, &["--since", "HEAD"], "global/module", &["lab", "prod"]);
 }
 
-/// Files that the configuration gives to cloud-init may be in a submodule, too.
+/// Files that the configuration passes to cloud-init may be in a submodule, too.
 #[test]
-fn a_submodule_in_place_of_parts_is_an_edit_of_unknown_content() {
+fn submodule_in_place_of_parts_is_an_edit_of_unknown_content() {
     let part = "#cloud-config\npackages: [a]\n";
     let sandbox = Sandbox::with_sites();
     let configuration = "cloud-config:\n  - name: genesis\n    parts: [cloud/parts/*]\n";
@@ -238,16 +238,16 @@ fn a_submodule_in_place_of_parts_is_an_edit_of_unknown_content() {
     check_out_earlier(&sandbox, "cloud");
     check_out_earlier(&sandbox, "other");
     assert_unknown(&sandbox, &["--since", "HEAD"], "cloud", &["lab", "prod"]);
-    let message = "a git submodule in place of files of cloud-init is not read".to_owned();
+    let message = "a git submodule among the cloud-init files is not read".to_owned();
     assert_eq!(unread(&sandbox, &[]), BTreeMap::from([("cloud".to_owned(), message)]));
     sandbox.git(&["submodule", "deinit", "--quiet", "--force", "--all"]);
     assert_eq!(unread(&sandbox, &[]).len(), 1, "a glob cannot match below `other`");
 }
 
-/// No commit has what such a link leads to, so that it is another one with the submodule.
+/// The target of such a link is in no commit, so the link changes with the submodule.
 #[cfg(unix)]
 #[test]
-fn a_link_into_a_submodule_changes_with_it() {
+fn link_into_a_submodule_changes_with_it() {
     let sandbox = Sandbox::with_sites();
     Inner::with_documents().add_to(&sandbox, "modules/inner");
     let link = sandbox.path("site/lab/link.yaml");
@@ -261,10 +261,9 @@ fn a_link_into_a_submodule_changes_with_it() {
     assert_unchanged(&sandbox, &["--since", "HEAD"]);
 }
 
-/// The folder of a site, of a type or of all of them, as files on one side and as a repository
-/// on the other.
+/// The folder of a site, of a type or of all sites: files on one side, a repository on the other.
 #[test]
-fn a_layer_folder_that_becomes_a_submodule_is_not_comparable() {
+fn layer_folder_that_becomes_a_submodule_is_not_comparable() {
     for (path, sites) in [
         ("site/lab", &["lab"][..]),
         ("type/small", &["lab", "prod"]),
@@ -284,9 +283,9 @@ fn a_layer_folder_that_becomes_a_submodule_is_not_comparable() {
     }
 }
 
-/// All of the site repository is in a folder that becomes a submodule.
+/// The whole site repository is in a folder that becomes a submodule.
 #[test]
-fn a_site_repository_that_becomes_a_submodule_is_not_comparable() {
+fn site_repository_that_becomes_a_submodule_is_not_comparable() {
     let sandbox = Sandbox::with_sites();
     fs::create_dir(sandbox.path("deploy")).unwrap();
     for folder in ["site", "type", "global"] {
@@ -309,7 +308,7 @@ fn a_site_repository_that_becomes_a_submodule_is_not_comparable() {
 }
 
 #[test]
-fn a_renamed_submodule_is_two_edits_of_unknown_content() {
+fn renamed_submodule_is_two_edits_of_unknown_content() {
     let sandbox = Sandbox::with_sites();
     Inner::with_documents().add_to(&sandbox, "site/lab/module");
     sandbox.commit();
@@ -325,9 +324,9 @@ fn a_renamed_submodule_is_two_edits_of_unknown_content() {
     }
 }
 
-/// A clone that git does not track is on no side but the working tree.
+/// A clone that git does not track is only in the working tree.
 #[test]
-fn a_clone_that_git_does_not_track_is_an_edit_of_unknown_content() {
+fn untracked_clone_is_an_edit_of_unknown_content() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     let inner = Inner::with_documents();
@@ -338,13 +337,13 @@ fn a_clone_that_git_does_not_track_is_an_edit_of_unknown_content() {
     assert_eq!(ran.code, 1, "{ran:?}");
     remove(&sandbox.path("site/lab/copy/.git"));
     let report = compared(&sandbox, &["--since", "HEAD"]);
-    assert_eq!(unknown(&report), BTreeSet::new(), "its files are files as others");
+    assert_eq!(unknown(&report), BTreeSet::new(), "its files are compared like others");
     assert_eq!(report["edits"].as_array().unwrap().len(), 1, "{report}");
 }
 
-/// git goes on comparing files that it tracks, whichever repository they seem to be in.
+/// git keeps comparing files that it tracks, even if they are inside another repository.
 #[test]
-fn files_that_the_outer_repository_tracks_are_compared_in_a_nested_one() {
+fn files_tracked_by_the_outer_repository_are_compared_in_a_nested_one() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     sandbox.git(&["init", "--quiet", "site/lab"]);

@@ -1,5 +1,5 @@
-//! `--with-origin` names the line that wrote each value: the values of these
-//! documents are words, each on one line of the file that it comes from.
+//! `--with-origin` names the line that wrote each value. The values here are words, each on one
+//! line of its source file.
 
 use super::{POLICY, Sandbox};
 

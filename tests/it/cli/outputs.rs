@@ -1,4 +1,4 @@
-//! Reports that go to files, several of one run.
+//! Reports written to files, several in one run.
 
 use std::fs;
 
@@ -19,14 +19,14 @@ fn one_run_can_write_several_reports() {
     assert_eq!(without_timing(&json), sandbox.run(&["lint", "-o", "json"]).stdout);
     let full = fs::read_to_string(sandbox.path("full.txt")).unwrap();
     assert!(full.contains("error[missing-source]") && full.starts_with("FAIL  1 error: "));
-    // All to files: nothing is left to print.
+    // All go to files: nothing is printed.
     let ran = sandbox.run(&["lint", "-o", "concise=a.txt", "--color", "always"]);
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (1, "", ""));
     assert!(!fs::read_to_string(sandbox.path("a.txt")).unwrap().contains('\x1b'));
 }
 
 #[test]
-fn a_report_replaces_the_one_before_and_leaves_nothing_beside_it() {
+fn report_replaces_the_previous_one_without_leftovers() {
     let sandbox = Sandbox::with_sites();
     fs::create_dir(sandbox.beside("out")).unwrap();
     let report = sandbox.beside("out/report.json");
@@ -41,7 +41,7 @@ fn a_report_replaces_the_one_before_and_leaves_nothing_beside_it() {
 }
 
 #[test]
-fn files_are_found_from_the_folder_that_is_worked_in() {
+fn output_paths_are_relative_to_the_current_folder() {
     let sandbox = Sandbox::with_sites();
     let above = sandbox.beside(".");
     let ran = sandbox.run_in(&above, &["lint", "-C", "repository", "-o", "json=here.json"]);
@@ -50,25 +50,25 @@ fn files_are_found_from_the_folder_that_is_worked_in() {
 }
 
 #[test]
-fn outputs_that_run_into_each_other_are_usage_errors() {
+fn conflicting_outputs_are_usage_errors() {
     let sandbox = Sandbox::with_sites();
     for (arguments, said) in [
-        (&["-o", "full", "-o", "json"][..], "only one report can go to standard output"),
-        (&["-o", "json=a", "-o", "full=a"], "two reports cannot both go to `a`"),
-        (&["-o", "json="], "there is no file behind `=`"),
-        (&["-o", "nosuch=a"], "there are full, concise, json"),
-        (&["-o", "nosuch"], "there are full, concise, json"),
+        (&["-o", "full", "-o", "json"][..], "only one report can be written to standard output"),
+        (&["-o", "json=a", "-o", "full=a"], "cannot write two reports to `a`"),
+        (&["-o", "json="], "missing file name after `=`"),
+        (&["-o", "nosuch=a"], "expected one of full, concise, json"),
+        (&["-o", "nosuch"], "expected one of full, concise, json"),
     ] {
         let ran = sandbox.run(&[&["lint"], arguments].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
         assert!(ran.stderr.contains(said), "{}", ran.stderr);
-        assert!(!sandbox.path("a").exists(), "nothing is written before that is clear");
+        assert!(!sandbox.path("a").exists(), "nothing is written before the check");
     }
 }
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_plain_file_is_not_written() {
+fn special_files_are_not_written() {
     let sandbox = Sandbox::with_sites();
     let elsewhere = sandbox.beside("elsewhere");
     fs::write(&elsewhere, "precious").unwrap();
@@ -78,9 +78,9 @@ fn what_is_no_plain_file_is_not_written() {
         ("link", "`./link` is a symbolic link"),
         ("dangling", "`./dangling` is a symbolic link"),
         ("site", "`./site` is a folder"),
-        ("/dev/null", "`/dev/null` is no plain file"),
-        ("no/such/folder", "`./no/such/folder` cannot be written"),
-        ("global/policy.yaml/file", "`./global/policy.yaml/file` cannot be written"),
+        ("/dev/null", "`/dev/null` is not a regular file"),
+        ("no/such/folder", "cannot write `./no/such/folder`"),
+        ("global/policy.yaml/file", "cannot write `./global/policy.yaml/file`"),
     ] {
         let ran = sandbox.run(&["lint", "-o", &format!("json={file}")]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{file}");
@@ -92,7 +92,7 @@ fn what_is_no_plain_file_is_not_written() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_is_replaced_keeps_who_may_read_it() {
+fn replaced_file_keeps_its_permissions() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = Sandbox::with_sites();
     sandbox.write("report.txt", "before");

@@ -1,10 +1,9 @@
-//! `explain-value`, `impact` and `graph`: what they print, to the line.
+//! Output of `explain-value`, `impact` and `graph`, line by line.
 
 use super::{POLICY, Sandbox, definition, document};
 
-/// A value of the global layer that goes to three sites: `lab` inherits it
-/// through a replacement of its type, `prod` from the global layer, `own` sets
-/// it again.
+/// A value of the global layer in three sites: `lab` inherits it through a replacement of its
+/// type, `prod` inherits it from the global layer, `own` overrides it.
 fn repository() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("global/policy.yaml", POLICY);
@@ -52,7 +51,7 @@ fn tag_of(site: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_value_is_explained_from_its_text_on() {
+fn value_is_explained_from_its_source_text() {
     let ran = repository().run(&tag_of("lab"));
     assert_eq!((ran.code, &*ran.stderr), (0, ""), "{ran:?}");
     assert_eq!(
@@ -60,7 +59,7 @@ fn a_value_is_explained_from_its_text_on() {
         "one
 set at global/versions.yaml:11
 
- #  layer   document  step, and where
+ #  layer   document  step and location
  1  global  versions  literal
             global/versions.yaml:11
  2  global  chart     substitution .image into .values.image
@@ -76,7 +75,7 @@ to change it everywhere    set it in #1 (reaches 4 outputs in 2 sites; own is sh
 }
 
 #[test]
-fn what_lost_stands_before_what_won() {
+fn overridden_values_are_listed_before_the_winner() {
     let arguments = ["explain-value", "own", "example/Any/v1", "versions", "/image/api"];
     let ran = repository().run(&arguments);
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -85,7 +84,7 @@ fn what_lost_stands_before_what_won() {
         "two
 set at site/own/versions.yaml:13
 
- #  layer   document  step, and where
+ #  layer   document  step and location
  1  global  versions  literal, LOST
             global/versions.yaml:11
  2  site    versions  replaces #1, parent versions, action merge ., own value, WINS
@@ -115,7 +114,7 @@ two
 }
 
 #[test]
-fn a_line_tells_where_it_stops() {
+fn why_not_names_the_place_where_a_line_stops() {
     let sandbox = repository();
     let why_not = |site: &str| {
         let mut arguments = tag_of(site);
@@ -126,30 +125,30 @@ fn a_line_tells_where_it_stops() {
         why_not("own"),
         "\
 .image.api of example/Any/v1 versions
-written at global/versions.yaml:11
+set at global/versions.yaml:11
 
- #  layer   document  step, and where
+ #  layer   document  step and location
  1  global  versions  own data .image.api
             global/versions.yaml:11
 
-it does not reach the value
+does not reach the value
   set again in versions (site)
       site/own/versions.yaml:13
 "
     );
-    assert!(why_not("lab").ends_with("it reaches the value\n"));
+    assert!(why_not("lab").ends_with("\nreaches the value\n"));
 }
 
 #[test]
-fn a_container_names_the_writers_of_its_leaves() {
+fn container_names_the_writers_of_its_leaves() {
     let ran = repository().run(&["explain-value", "lab", TAG[1], TAG[2], ".values"]);
-    let told = "this is a mapping or list; what is in it was written at
+    let expected = "the value is a mapping or list; its parts are set at
   .values.tag
       global/chart.yaml:13  (chart)
   .values.image.api
       global/versions.yaml:11  (versions)
 ";
-    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    assert!(ran.stdout.contains(expected), "{}", ran.stdout);
 }
 
 #[test]
@@ -167,24 +166,24 @@ fn near_misses_are_named() {
         (["lab", TAG[1], TAG[2], ".values.imgae.api"], ".values.image.api"),
         (["lab", TAG[1], TAG[2], "/values/imgae/api"], ".values.image.api"),
     ] {
-        let told = help(arguments);
-        assert!(told.contains(&format!("did you mean `{near}`?")), "{arguments:?}: {told}");
+        let printed = help(arguments);
+        assert!(printed.contains(&format!("did you mean `{near}`?")), "{arguments:?}: {printed}");
     }
     assert!(help(["nowhere", TAG[1], TAG[2], TAG[3]]).contains("the sites are: lab, own, prod"));
-    assert!(help(["lab", TAG[1], TAG[2], ".values["]).contains("is no path"));
+    assert!(help(["lab", TAG[1], TAG[2], ".values["]).contains("is not a valid path"));
 }
 
 #[test]
-fn sites_are_asked_for_one_way() {
+fn site_argument_excludes_all_sites() {
     let sandbox = repository();
     let both = sandbox.run(&[TAG[0], "--all-sites", "lab", TAG[1], TAG[2], TAG[3]]);
-    assert!(both.code == 2 && both.stderr.contains("goes without a site"), "{both:?}");
+    assert!(both.code == 2 && both.stderr.contains("unexpected argument SITE"), "{both:?}");
     let neither = sandbox.run(&TAG);
-    assert!(neither.code == 2 && neither.stderr.contains("which site"), "{neither:?}");
+    assert!(neither.code == 2 && neither.stderr.contains("pass a site name"), "{neither:?}");
 }
 
 #[test]
-fn a_revision_and_a_set_are_explained() {
+fn revision_and_set_are_explained() {
     let sandbox = repository();
     sandbox.commit();
     sandbox.write("global/versions.yaml", document("versions", "global", "{}"));
@@ -197,7 +196,7 @@ fn a_revision_and_a_set_are_explained() {
 }
 
 #[test]
-fn the_way_is_told_to_programs() {
+fn provenance_is_available_as_json() {
     let mut arguments = tag_of("own");
     arguments.extend(["--format", "json"]);
     let json = repository().run(&arguments).json();
@@ -217,7 +216,7 @@ fn the_way_is_told_to_programs() {
 }
 
 #[test]
-fn a_line_reaches_outputs_and_stops() {
+fn impact_lists_reached_outputs_and_shields() {
     let ran = repository().run(&["impact", "global/versions.yaml:11"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(
@@ -246,9 +245,9 @@ shielded
     );
 }
 
-/// A document between the text and the substitution can set the value too.
+/// A document between the source text and the substitution can set the value too.
 #[test]
-fn documents_of_the_chain_of_a_source_can_set_the_value() {
+fn documents_in_the_chain_of_a_source_can_set_the_value() {
     let sandbox = repository();
     let own = std::fs::read_to_string(sandbox.path("site/own/versions.yaml")).unwrap();
     sandbox.write("site/lab/versions.yaml", own.replace("{image: {api: two}}", "{}"));
@@ -278,7 +277,7 @@ fn documents_of_the_chain_of_a_source_can_set_the_value() {
             "everywhere set it in #1 (reaches 6 outputs in 3 sites)",
         ]
     );
-    // Each of them does set it.
+    // Setting it in each of them has an effect.
     for (file, value) in [
         ("type/small/chart.yaml", "{values: {image: {api: new}}}"),
         ("site/lab/versions.yaml", "{image: {api: new}}"),
@@ -311,13 +310,13 @@ fn missing_arguments_are_named() {
     ] {
         let ran = sandbox.run(&[&["explain-value"], arguments].concat());
         assert_eq!((ran.code, &*ran.stdout), (2, ""), "{arguments:?}: {ran:?}");
-        let told = format!("error: missing {missing}\n");
-        assert!(ran.stderr.starts_with(&told), "{arguments:?}: {ran:?}");
+        let error = format!("error: missing {missing}\n");
+        assert!(ran.stderr.starts_with(&error), "{arguments:?}: {ran:?}");
     }
 }
 
 #[test]
-fn schema_may_be_left_out_where_the_name_is_unique() {
+fn schema_may_be_omitted_if_the_name_is_unique() {
     let sandbox = repository();
     let short = |arguments: &[&str]| sandbox.run(&[&["explain-value"], arguments].concat());
     assert_eq!(short(&["lab", "chart", TAG[3]]), sandbox.run(&tag_of("lab")));
@@ -346,7 +345,7 @@ fn schema_may_be_left_out_where_the_name_is_unique() {
     assert_eq!(short(&["prod", "chart", TAG[3]]).code, 0);
 }
 
-/// Other verbs print first lines of documents, and lint prints any.
+/// Other verbs print only the first lines of documents; `lint` prints any line.
 #[test]
 fn every_line_of_a_document_has_an_impact() {
     let sandbox = repository();
@@ -369,7 +368,7 @@ fn every_line_of_a_document_has_an_impact() {
             assert_eq!((ran.code, &*ran.stderr), (0, ""), "{file}:{line}: {ran:?}");
         }
     }
-    let told =
+    let impact =
         |line: usize| sandbox.run(&["impact", &format!("site/lab/noted.yaml:{line}")]).stdout;
     for (line, what, reached) in [
         (1, "a comment of", 0),
@@ -386,17 +385,17 @@ fn every_line_of_a_document_has_an_impact() {
         (17, "a mark between documents of", 0),
     ] {
         let output = if reached == 1 { "output" } else { "outputs" };
-        let told = told(line);
+        let printed = impact(line);
         let expected =
             format!("reaches {reached} {output}{}\n", if reached == 1 { " in lab" } else { "" });
-        assert!(told.contains(what) && told.contains(&expected), "{line}: {told}");
+        assert!(printed.contains(what) && printed.contains(&expected), "{line}: {printed}");
     }
 }
 
-/// A comparison after the edit finds what was foretold: all of it, unless a reader takes a value
-/// that stays the same.
+/// A comparison after the edit finds everything that `impact` predicted, except where a reader
+/// takes a value that stays the same.
 #[test]
-fn changed_labels_and_parents_reach_what_is_replaced_no_longer() {
+fn changed_labels_and_parents_reach_documents_that_are_no_longer_replaced() {
     let sandbox = repository();
     sandbox.commit();
     for (file, line, before, after, foretold, found) in [
@@ -414,16 +413,16 @@ fn changed_labels_and_parents_reach_what_is_replaced_no_longer() {
         assert!(ran.stdout.contains(&expected), "{file}:{line}: {expected}: {}", ran.stdout);
         sandbox.git(&["checkout", "--quiet", "."]);
     }
-    let told = sandbox.run(&["impact", "global/chart.yaml:6"]).stdout;
+    let printed = sandbox.run(&["impact", "global/chart.yaml:6"]).stdout;
     let returning = "  example/Any/v1 chart\n    no longer replaced by chart (type)\n    in lab\n";
-    assert!(told.contains(returning), "{told}");
+    assert!(printed.contains(returning), "{printed}");
 }
 
 #[test]
 fn lines_of_actions_and_substitutions_name_the_paths_that_they_write() {
     let sandbox = repository();
-    let told = |place: &str| sandbox.run(&["impact", place]).stdout;
-    let substitution = told("global/chart.yaml:10");
+    let impact = |place: &str| sandbox.run(&["impact", place]).stdout;
+    let substitution = impact("global/chart.yaml:10");
     let head = "  a substitution of example/Any/v1 chart (global), writes .values.image\n";
     assert!(substitution.contains(head), "{substitution}");
     assert!(
@@ -431,14 +430,14 @@ fn lines_of_actions_and_substitutions_name_the_paths_that_they_write() {
         "{substitution}"
     );
     assert!(substitution.contains("reaches 3 outputs in all 3 sites"), "{substitution}");
-    let action = told("type/small/chart.yaml:12");
+    let action = impact("type/small/chart.yaml:12");
     assert!(action.contains("  an action of example/Any/v1 chart (type), writes .\n"), "{action}");
     let json = sandbox.run(&["impact", "global/chart.yaml:10", "-o", "json"]).json();
     assert_eq!(json["texts"][0]["writes"], serde_json::json!([".values.image"]));
 }
 
 #[test]
-fn a_line_that_steers_is_named() {
+fn impact_names_a_line_that_steers() {
     let sandbox = repository();
     let steered = |place: &str| sandbox.run(&["impact", place]).stdout;
     for (place, what) in [
@@ -449,8 +448,11 @@ fn a_line_that_steers_is_named() {
         ("global/chart.yaml:6", "a label of"),
         ("global/chart.yaml:5", "its name of"),
     ] {
-        let told = steered(place);
-        assert!(told.contains(what) && told.contains("a line that steers"), "{place}: {told}");
+        let printed = steered(place);
+        assert!(
+            printed.contains(what) && printed.contains("this line controls rendering"),
+            "{place}: {printed}"
+        );
     }
     let whole = steered("global/versions.yaml");
     assert!(
@@ -460,14 +462,14 @@ fn a_line_that_steers_is_named() {
 }
 
 #[test]
-fn a_place_without_text_is_refused() {
+fn impact_of_a_place_without_text_is_refused() {
     let sandbox = repository();
     sandbox.write("README.md", "# nothing\n");
     for (place, words) in [
-        ("global/versions.yaml:0", "names no line"),
-        ("global/versions.yaml:99", "nothing of a document stands at"),
+        ("global/versions.yaml:0", "invalid line in"),
+        ("global/versions.yaml:99", "no document at"),
         ("README.md", "no site reads"),
-        ("gone.yaml:1", "cannot be found"),
+        ("gone.yaml:1", "`gone.yaml` not found"),
     ] {
         let ran = sandbox.run(&["impact", place]);
         assert!(ran.code == 2 && ran.stderr.contains(words), "{place}: {ran:?}");
@@ -475,7 +477,7 @@ fn a_place_without_text_is_refused() {
 }
 
 #[test]
-fn the_graph_is_a_tree_for_people() {
+fn graph_is_printed_as_a_tree() {
     let ran = repository().run(&["graph", "--site", "lab"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let tree = "lab
@@ -494,9 +496,9 @@ fn the_graph_is_a_tree_for_people() {
     assert_eq!(ran.stdout.split("  pegleg/").next().unwrap(), tree);
 }
 
-/// The documents of a file, what they are made of, and what is made of them.
+/// Documents of a file, with their sources and dependents.
 #[test]
-fn the_graph_of_a_file_is_what_hangs_on_it() {
+fn graph_of_a_file_shows_its_sources_and_dependents() {
     let sandbox = repository();
     sandbox.write("site/lab/beside.yaml", document("beside", "site", "{}"));
     let names = |file: &str| -> Vec<String> {
@@ -529,7 +531,7 @@ fn untrusted_names_are_quoted_in_graphs() {
 }
 
 #[test]
-fn edges_name_their_lines() {
+fn graph_edges_name_their_lines() {
     let json = repository().run(&["graph", "--site", "lab", "--format", "json"]).json();
     let site = &json["sites"][0];
     let edges: Vec<(String, String, String, i64)> = site["edges"]

@@ -1,4 +1,4 @@
-//! Files of further repositories, which settings, comments and the baseline know as `NAME:path`.
+//! Files of further repositories, written as `NAME:path` in settings, comments and the baseline.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use super::{POLICY, Sandbox, definition, document};
 
 const TWICE: &str = "{a: 1, a: 2}";
 
-/// A site whose layers are in a repository beside it, `base`, with a fault in a file that both
+/// A site whose layers are in the repository `base` beside it, with a fault in a file that both
 /// repositories have.
 fn two_repositories() -> Sandbox {
     let sandbox = Sandbox::new();
@@ -53,7 +53,7 @@ fn found(sandbox: &Sandbox) -> Vec<String> {
 }
 
 #[test]
-fn settings_for_paths_begin_with_the_name_of_the_repository() {
+fn path_settings_begin_with_the_name_of_the_repository() {
     let sandbox = two_repositories();
     let own = "global/twice.yaml duplicate-key warning";
     let further = "base:global/twice.yaml duplicate-key warning";
@@ -74,7 +74,7 @@ fn settings_for_paths_begin_with_the_name_of_the_repository() {
 }
 
 #[test]
-fn a_comment_in_a_further_repository_suppresses_findings() {
+fn comment_in_a_further_repository_suppresses_findings() {
     let sandbox = two_repositories();
     let comment = "  # layercake: ignore[duplicate-key] as in the manual\n";
     let text = document("twice", "global", TWICE).replace("data: {a", "data:\n  {a");
@@ -89,20 +89,20 @@ fn a_comment_in_a_further_repository_suppresses_findings() {
 }
 
 #[test]
-fn the_baseline_knows_files_of_further_repositories() {
+fn baseline_covers_files_of_further_repositories() {
     let sandbox = two_repositories();
     assert_eq!(sandbox.run(&with_base(&["baseline", "write"])).code, 0);
     let accepted = fs::read_to_string(sandbox.path(".layercake-baseline.json")).unwrap();
     assert!(accepted.contains("{\"file\":\"base:global/twice.yaml\","), "{accepted}");
     assert_eq!(found(&sandbox), [""; 0]);
-    // Another file of the same path is another one.
+    // A new file in that repository is not accepted.
     let other = document("other", "global", TWICE);
     fs::write(sandbox.beside("base/global/other.yaml"), other).unwrap();
     commit_base(&sandbox);
     assert_eq!(found(&sandbox), ["base:global/other.yaml duplicate-key warning"]);
 }
 
-/// What would change files there is left out, and said to be.
+/// Fixes and comments for files there are skipped, and reported as skipped.
 #[test]
 fn nothing_is_written_to_a_further_repository() {
     let sandbox = two_repositories();
@@ -115,7 +115,7 @@ fn nothing_is_written_to_a_further_repository() {
     let ran = sandbox.run(&with_base(&["lint", "--add-ignore=why", "--select", "all"]));
     assert_eq!(fs::read_to_string(&file).unwrap(), text, "{ran:?}");
     assert!(
-        ran.stderr.contains("base:global/twice.yaml:9: `unused-ignore` is not ignored"),
+        ran.stderr.contains("base:global/twice.yaml:9: cannot ignore `unused-ignore`"),
         "{ran:?}"
     );
 }

@@ -1,5 +1,5 @@
-//! What a change shows on one screen, whatever its size: lines of the terminal at 80 columns, bytes
-//! of the comment, and the cause first.
+//! A change fits on one screen whatever its size: lines of the terminal at 80 columns and bytes of
+//! the comment are bounded, and the cause comes first.
 
 use std::collections::BTreeMap;
 
@@ -15,29 +15,29 @@ pub struct Budget {
 
 pub const USUAL: Budget = Budget { lines: 40, comment: 8_000 };
 
-/// With errors, which are shown with the lines that they are about.
+/// With errors, which are shown with their source lines.
 pub const ERRORS: Budget = Budget { lines: 55, ..USUAL };
 
-/// What a command shows in every format.
+/// Output of a command in every format.
 pub struct Screens {
     ran: Ran,
     by_format: BTreeMap<&'static str, String>,
 }
 
 impl Screens {
-    /// Holds the budget, and that `cause` is in the first lines of terminal and comment.
+    /// Asserts the budget, and that `cause` is in the first lines of terminal and comment.
     #[track_caller]
     pub fn of(sandbox: &Sandbox, budget: &Budget, cause: &str) -> Self {
-        let screens = Self::told(sandbox, &["lint", "--since", "HEAD"], budget);
+        let screens = Self::of_command(sandbox, &["lint", "--since", "HEAD"], budget);
         let comment = &screens["comment"];
         let first: Vec<&str> = comment.lines().take(15).collect();
         assert!(first.join("\n").contains(cause), "`{cause}` comes too late:\n{comment}");
         screens
     }
 
-    /// What a command shows; holds the budget.
+    /// Output of a command; asserts the budget.
     #[track_caller]
-    pub fn told(sandbox: &Sandbox, command: &[&str], budget: &Budget) -> Self {
+    pub fn of_command(sandbox: &Sandbox, command: &[&str], budget: &Budget) -> Self {
         let folder = sandbox.beside("screens");
         std::fs::create_dir_all(&folder).unwrap();
         let outputs = formats().filter(|it| *it != "full");
@@ -65,7 +65,7 @@ impl Screens {
         serde_json::from_str(&self["json"]).unwrap()
     }
 
-    /// Each format has the figures of the report.
+    /// Asserts that each format has the totals of the report.
     fn assert_totals(&self) {
         let totals = self.json()["totals"].clone();
         let changed = totals["changed_outputs"].as_u64().unwrap();
@@ -99,7 +99,7 @@ impl std::ops::Index<&str> for Screens {
     }
 }
 
-/// A document of `global` that takes the value at `path` of `versions`.
+/// A document of `global` that substitutes the value at `path` of `versions`.
 fn reader(name: &str, path: &str) -> String {
     let substitutions = format!(
         "  substitutions:\n    - src: {{schema: example/Any/v1, name: versions, path: {path}}}\n      \
@@ -112,7 +112,7 @@ fn images(count: usize, tag: &str) -> String {
     (0..count).map(|at| format!("\n  image{at}: example.org/entrypoint:{tag}")).collect()
 }
 
-/// Sites of two types, in which documents take many images from one of `global`.
+/// Sites of two types whose documents substitute many images from one document of `global`.
 fn with_images(sites: usize, count: usize) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("global/policy.yaml", POLICY);
@@ -162,7 +162,7 @@ fn one_edit_in_a_thousand_sites_fits_a_screen() {
 }
 
 #[test]
-fn a_changed_action_says_what_it_removes() {
+fn changed_action_lists_what_it_removes() {
     let sandbox = Sandbox::with_sites();
     let values: String = (0..13).map(|at| format!("\n    key{at}: {{a: 1}}")).collect();
     let parent = document("parent", "global", &format!("\n  values:{values}"));
@@ -184,7 +184,7 @@ fn a_changed_action_says_what_it_removes() {
 }
 
 #[test]
-fn a_renamed_label_is_one_cause() {
+fn renamed_label_is_one_cause() {
     let sandbox = Sandbox::with_sites();
     let parent = |label: &str| {
         let labels = format!("  labels: {{of: {label}}}\n  storagePolicy");
@@ -209,7 +209,7 @@ fn a_renamed_label_is_one_cause() {
 }
 
 #[test]
-fn a_schema_that_breaks_many_documents_shows_the_first() {
+fn schema_that_breaks_many_documents_shows_the_first() {
     let sandbox = Sandbox::with_sites();
     let schema = |limit: usize| {
         format!(
@@ -235,7 +235,7 @@ fn a_schema_that_breaks_many_documents_shows_the_first() {
 }
 
 #[test]
-fn an_absent_source_is_one_error_with_all_places() {
+fn missing_source_is_one_error_with_all_places() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("global/versions.yaml", document("versions", "global", "{a: 1}"));
     let readers: String = (0..16).map(|at| reader(&format!("reader-{at}"), ".a")).collect();
@@ -250,15 +250,15 @@ fn an_absent_source_is_one_error_with_all_places() {
 }
 
 #[test]
-fn merge_conflicts_are_named_and_nothing_else_is_said_of_the_file() {
+fn merge_conflict_is_the_only_finding_of_its_file() {
     let sandbox = with_images(6, 48);
     let ours = document("versions", "global", &images(48, "1.0"));
     let conflict = "  image0: a\n=======\n  image0: b\n>>>>>>> other\n";
     let text = ours.replacen("  image0", &format!("<<<<<<< HEAD\n{conflict}  image0"), 1);
     sandbox.write("global/versions.yaml", text);
-    let screens = Screens::of(&sandbox, &USUAL, "a merge conflict");
+    let screens = Screens::of(&sandbox, &USUAL, "merge conflict");
     let full = &screens["full"];
-    assert!(full.starts_with("FAIL  1 new error: not YAML: a merge conflict\n"), "{full}");
+    assert!(full.starts_with("FAIL  1 new error: invalid YAML: merge conflict\n"), "{full}");
     assert!(full.contains("none of 6 sites can be deployed"), "{full}");
     assert_eq!(full.matches("error[").count(), 1, "{full}");
     assert_eq!(screens.json()["totals"]["by_status"]["removed"], 0);
@@ -268,7 +268,7 @@ fn merge_conflicts_are_named_and_nothing_else_is_said_of_the_file() {
 }
 
 #[test]
-fn a_new_site_is_one_row() {
+fn new_site_is_one_row() {
     let sandbox = with_images(6, 48);
     sandbox.write("site/harbor/site-definition.yaml", definition("harbor", ""));
     let owned: String =
@@ -284,7 +284,7 @@ fn a_new_site_is_one_row() {
 }
 
 #[test]
-fn a_removed_site_is_one_row() {
+fn removed_site_is_one_row() {
     let sandbox = with_images(6, 48);
     std::fs::remove_dir_all(sandbox.path("site/site-0003")).unwrap();
     let screens = Screens::of(&sandbox, &USUAL, "site site-0003 of type small removed");
@@ -295,12 +295,12 @@ fn a_removed_site_is_one_row() {
 }
 
 #[test]
-fn a_first_commit_is_the_present_state() {
+fn first_commit_is_reported_as_the_present_state() {
     let sandbox = with_images(6, 48);
     sandbox.git(&["checkout", "--quiet", "--orphan", "first"]);
-    let screens = Screens::told(&sandbox, &["lint", "--staged"], &USUAL);
+    let screens = Screens::of_command(&sandbox, &["lint", "--staged"], &USUAL);
     let full = &screens["full"];
-    let verdict = "PASS  nothing to compare with: the present state is checked";
+    let verdict = "PASS  no base to compare with: the current state is checked";
     assert!(full.starts_with(verdict), "{full}");
     let report = screens.json();
     for list in ["edits", "outputs", "groups"] {
@@ -310,7 +310,7 @@ fn a_first_commit_is_the_present_state() {
 }
 
 #[test]
-fn a_reordered_list_and_a_renamed_document_are_an_entry_each() {
+fn reordered_list_and_renamed_document_are_an_entry_each() {
     let sandbox = Sandbox::with_sites();
     let list = |names: [&str; 3]| {
         let items = names.map(|name| format!("\n    - {{name: {name}, value: 1}}"));
@@ -332,7 +332,7 @@ fn a_reordered_list_and_a_renamed_document_are_an_entry_each() {
 }
 
 #[test]
-fn a_pass_says_so_first_and_last() {
+fn passing_run_says_so_first_and_last() {
     let sandbox = with_images(2, 1);
     sandbox.write("global/versions.yaml", document("versions", "global", &images(1, "2.0")));
     let screens = Screens::of(&sandbox, &USUAL, "entrypoint:2.0");

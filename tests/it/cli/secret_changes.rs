@@ -1,7 +1,6 @@
-//! Canaries over comparisons: secrets that changed, came and went between two
-//! sides. That they changed is told, and no output of any verb depends on what
-//! they were or became: with other secrets of other lengths on both sides it
-//! is the same, byte for byte.
+//! Canaries in comparisons: secrets that changed, were added or were removed. The change is
+//! reported, but no output of any verb depends on the values: with other secrets of other lengths
+//! on both sides it is the same, byte for byte.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +12,7 @@ type Padding = [&'static str; 2];
 
 const LONG: &str = "a-good-deal-longer-than-the-other-one";
 
-/// To longer, to shorter, and to others of one length.
+/// Changes to a longer, to a shorter, and to equally long secrets.
 const PADDINGS: [Padding; 4] = [["q", LONG], [LONG, "q"], ["qwert", "asdfg"], ["x", "y"]];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,8 +21,8 @@ enum Faults {
     Some,
 }
 
-/// A repository with one commit, and a working tree in which every secret is
-/// another one, some are gone and some are new.
+/// A repository with one commit, and a working tree in which every secret differs, some are
+/// removed and some are added.
 fn repository([before, after]: Padding, faults: Faults) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("global/policy.yaml", POLICY);
@@ -58,7 +57,7 @@ fn listed(of: &Secrets, only: &str) -> String {
     passphrase("listed", &list)
 }
 
-/// Takes secrets into a list, in the midst of a text, and below a key.
+/// Substitutes secrets into a list, into the middle of a string, and below a key.
 fn reader() -> String {
     let text = document(
         "reader",
@@ -127,8 +126,7 @@ fn commands() -> Vec<Vec<&'static str>> {
     commands
 }
 
-/// What all commands print; what git calls the commit and its files, which it
-/// makes of their content, and the time aside.
+/// Output of all commands, without times and without the ids that git derives from content.
 fn all_runs(sandbox: &Sandbox) -> Vec<(String, Ran)> {
     let ids: Vec<String> = ["HEAD", "HEAD^{tree}"]
         .map(|revision| sandbox.git(&["rev-parse", revision]).trim().to_owned())
@@ -155,7 +153,7 @@ fn all_runs(sandbox: &Sandbox) -> Vec<(String, Ran)> {
 }
 
 #[test]
-fn no_comparison_holds_a_secret_or_depends_on_one() {
+fn comparisons_neither_contain_nor_depend_on_secrets() {
     for faults in [Faults::None, Faults::Some] {
         let all = PADDINGS.map(|padding| all_runs(&repository(padding, faults)));
         for (padding, runs) in PADDINGS.iter().zip(&all) {
@@ -173,10 +171,10 @@ fn no_comparison_holds_a_secret_or_depends_on_one() {
 }
 
 #[test]
-fn a_secret_that_changed_is_told_to_have() {
+fn changed_secret_is_reported_as_changed() {
     let sandbox = repository(PADDINGS[0], Faults::None);
     let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
-    let told: BTreeSet<(&str, &str)> = report["outputs"]
+    let statuses: BTreeSet<(&str, &str)> = report["outputs"]
         .as_array()
         .unwrap()
         .iter()
@@ -198,26 +196,27 @@ fn a_secret_that_changed_is_told_to_have() {
         "reader",
     ];
     for name in changed {
-        assert!(told.contains(&(name, "changed")), "{name}: {told:?}");
+        assert!(statuses.contains(&(name, "changed")), "{name}: {statuses:?}");
     }
-    assert!(told.contains(&("went", "removed")) && told.contains(&("came", "added")), "{told:?}");
+    assert!(statuses.contains(&("went", "removed")), "{statuses:?}");
+    assert!(statuses.contains(&("came", "added")), "{statuses:?}");
     assert_eq!(report["totals"]["unexplained"], 0);
     for change in report["groups"].as_array().unwrap() {
         for change in change["changes"].as_array().unwrap() {
-            // Of a document that came or went as a whole no value is listed.
+            // Values of a document that was added or removed as a whole are not listed.
             let is_listed = !(change["before"].is_null() && change["after"].is_null());
             assert!(!is_listed || change["after"]["hidden"] == true, "{change}");
         }
     }
     let path = ["explain-value", "lab", "example/Any/v1", "taker", ".url", "--since", "HEAD"];
-    let told = sandbox.run(&path).stdout;
-    assert_eq!(told.matches("(hidden: derived from deckhand/Passphrase/v1 kind)").count(), 2);
-    assert!(told.contains("made different by site/lab/secrets/kind.yaml:"), "{told}");
+    let printed = sandbox.run(&path).stdout;
+    assert_eq!(printed.matches("(hidden: derived from deckhand/Passphrase/v1 kind)").count(), 2);
+    assert!(printed.contains("changed by site/lab/secrets/kind.yaml:"), "{printed}");
 }
 
-/// The commands would prove little if they were refused.
+/// The commands would prove little if they failed.
 #[test]
-fn the_commands_are_answered() {
+fn commands_succeed() {
     let sandbox = repository(PADDINGS[0], Faults::None);
     for (arguments, ran) in all_runs(&sandbox) {
         let is_guess = arguments.contains("guessed") || arguments.contains("/0");
@@ -261,12 +260,12 @@ fn block(password: &str) -> String {
     format!("\n  user: admin\n  user: admin\n  password: {password}\n  port: 1\n")
 }
 
-/// A text with a password in it.
+/// A string with a password in it.
 fn url(password: &str) -> String {
     format!("{{url: 'mysql://u:{password}@db', port: 1}}")
 }
 
-/// A text of several lines with a password in it.
+/// A string of several lines with a password in it.
 fn conf(password: &str) -> String {
     format!("\n  user: a\n  user: a\n  conf: |\n    [db]\n    password = {password}\n    [log]\n")
 }
@@ -342,7 +341,7 @@ fn documents_that_become_secret() -> Vec<Hidden> {
     ]
 }
 
-/// A secret of another value comes in the place of the literal.
+/// Another secret replaces the literal.
 fn literals_that_are_replaced() -> Vec<Hidden> {
     const FROM_ACCOUNTS: &str = "{schema: example/Any/v1, name: accounts, path: .db.password}";
     let case = |name, base, head, more: Vec<(&'static str, String)>| {
@@ -406,7 +405,7 @@ fn literals_that_are_replaced() -> Vec<Hidden> {
 }
 
 #[test]
-fn a_literal_that_becomes_secret_is_hidden_on_the_base_side() {
+fn literal_that_becomes_secret_is_hidden_on_the_base_side() {
     let all = documents_that_become_secret().into_iter().chain(literals_that_are_replaced());
     for Hidden { name, base, head } in all {
         let sandbox = Sandbox::with_sites();
@@ -445,7 +444,7 @@ fn a_literal_that_becomes_secret_is_hidden_on_the_base_side() {
 
 /// A certificate and its key have one name and are in one file.
 #[test]
-fn a_public_document_beside_a_secret_one_of_its_name_is_shown() {
+fn public_document_beside_a_secret_one_of_its_name_is_shown() {
     let sandbox = Sandbox::with_sites();
     let of_kind = |kind: &str, policy: &str, data: &str| {
         let text = document("tls", "site", data).replace("cleartext", policy);
@@ -465,9 +464,9 @@ fn a_public_document_beside_a_secret_one_of_its_name_is_shown() {
     assert!(!shown.contains("sesame"), "{shown}");
 }
 
-/// What stays public in the head is no secret, and other values of an edited file are not either.
+/// Values that stay public in the head are not secret, nor are other values of an edited file.
 #[test]
-fn what_stays_public_is_shown_of_the_base() {
+fn values_that_stay_public_are_shown_for_the_base() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("site/lab/secrets/pw.yaml", secret("pw", "sesame"));
     sandbox.write("site/lab/chart.yaml", document("chart", "site", "{a: before, b: kept, c: x}"));
@@ -489,9 +488,10 @@ fn what_stays_public_is_shown_of_the_base() {
     assert_eq!(hidden, [".c"]);
 }
 
-/// That a secret is now public in a cleartext output is new, though its base is hidden as well.
+/// A secret that becomes public in a cleartext output is a new finding, even though its base value
+/// is hidden as well.
 #[test]
-fn a_secret_in_cleartext_output_is_new_where_its_source_becomes_secret() {
+fn secret_in_cleartext_output_is_new_if_its_source_becomes_secret() {
     let sandbox = Sandbox::with_sites();
     let source = document("source", "site", "{password: sesame}");
     sandbox.write("site/lab/source.yaml", &source);

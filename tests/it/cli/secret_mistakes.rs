@@ -1,5 +1,5 @@
-//! Secrets in documents with a mistake in them: nothing of what was not read as
-//! exactly what it should be is shown, nor does any output depend on it.
+//! Secrets in documents with a mistake: content that was not read exactly as expected is hidden,
+//! and no output depends on it.
 
 use super::{Ran, Sandbox, definition, document, formats};
 use crate::support::sample::is_thorough;
@@ -20,7 +20,7 @@ fn passphrase(data: &str) -> String {
     secret("deckhand/Passphrase/v1", "encrypted", data)
 }
 
-/// One of Pegleg's wrapped documents.
+/// A document in Pegleg's wrapper.
 fn wrapped(policy: &str, more: &str, data: &str) -> String {
     format!(
         "---\nschema: pegleg/PeglegManagedDocument/v1\nmetadata:\n  schema: \
@@ -32,8 +32,8 @@ fn wrapped(policy: &str, more: &str, data: &str) -> String {
     )
 }
 
-/// Everything that a repository with these files says of them, alone and compared with
-/// one in which the files at the same paths hold `before`.
+/// All outputs for a repository with these files, alone and compared with one in which the same
+/// paths hold `before`.
 fn all_outputs(before: &[(String, String)], after: &[(String, String)]) -> Vec<(String, Ran)> {
     let sandbox = Sandbox::with_sites();
     sandbox.write("site/lab/reader.yaml", reader());
@@ -82,7 +82,7 @@ fn all_outputs(before: &[(String, String)], after: &[(String, String)]) -> Vec<(
     outputs
 }
 
-/// An output without times, and without what git makes of the content of files.
+/// An output without times, and without the ids that git derives from content.
 fn stable(text: &str, ids: &[String]) -> String {
     let mut text = text.to_owned();
     for id in ids {
@@ -97,7 +97,7 @@ fn stable(text: &str, ids: &[String]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A document that takes secrets.
+/// A document that substitutes secrets.
 fn reader() -> String {
     let substitutions = "  substitutions:\n  - src: {schema: deckhand/Passphrase/v1, name: p, \
                          path: .}\n    dest: {path: .url, pattern: PASS}\n  - src: {schema: \
@@ -106,7 +106,7 @@ fn reader() -> String {
     text.replace("\ndata:", &format!("\n{substitutions}data:"))
 }
 
-/// That no output holds a secret, and that all are the same with either.
+/// Asserts that no output holds a secret, and that outputs are the same with either one.
 #[track_caller]
 fn assert_hidden(files: impl Fn(usize, &str) -> Vec<(String, String)>) {
     let outputs = [0, 1].map(|which| all_outputs(&files(which, "before"), &files(which, "now")));
@@ -123,10 +123,10 @@ fn assert_hidden(files: impl Fn(usize, &str) -> Vec<(String, String)>) {
     }
 }
 
-/// That no text with a secret in place of `S` is shown, each in a file of its own.
+/// Asserts that no text with a secret in place of `S` is shown, each in a file of its own.
 #[track_caller]
 fn assert_texts_hidden(texts: impl IntoIterator<Item = (&'static str, String)>) {
-    /// Files of a repository: few enough that a leak is easy to find.
+    /// Files per repository: few enough that a leak is easy to find.
     const BATCH: usize = 10;
     let texts: Vec<(&str, String)> = texts.into_iter().collect();
     for batch in texts.chunks(BATCH) {
@@ -137,7 +137,7 @@ fn assert_texts_hidden(texts: impl IntoIterator<Item = (&'static str, String)>) 
     }
 }
 
-/// One of several files; the first keeps the name that others take values from.
+/// One of several files; the first keeps the name from which others substitute.
 fn numbered(number: usize, path: &str, text: &str, which: usize, when: &str) -> (String, String) {
     let padding = ["q", "a-good-deal-longer"][which];
     let text = text.replace('S', &format!("{CANARY}{padding}{when}"));
@@ -383,7 +383,7 @@ fn public_document_is_shown() {
     assert!(shown.contains("nam: visible"), "{shown}");
 }
 
-/// The files of a batch: each has one mistake somewhere.
+/// Files of a batch, each with one mistake.
 const BATCH: u64 = 12;
 
 /// With one mistake anywhere in a document, no output depends on its secret.
@@ -398,10 +398,10 @@ fn no_mistake_in_a_document_shows_its_secret() {
     }
 }
 
-/// Random numbers that are the same in each run (`SplitMix64`), for a document with a mistake.
+/// Deterministic random numbers (`SplitMix64`) for a document with a mistake.
 struct Mistake(u64);
 
-/// A secret and another one of which YAML makes the same; `{}` is a word.
+/// Ways to write a secret that YAML reads the same for any word in place of `{}`.
 const VALUES: [&str; 16] = [
     "{}",
     "{}",
@@ -436,8 +436,8 @@ impl Mistake {
         usize::try_from((mixed ^ (mixed >> 31)) % (end as u64)).unwrap()
     }
 
-    /// The path and text of a document with one mistake. The secret is not the same in
-    /// either of two repositories (`which`), nor before and now.
+    /// Path and text of a document with one mistake. The secret differs between two repositories
+    /// (`which`), and between now and before (`when`).
     fn file(mut self, seed: u64, which: usize, when: &str) -> (String, String) {
         const MARK: &str = "@S@";
         let value = VALUES[self.below(VALUES.len())];
@@ -451,10 +451,10 @@ impl Mistake {
             5 => wrapped("cleartext", "  encrypted: {at: '2020', by: pegleg}\n", MARK),
             _ => passphrase(MARK) + &document("q", "site", "public"),
         };
-        // The repository has all of them.
+        // One repository holds the documents of all seeds, so their names must differ.
         let text = text.replace("name: p\n", &format!("name: p{seed}\n"));
         let mistaken = self.mutated(&text);
-        // Taking the mark apart leaves no secret to hide.
+        // A mistake that splits the mark leaves no secret to hide.
         let mistaken = if mistaken.contains(MARK) { mistaken } else { text };
         let padding = ["q", "a-good-deal-longer"][which];
         let word = format!("{CANARY}{padding}{when}{seed}");
@@ -487,7 +487,7 @@ impl Mistake {
     }
 }
 
-/// A document is public where its site's definition is read.
+/// Documents are public only if the definition of their site is read.
 #[test]
 fn site_is_found_although_its_definition_may_be_secret() {
     let sandbox = Sandbox::with_sites();

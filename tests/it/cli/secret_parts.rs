@@ -1,6 +1,5 @@
-//! Canaries in what cloud-init is given: sets that are secret, alone and merged
-//! with what is not, in every form in which parts come, sound and broken. No
-//! output of any verb holds one or depends on one.
+//! Canaries in cloud-init input: secret sets, alone and merged with public ones, in every form of
+//! a part, valid and broken. No output of any verb holds a secret or depends on one.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,7 +18,7 @@ cloud-config:
     parts: ['global/cloud/*']
 ";
 
-/// How all canaries begin once they are in base64, wherever they stand in it.
+/// Base64 encodings of the start of every canary, at each alignment.
 const ENCODED: [&str; 3] = ["c2VzYW1l", "Nlc2FtZ", "zZXNhbW"];
 
 const PADDINGS: [&str; 3] = ["q", "a-good-deal-longer-than-the-other-one", "w"];
@@ -46,7 +45,7 @@ fn repository(padding: &'static str, faults: Faults) -> Sandbox {
     sandbox
 }
 
-/// Writes the secret files, each with other secrets of another length.
+/// Writes the secret files, with secrets of the given length.
 fn write(sandbox: &Sandbox, padding: &'static str, faults: Faults) {
     let of = Secrets { padding };
     let mut files = sound(&of);
@@ -108,7 +107,7 @@ fn sound(of: &Secrets) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Files in which something is wrong with a secret, or beside it.
+/// Files with a fault in or beside a secret.
 fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
     let named = |name: &str| of.named(name);
     let config = |text: &str| format!("#cloud-config\n{text}\n");
@@ -260,8 +259,8 @@ fn commands() -> Vec<Vec<&'static str>> {
     commands
 }
 
-/// What all commands print, on a working tree in which every secret is another
-/// than in the commit; time, and what git makes of contents, aside.
+/// Output of all commands on a working tree in which every secret differs from the commit, without
+/// times and without the ids that git derives from content.
 fn all_runs(padding: &'static str, before: &'static str, faults: Faults) -> Vec<(String, Ran)> {
     let sandbox = repository(before, faults);
     sandbox.commit();
@@ -287,17 +286,17 @@ fn all_runs(padding: &'static str, before: &'static str, faults: Faults) -> Vec<
 }
 
 #[test]
-fn no_output_about_parts_holds_a_secret_or_depends_on_one() {
+fn outputs_about_parts_neither_contain_nor_depend_on_secrets() {
     for faults in [Faults::None, Faults::Some] {
         let first = all_runs(PADDINGS[0], PADDINGS[1], faults);
         let second = all_runs(PADDINGS[1], PADDINGS[2], faults);
         for ((arguments, ran), (_, other)) in first.iter().zip(&second) {
             for ran in [ran, other] {
                 let shown = [&ran.stdout[..], &ran.stderr].concat();
-                let tells = |line: &&str| {
+                let leaks = |line: &&str| {
                     line.contains(CANARY) || ENCODED.iter().any(|it| line.contains(it))
                 };
-                let held = shown.lines().find(tells);
+                let held = shown.lines().find(leaks);
                 assert!(held.is_none(), "{arguments}: {held:?}");
             }
             let lines = ran.stdout.lines().zip(other.stdout.lines());
@@ -308,9 +307,9 @@ fn no_output_about_parts_holds_a_secret_or_depends_on_one() {
     }
 }
 
-/// Asking would prove little if nothing was answered, or nothing hidden.
+/// The outputs would prove little if the commands failed, or if nothing was hidden.
 #[test]
-fn what_is_secret_in_parts_is_hidden_and_nothing_else() {
+fn only_secret_parts_are_hidden() {
     let sandbox = repository("q", Faults::None);
     let rendered = |name: &str| sandbox.run(&["render", "--site", "lab", "--name", name]).stdout;
     for name in ["hidden", "open"] {
@@ -332,10 +331,10 @@ fn what_is_secret_in_parts_is_hidden_and_nothing_else() {
     }
 }
 
-/// A secret file is as secret where another set includes it, or a link leads to it.
+/// A secret file stays secret if another set includes it or a link leads to it.
 #[test]
 #[cfg(unix)]
-fn secret_parts_are_secret_by_every_way_to_them() {
+fn secret_parts_stay_secret_through_includes_and_links() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("layercake.yaml", CONFIGURATION);
     let secrets = format!("#cloud-config\nusers: [{CANARY}]\nbroken: {CANARY}: 1\n");
@@ -357,11 +356,11 @@ fn secret_parts_are_secret_by_every_way_to_them() {
     assert!(rendered.contains(&format!("- {CANARY}")), "{rendered}");
 }
 
-/// A link below `global` makes a document for Deckhand of a secret part, and who
-/// names a file by hand may include one.
+/// A link below `global` turns a secret part into a Deckhand document, and a file named by hand
+/// may include one.
 #[test]
 #[cfg(unix)]
-fn secret_parts_are_secret_as_documents_and_for_files_that_are_named() {
+fn secret_parts_stay_secret_as_documents_and_as_named_files() {
     let sandbox = repository("q", Faults::Some);
     let of = Secrets { padding: "q" };
     let document = format!(
@@ -397,12 +396,12 @@ fn secret_parts_are_secret_as_documents_and_for_files_that_are_named() {
     for command in commands {
         let ran = sandbox.run(&command);
         let printed = format!("{}{}", ran.stdout, ran.stderr);
-        let tells =
+        let leaks =
             |line: &&str| line.contains(CANARY) || ENCODED.iter().any(|it| line.contains(it));
-        assert_eq!(printed.lines().find(tells), None, "{command:?}");
+        assert_eq!(printed.lines().find(leaks), None, "{command:?}");
         assert!(ran.code < 2, "{command:?}: {printed}");
     }
-    // From a folder below, where paths begin elsewhere.
+    // From a subfolder, in which relative paths differ.
     sandbox.write("site/lab/asked/below", "#include\n../hidden/10-users.yaml\n");
     let below = sandbox.run(&["-C", "site/lab", "cloud-config", "asked/below"]);
     assert!(!below.stdout.contains(CANARY) && below.stdout.contains("(hidden)"), "{below:?}");

@@ -1,11 +1,10 @@
-//! Canaries: a repository is full of secrets, where secrets can be and where
-//! something can be wrong with them, and no output of any verb holds one. Nor
-//! does any output depend on them: with other secrets of another length it is
-//! the same, byte for byte.
+//! Canaries: a repository full of secrets, in every place where a secret can be and where
+//! something can be wrong with it. No output of any verb holds a secret or depends on one: with
+//! other secrets of another length it is the same, byte for byte.
 
 use super::{POLICY, Ran, Sandbox, definition, document, formats};
 
-/// What every secret begins with; nothing else does.
+/// Prefix of every secret, and of nothing else.
 pub(super) const CANARY: &str = "sesame";
 
 /// Secrets of one length, each recognisable.
@@ -30,7 +29,7 @@ pub(super) fn passphrase(name: &str, data: &str) -> String {
 }
 
 /// A document whose substitutions are `(source schema, source, path, rest)`.
-fn taking(name: &str, sources: &[(&str, &str, &str, &str)], data: &str) -> String {
+fn substituting(name: &str, sources: &[(&str, &str, &str, &str)], data: &str) -> String {
     let substitutions: String = sources
         .iter()
         .map(|(schema, source, path, dest)| {
@@ -56,7 +55,7 @@ fn child(name: &str, parent: &str, data: &str) -> String {
 
 pub(super) const PASSPHRASE: &str = "deckhand/Passphrase/v1";
 
-/// The files of site `lab` whose documents are as they should be.
+/// Files of site `lab` whose documents are valid.
 pub(super) fn sound(of: &Secrets) -> Vec<(&'static str, String)> {
     let parent = secret("example/Any/v1", "parent", "encrypted", "{}")
         .replace("storagePolicy", "labels: {name: parent}\n  storagePolicy")
@@ -92,7 +91,7 @@ pub(super) fn sound(of: &Secrets) -> Vec<(&'static str, String)> {
         ("wrapped.yaml", wrapped),
         (
             "taker.yaml",
-            taking(
+            substituting(
                 "taker",
                 &[
                     (PASSPHRASE, "encrypted", ".", "path: .password"),
@@ -115,7 +114,7 @@ pub(super) fn sound(of: &Secrets) -> Vec<(&'static str, String)> {
         ),
         (
             "shaped.yaml",
-            taking(
+            substituting(
                 "shaped",
                 &[
                     ("example/Secret/v1", "shapes", ".inner.leaf", "path: .leaf"),
@@ -133,7 +132,11 @@ pub(super) fn sound(of: &Secrets) -> Vec<(&'static str, String)> {
         ("replaced.yaml", replaced(of)),
         (
             "second.yaml",
-            taking("second", &[("example/Any/v1", "taker", ".url", "path: .travelled")], "{}"),
+            substituting(
+                "second",
+                &[("example/Any/v1", "taker", ".url", "path: .travelled")],
+                "{}",
+            ),
         ),
     ]
 }
@@ -149,7 +152,7 @@ fn replaced(of: &Secrets) -> String {
     format!("{parent}{replacement}")
 }
 
-/// What is asked about values, and about the lines that wrote them.
+/// Commands about values, and about the lines that wrote them.
 pub(super) fn questions() -> Vec<Vec<&'static str>> {
     let mut questions = Vec::new();
     for (schema, name, path) in [
@@ -200,7 +203,7 @@ pub(super) fn questions() -> Vec<Vec<&'static str>> {
     questions
 }
 
-/// Files in which something is wrong with a secret or beside it.
+/// Files with a fault in or beside a secret.
 pub(super) fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
     let broken = |name: &str, data: &str| passphrase(name, data);
     let nested = |data: &str| secret("example/Secret/v1", "nested", "encrypted", data);
@@ -227,26 +230,34 @@ pub(super) fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
         ),
         (
             "unmatched.yaml",
-            taking("unmatched", &[from("kind", "path: .url, pattern: NOWHERE")], "{}")
+            substituting("unmatched", &[from("kind", "path: .url, pattern: NOWHERE")], "{}")
                 .replace("cleartext", "encrypted")
                 .replace("data: {}", &format!("data: {{url: {}}}", of.named("searched"))),
         ),
         (
             "source-pattern.yaml",
-            taking("source-pattern", &[from("kind", "path: .here")], "{}")
+            substituting("source-pattern", &[from("kind", "path: .here")], "{}")
                 .replace("path: .}", "path: ., pattern: '(nowhere)'}"),
         ),
         (
             "through.yaml",
-            taking("through", &[from("encrypted", "path: .a"), from("kind", "path: .a.b.c")], "{}"),
+            substituting(
+                "through",
+                &[from("encrypted", "path: .a"), from("kind", "path: .a.b.c")],
+                "{}",
+            ),
         ),
         (
             "below.yaml",
-            taking("below", &[("example/Secret/v1", "mapping", ".nowhere", "path: .a")], "{}"),
+            substituting(
+                "below",
+                &[("example/Secret/v1", "mapping", ".nowhere", "path: .a")],
+                "{}",
+            ),
         ),
         (
             "over.yaml",
-            taking(
+            substituting(
                 "over",
                 &[from("encrypted", "path: .a, pattern: X"), from("kind", "path: .a")],
                 "{a: {b: X}}",
@@ -255,13 +266,16 @@ pub(super) fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
         ("backslash.yaml", passphrase("backslash", &format!("'{}\\1'", of.named("backslash")))),
         (
             "escapes.yaml",
-            taking("escapes", &[from("backslash", "path: .a, pattern: X")], "{a: aXb}"),
+            substituting("escapes", &[from("backslash", "path: .a, pattern: X")], "{a: aXb}"),
         ),
         ("newline.yaml", passphrase("newline", &format!("'{}\\n'", of.named("newline")))),
-        ("breaks.yaml", taking("breaks", &[from("newline", "path: .a, pattern: X")], "{a: aXb}")),
+        (
+            "breaks.yaml",
+            substituting("breaks", &[from("newline", "path: .a, pattern: X")], "{a: aXb}"),
+        ),
         (
             "recursion.yaml",
-            taking("recursion", &[from("kind", "'path': '.', pattern: X")], "{a: [X]}"),
+            substituting("recursion", &[from("kind", "'path': '.', pattern: X")], "{a: [X]}"),
         ),
         (
             "bare.yaml",
@@ -353,8 +367,8 @@ fn without_time(verb: &[&str], mut ran: Ran) -> Ran {
     ran
 }
 
-/// What is said where every rule looks, and what would be written; the baseline
-/// is written, and its text is the last output.
+/// Runs with every rule selected, and previews of fixes; the baseline is written, and its text is
+/// the last output.
 fn runs_of_all_rules(sandbox: &Sandbox) -> Vec<(String, Ran)> {
     sandbox.write("layercake.yaml", "rules: {select: [all]}\n");
     let verbs = [
@@ -387,9 +401,9 @@ fn runs_of_all_rules(sandbox: &Sandbox) -> Vec<(String, Ran)> {
     runs
 }
 
-/// Asking would prove little if nothing was answered.
+/// The commands would prove little if they failed.
 #[test]
-fn the_questions_are_answered() {
+fn commands_about_values_succeed() {
     let sandbox = repository(&Secrets { padding: "q" }, false);
     for arguments in questions() {
         let ran = sandbox.run(&arguments);
@@ -402,7 +416,7 @@ fn the_questions_are_answered() {
 }
 
 #[test]
-fn no_output_holds_a_secret_or_depends_on_one() {
+fn outputs_neither_contain_nor_depend_on_secrets() {
     for with_faults in [false, true] {
         let short = repository(&Secrets { padding: "q" }, with_faults);
         let long =
@@ -422,9 +436,9 @@ fn no_output_holds_a_secret_or_depends_on_one() {
     }
 }
 
-/// The repository above would prove little if its faults were not met.
+/// The repository would prove little if its faults were not found.
 #[test]
-fn the_faults_are_met() {
+fn planted_faults_are_found() {
     let sandbox = repository(&Secrets { padding: "q" }, true);
     let met = sandbox.rules(&[]);
     for rule in [
@@ -442,12 +456,12 @@ fn the_faults_are_met() {
         "unmatched-pattern",
         "unmatched-source-pattern",
     ] {
-        assert!(met.iter().any(|it| it == rule), "{rule} is not met: {met:?}");
+        assert!(met.iter().any(|it| it == rule), "{rule} is not found: {met:?}");
     }
 }
 
 #[test]
-fn render_shows_secrets_to_who_asks() {
+fn render_shows_secrets_on_request() {
     let of = Secrets { padding: "q" };
     let sandbox = repository(&of, false);
     for format in ["yaml", "json"] {
@@ -456,16 +470,16 @@ fn render_shows_secrets_to_who_asks() {
             assert!(ran.stdout.contains(&of.named(name)), "{format}: {name}");
         }
         let url = format!("mysql://user:{}@host", of.named("kind"));
-        assert_eq!(ran.stdout.matches(&url).count(), 2, "{format}: it travelled twice");
+        assert_eq!(ran.stdout.matches(&url).count(), 2, "{format}: it is shown twice");
         let hidden = sandbox.run(&["render", "--format", format]).stdout;
         assert!(hidden.contains("(hidden)") || hidden.contains("hidden\":"), "{hidden}");
-        assert!(!hidden.contains("mysql://"), "a string built from a secret is one");
+        assert!(!hidden.contains("mysql://"), "a string built from a secret is secret");
     }
 }
 
-/// Columns behind a secret are told as if it was not there: nobody is to write there.
+/// Columns after a secret are reported as if it was empty, so no fix may be applied there.
 #[test]
-fn reports_have_no_fix_behind_a_secret() {
+fn reports_have_no_fix_after_a_secret() {
     let sandbox = Sandbox::with_sites();
     let text = document("key", "site", "\n  pass: sesame # layercake: ignore[octal-integer] old\n")
         .replace("storagePolicy: cleartext", "storagePolicy: encrypted")

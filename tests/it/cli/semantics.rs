@@ -1,5 +1,5 @@
-//! The two meanings of Deckhand's documents: what Deckhand refuses is an error in both, and a
-//! repository in which they differ has to choose one.
+//! The two semantics of Deckhand's documents: what Deckhand refuses is an error in both, and a
+//! repository whose results differ has to choose one.
 
 use serde_json::Value as Json;
 
@@ -7,7 +7,7 @@ use super::{Sandbox, definition, document};
 
 const BOTH: [&[&str]; 3] = [&[], &["--semantics", "documented"], &["--semantics", "deckhand"]];
 
-/// A document with a label of its own name, in front of whose data `metadata` is put.
+/// A document with its own name as a label.
 fn labelled(name: &str, layer: &str, data: &str) -> String {
     let label = format!("  labels: {{name: {name}}}\n  layeringDefinition");
     document(name, layer, data).replace("  layeringDefinition", &label)
@@ -39,7 +39,7 @@ fn undecided(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Json> {
     of_rule(&sandbox.findings(arguments), "undecided-semantics")
 }
 
-/// That a run finds an error of `rule` by which Deckhand refuses the site.
+/// Asserts that a run finds an error of `rule` with which Deckhand refuses the site.
 #[track_caller]
 fn assert_refused(sandbox: &Sandbox, rule: &str, file: &str) {
     for meaning in BOTH {
@@ -56,7 +56,7 @@ fn assert_refused(sandbox: &Sandbox, rule: &str, file: &str) {
 }
 
 #[test]
-fn a_value_that_python_refuses_as_a_template_is_an_error_in_both_meanings() {
+fn value_refused_as_a_template_is_an_error_with_both_semantics() {
     let sandbox = Sandbox::with_sites();
     let chart = document("chart-of-lab", "site", "{url: 'mysql://u:PW@db'}").replace(
         "\ndata:",
@@ -74,7 +74,7 @@ fn a_value_that_python_refuses_as_a_template_is_an_error_in_both_meanings() {
 }
 
 #[test]
-fn an_action_that_fails_in_deckhand_alone_is_an_error_in_both_meanings() {
+fn action_that_fails_only_in_deckhand_is_an_error_with_both_semantics() {
     let cases = [
         ("{database: {x: 1}}", "{method: merge, path: .database}", "{database: {y: 2}}"),
         ("{a: s}", "{method: merge, path: '.a[1]'}", "{a: [5, 6]}"),
@@ -90,9 +90,9 @@ fn an_action_that_fails_in_deckhand_alone_is_an_error_in_both_meanings() {
     }
 }
 
-/// What a document takes from one that differs may be refused although it differs nowhere itself.
+/// A document that does not differ itself may be refused for what it takes from one that does.
 #[test]
-fn a_refusal_that_follows_from_a_difference_is_an_error_in_both_meanings() {
+fn refusal_caused_by_a_difference_is_an_error_with_both_semantics() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("global/parent.yaml", labelled("parent", "global", "{keep: 1, drop: 1}"));
     let text = child("middle", "type", "parent", "{method: delete, path: .drop}", "{}");
@@ -103,7 +103,7 @@ fn a_refusal_that_follows_from_a_difference_is_an_error_in_both_meanings() {
 }
 
 #[test]
-fn a_schema_that_refuses_deckhands_result_alone_is_an_error_in_both_meanings() {
+fn schema_that_refuses_only_deckhands_result_is_an_error_with_both_semantics() {
     let sandbox = Sandbox::with_sites();
     let flag = document("flag", "global", "{value: true}");
     sandbox.write("global/flag.yaml", flag);
@@ -127,8 +127,8 @@ fn a_schema_that_refuses_deckhands_result_alone_is_an_error_in_both_meanings() {
     }
 }
 
-/// The words of a text, without the tags of HTML between them.
-fn said(text: &str) -> String {
+/// Words of a text, without HTML tags.
+fn words_of(text: &str) -> String {
     let mut parts = text.split('<');
     let first = parts.next().unwrap_or_default().to_owned();
     let bare =
@@ -137,7 +137,7 @@ fn said(text: &str) -> String {
 }
 
 #[test]
-fn every_report_names_the_meaning_and_what_chose_it() {
+fn every_report_names_the_semantics_and_their_origin() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     let replicas = document("chart", "global", "{values: {replicas: 2}}");
@@ -163,7 +163,7 @@ fn every_report_names_the_meaning_and_what_chose_it() {
             };
             for format in ["full", "markdown", "comment", "html"] {
                 let text = report(format);
-                assert!(said(&text).contains(&words), "{verb:?} {format} {words}: {text}");
+                assert!(words_of(&text).contains(&words), "{verb:?} {format} {words}: {text}");
             }
             let expected = serde_json::json!({"meaning": meaning, "chosen_by": chosen_by});
             let sarif: Json = serde_json::from_str(&report("sarif")).unwrap();
@@ -177,7 +177,7 @@ fn every_report_names_the_meaning_and_what_chose_it() {
             for format in ["full", "markdown", "html"] {
                 let again = sandbox.run(&["report", path, "-o", format]);
                 assert!(
-                    said(&again.stdout).contains(&words),
+                    words_of(&again.stdout).contains(&words),
                     "{verb:?} {format} {words}: {again:?}"
                 );
             }
@@ -186,15 +186,15 @@ fn every_report_names_the_meaning_and_what_chose_it() {
 }
 
 #[test]
-fn a_report_in_which_nothing_differs_names_the_meaning() {
+fn report_without_differences_names_the_semantics() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     let shown = sandbox.run(&["diff", "HEAD"]).stdout;
-    assert!(said(&shown).ends_with(" · semantics documented (default)"), "{shown}");
+    assert!(words_of(&shown).ends_with(" · semantics documented (default)"), "{shown}");
 }
 
 #[test]
-fn a_difference_is_an_error_until_a_meaning_is_chosen() {
+fn difference_is_an_error_until_semantics_are_chosen() {
     let sandbox = with_index_merge();
     assert_eq!(sandbox.run(&["lint"]).code, 1);
     let found = undecided(&sandbox, &[]);
@@ -216,12 +216,16 @@ fn a_difference_is_an_error_until_a_meaning_is_chosen() {
         assert_eq!(sandbox.rules(&chosen), ["different-index-merge"]);
         sandbox.write("layercake.yaml", format!("semantics: {flag}\n"));
         assert_eq!(sandbox.rules(&[]), ["different-index-merge"]);
-        assert_eq!(undecided(&sandbox, &["--isolated"]).len(), 1, "nothing is configured then");
+        assert_eq!(
+            undecided(&sandbox, &["--isolated"]).len(),
+            1,
+            "`--isolated` ignores the configuration"
+        );
     }
 }
 
 #[test]
-fn what_differs_because_of_another_document_is_reported_there_alone() {
+fn difference_is_reported_only_at_the_document_that_causes_it() {
     let sandbox = with_index_merge();
     let heir = child("heir", "site", "host", "{method: merge, path: .}", "{x: 1}");
     sandbox.write("site/lab/heir.yaml", heir);
@@ -237,7 +241,7 @@ fn what_differs_because_of_another_document_is_reported_there_alone() {
 }
 
 #[test]
-fn a_difference_that_no_output_shows_needs_no_choice() {
+fn difference_that_no_output_shows_needs_no_choice() {
     let sandbox = with_index_merge();
     let text = std::fs::read_to_string(sandbox.path("type/small/host.yaml")).unwrap();
     sandbox.write("type/small/host.yaml", text.replace("abstract: false", "abstract: true"));
@@ -259,7 +263,7 @@ fn two_equal_results_need_no_choice() {
 }
 
 #[test]
-fn an_actions_path_and_a_control_parent_need_a_choice_too() {
+fn action_path_and_control_parent_need_a_choice_too() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("global/parent.yaml", labelled("parent", "global", "{a: 1}"));
     let text = child("child", "site", "parent", "{method: replace, path: $}", "{b: 1}");
@@ -302,7 +306,7 @@ fn results_that_hold_a_secret_are_not_shown() {
 }
 
 #[test]
-fn init_chooses_a_meaning_and_says_why() {
+fn init_chooses_semantics_and_says_why() {
     let written = |sandbox: &Sandbox| {
         assert_eq!(sandbox.run(&["init"]).code, 0);
         std::fs::read_to_string(sandbox.path("layercake.yaml")).unwrap()
@@ -313,7 +317,7 @@ fn init_chooses_a_meaning_and_says_why() {
     assert!(text.contains(&format!("{reason}semantics: deckhand\n")), "{text}");
     assert_eq!(differing.run(&["lint"]).code, 0, "it is a warning from then on");
     let text = written(&Sandbox::with_sites());
-    assert!(text.contains("# This repository renders the same in both.\nsemantics: deckhand\n"));
+    assert!(text.contains("# This repository renders equally with both.\nsemantics: deckhand\n"));
     let empty = Sandbox::new();
     empty.write("readme.txt", "nothing\n");
     assert!(written(&empty).contains("could not be rendered"));

@@ -1,11 +1,11 @@
-//! `--timing`: where the time of a run went, on standard error, and nothing
-//! else changed.
+//! `--timing`: the time of each stage of a run, on standard error, without a change of other
+//! output.
 
 use serde_json::Value as Json;
 
 use super::{Sandbox, document};
 
-/// Verbs that look at documents, with flags that make them do it.
+/// Verbs that read documents, with arguments that make them do it.
 const VERBS: [&[&str]; 8] = [
     &["lint"],
     &["lint", "-o", "json"],
@@ -17,7 +17,7 @@ const VERBS: [&[&str]; 8] = [
     &["sites"],
 ];
 
-/// Two sites, a fault, and an edit in the last commit that reaches both.
+/// Two sites, a fault, and an edit in the last commit that reaches both sites.
 fn edited() -> Sandbox {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
@@ -33,11 +33,16 @@ fn timing_goes_to_standard_error_and_changes_nothing_else() {
     for verb in VERBS {
         let plain = sandbox.run(verb);
         let timed = [verb, &["--timing"]].concat();
-        assert_eq!(still(&printed(&sandbox, &timed)), still(&printed(&sandbox, verb)), "{verb:?}");
+        assert_eq!(
+            without_times(&printed(&sandbox, &timed)),
+            without_times(&printed(&sandbox, verb)),
+            "{verb:?}"
+        );
         let timed = sandbox.run(&timed);
         assert_eq!(timed.code, plain.code, "{verb:?}");
         let table = timed.stderr.strip_prefix(&plain.stderr);
-        let table = table.unwrap_or_else(|| panic!("{verb:?}: what was told is told: {timed:?}"));
+        let table =
+            table.unwrap_or_else(|| panic!("{verb:?}: the other output is unchanged: {timed:?}"));
         let rows = rows(table);
         assert!(table.starts_with("timing: ") && !plain.stderr.contains("timing: "), "{table}");
         assert!(table.lines().all(|line| line.chars().count() <= 80), "{verb:?}: {table}");
@@ -49,21 +54,20 @@ fn timing_goes_to_standard_error_and_changes_nothing_else() {
     }
 }
 
-/// What a run prints, as it is.
+/// Output of a run, unchanged.
 fn printed(sandbox: &Sandbox, arguments: &[&str]) -> String {
     String::from_utf8(sandbox.command(arguments).output().unwrap().stdout).unwrap()
 }
 
-/// Without what differs from run to run.
-fn still(text: &str) -> String {
+/// Removes what differs from run to run.
+fn without_times(text: &str) -> String {
     let until_timing = text.split("\"timing_ms\": {").next().unwrap();
     let is_time = |word: &str| word.strip_suffix('s').is_some_and(|it| it.parse::<f64>().is_ok());
     let words = until_timing.split_inclusive(char::is_whitespace);
     words.filter(|word| !is_time(word.trim())).collect()
 }
 
-/// The rows of a table, each with the time that passed and what all threads
-/// spent, in milliseconds.
+/// Rows of a table, each with the elapsed time and the time of all threads, in milliseconds.
 fn rows(table: &str) -> Vec<(String, Vec<f64>)> {
     let stages = table.lines().skip(2).filter(|line| !line.starts_with("    "));
     let stages = stages.filter_map(|line| line.strip_prefix("  "));
@@ -80,10 +84,9 @@ fn rows(table: &str) -> Vec<(String, Vec<f64>)> {
         .collect()
 }
 
-/// What passed in the stages is all that passed, and what it was done for is
-/// what there is.
+/// The stages add up to the elapsed time, and their counts match the repository.
 #[test]
-fn the_stages_are_the_whole_run() {
+fn stages_add_up_to_the_whole_run() {
     let sandbox = edited();
     let ran = sandbox.run(&["lint", "--since", "HEAD~1", "--timing"]);
     let rows = rows(&ran.stderr);
@@ -96,7 +99,7 @@ fn the_stages_are_the_whole_run() {
         let stage = format!("  {stage} ");
         ran.stderr.lines().find(|line| line.starts_with(&stage)).unwrap().to_owned()
     };
-    // 8 files, and the chart once more as it was.
+    // 8 files, and the earlier version of the chart.
     assert!(line("read").ends_with("  9 files"), "{}", ran.stderr);
     assert!(line("parse").ends_with("  9 files"), "{}", ran.stderr);
     assert!(line("documents").ends_with("  9 documents"), "{}", ran.stderr);
@@ -108,9 +111,9 @@ fn the_stages_are_the_whole_run() {
     assert!(rules.len() == 6 && rules[5].contains(" others "), "{}", ran.stderr);
 }
 
-/// What a verb is not asked about costs it nothing.
+/// Documents that a question does not concern cost nothing.
 #[test]
-fn verbs_render_only_what_their_question_is_about() {
+fn verbs_render_only_documents_that_their_question_concerns() {
     let sandbox = edited();
     for number in 0..50 {
         let name = format!("other-{number}");
@@ -139,7 +142,7 @@ fn verbs_render_only_what_their_question_is_about() {
 }
 
 #[test]
-fn the_report_has_the_stages_where_they_are_asked_for() {
+fn report_has_the_stages_on_request() {
     let sandbox = edited();
     for verb in [&["lint", "-o", "json"][..], &["diff", "HEAD~1", "-o", "json"]] {
         let run = |arguments: &[&str]| -> Json {
@@ -156,7 +159,7 @@ fn the_report_has_the_stages_where_they_are_asked_for() {
         assert!(parse["threads"].as_f64().unwrap() > 0.0, "{parse}");
         assert_eq!(parse["unit"], "file", "{parse}");
         assert!(!timing["rules"].as_array().unwrap().is_empty(), "{timing:#}");
-        // It can be read again, and told.
+        // The report can be read and printed again.
         let saved = sandbox.beside("timed.json");
         std::fs::write(&saved, report.to_string()).unwrap();
         assert!(sandbox.run(&["report", saved.to_str().unwrap()]).code < 2);
@@ -164,7 +167,7 @@ fn the_report_has_the_stages_where_they_are_asked_for() {
 }
 
 #[test]
-fn a_run_that_fails_is_timed_too() {
+fn failing_run_is_timed_too() {
     let ran = Sandbox::with_sites().run(&["lint", "--site", "nosuch", "--timing"]);
     let (error, table) = ran.stderr.split_once("timing: ").unwrap();
     assert!(error.starts_with("error: no site matches `--site`"), "{ran:?}");

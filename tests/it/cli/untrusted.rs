@@ -1,5 +1,5 @@
-//! What a change proposed by a stranger, or a report saved by one, must not do: replace files,
-//! hide an edit, or make reports without end.
+//! Attacks by an untrusted change or an untrusted saved report: replaced files, hidden edits, and
+//! reports without end.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use super::{Ran, Sandbox, definition, document, formats};
 
 const COMMAND: &str = "site/lab/$(touch PWNED);#.yaml";
 
-/// A repository whose configuration names reports where a developer has files of their own.
+/// A repository whose configuration names reports at paths where a developer has other files.
 fn with_precious_files(outputs: &str) -> Sandbox {
     let sandbox = Sandbox::with_sites();
     sandbox.write(".gitignore", "venv/\n.env\n");
@@ -30,7 +30,7 @@ fn assert_precious_files_are_kept(sandbox: &Sandbox, ran: &Ran) {
 }
 
 #[test]
-fn a_hook_writes_no_file_that_the_configuration_names() {
+fn hook_writes_no_file_that_the_configuration_names() {
     let sandbox = with_precious_files("concise=venv/bin/activate, json=.env, json=new.json");
     for (arguments, variable) in [
         (&["lint", "--staged"][..], None),
@@ -50,16 +50,16 @@ fn a_hook_writes_no_file_that_the_configuration_names() {
         assert!(!sandbox.path("new.json").exists());
     }
     let ran = sandbox.run(&["lint", "--staged", "-o", "json=new.json"]);
-    assert!(ran.code == 0 && sandbox.path("new.json").exists(), "a flag asks for it: {ran:?}");
+    assert!(ran.code == 0 && sandbox.path("new.json").exists(), "the flag requests it: {ran:?}");
 }
 
 #[test]
-fn a_configured_report_replaces_only_a_report() {
+fn configured_report_replaces_only_a_report() {
     for output in ["concise=venv/bin/activate", "json=.env", "json=venv/bin/activate"] {
         let sandbox = with_precious_files(output);
         let ran = sandbox.run(&["lint"]);
         assert_eq!(ran.code, 2, "{output}: {ran:?}");
-        assert!(ran.stderr.contains("--output"), "it says what to do: {ran:?}");
+        assert!(ran.stderr.contains("--output"), "the help names the flag: {ran:?}");
         assert_precious_files_are_kept(&sandbox, &ran);
     }
     let named = [
@@ -85,7 +85,7 @@ fn a_configured_report_replaces_only_a_report() {
             sandbox.write(&file, foreign);
             let ran = sandbox.run(&["lint"]);
             assert_eq!(ran.code, 2, "{format} in the place of {foreign}: {ran:?}");
-            assert!(ran.stderr.contains("layercake did not write it"), "{ran:?}");
+            assert!(ran.stderr.contains("layercake did not create it"), "{ran:?}");
             assert_eq!(fs::read_to_string(sandbox.path(&file)).unwrap(), foreign);
         }
         fs::remove_file(sandbox.path(&file)).unwrap();
@@ -96,9 +96,9 @@ fn a_configured_report_replaces_only_a_report() {
     }
 }
 
-/// What a shell, a build tool or an interpreter would read is not made either.
+/// Files that a shell, a build tool or an interpreter would read are not created either.
 #[test]
-fn a_configured_report_has_the_extension_of_its_format() {
+fn configured_report_has_the_extension_of_its_format() {
     for output in [
         "json=.envrc",
         "json=Makefile",
@@ -119,10 +119,10 @@ fn a_configured_report_has_the_extension_of_its_format() {
 }
 
 #[test]
-fn a_configured_baseline_replaces_only_a_baseline() {
+fn configured_baseline_replaces_only_a_baseline() {
     let sandbox = with_precious_files("full");
     for (file, why) in
-        [(".env", "does not end in `.json`"), ("a.json", "layercake did not write it")]
+        [(".env", "does not end in `.json`"), ("a.json", "layercake did not create it")]
     {
         sandbox.write("a.json", "{\"mine\": 1}");
         sandbox.write("layercake.yaml", format!("baseline: {file}\n"));
@@ -139,7 +139,7 @@ fn a_configured_baseline_replaces_only_a_baseline() {
 }
 
 #[test]
-fn a_command_in_a_help_text_quotes_names_for_a_shell() {
+fn command_in_a_help_text_quotes_names_for_a_shell() {
     let sandbox = Sandbox::with_sites();
     sandbox.write(COMMAND, document("a", "site", "{a: 0}"));
     sandbox.commit();
@@ -162,10 +162,10 @@ fn pointer_of_lfs(digit: &str) -> String {
     format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 300\n")
 }
 
-/// An edit of a file that cannot be read is reported, and the outputs that it may change are not
-/// called unchanged.
+/// An edit of an unreadable file is reported, and the outputs that it may change do not count as
+/// unchanged.
 #[test]
-fn an_edit_of_unknown_content_makes_outputs_not_comparable() {
+fn edit_of_unknown_content_makes_outputs_not_comparable() {
     let broken = |value: &str| format!("{}---\na: [{value}\n", document("big", "site", "{}"));
     let cases: [(&str, [Vec<u8>; 2]); 4] = [
         ("site/lab/big.yaml", ["a", "b"].map(|it| pointer_of_lfs(it).into_bytes())),
@@ -212,10 +212,10 @@ fn an_edit_of_unknown_content_makes_outputs_not_comparable() {
     }
 }
 
-/// What a file holds that is read on one side only is unknown on the other: that its documents
-/// came or went is not known either.
+/// The content of a file that is read on one side only is unknown on the other, so its documents
+/// do not count as added or removed.
 #[test]
-fn a_file_that_is_read_on_one_side_only_makes_outputs_not_comparable() {
+fn file_read_on_one_side_only_makes_outputs_not_comparable() {
     let both = &["lab", "prod"][..];
     for (path, sites) in [
         ("site/lab/only.yaml", &["lab"][..]),
@@ -247,7 +247,8 @@ fn a_file_that_is_read_on_one_side_only_makes_outputs_not_comparable() {
     }
 }
 
-/// The only edit is of a file that cannot be read, and all that it may reach is unknown.
+/// Asserts that the only edit is of an unreadable file, and that everything it may reach is
+/// unknown.
 #[track_caller]
 fn assert_not_comparable(sandbox: &Sandbox, sides: &[&str], path: &str, sites: &[&str]) {
     let report = sandbox.run(&[&["diff", "-o", "json"], sides].concat()).json();
@@ -270,9 +271,9 @@ fn assert_not_comparable(sandbox: &Sandbox, sides: &[&str], path: &str, sites: &
     assert_eq!(proven.code, 0, "{path}: {proven:?}");
 }
 
-/// Other edits are known, and what they are known to change.
+/// Other edits and their effects stay known.
 #[test]
-fn edits_beside_an_unread_file_are_known() {
+fn edits_beside_an_unread_file_stay_known() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     sandbox.write("global/chart.yaml", pointer_of_lfs("a"));
@@ -292,9 +293,9 @@ fn edits_beside_an_unread_file_are_known() {
     assert_eq!(report["totals"]["by_status"]["not_comparable"], 8, "{report}");
 }
 
-/// A change of thousands of such files does not make a report of millions of causes.
+/// Thousands of such edits do not produce millions of causes.
 #[test]
-fn causes_of_outputs_that_are_not_comparable_are_bounded() {
+fn causes_of_outputs_that_are_not_comparable_are_limited() {
     let sandbox = Sandbox::with_sites();
     let write = |digit: &str| {
         for file in 0..50 {
@@ -313,9 +314,9 @@ fn causes_of_outputs_that_are_not_comparable_are_bounded() {
     assert_eq!(ran.stdout.matches("unexpected-change").count(), 50, "{ran:?}");
 }
 
-/// A link that leads out is the same link on both sides, and no edit.
+/// A link out of the repository that is equal on both sides is not an edit.
 #[test]
-fn an_unread_file_that_was_not_edited_is_no_edit() {
+fn unchanged_unread_file_is_not_an_edit() {
     let sandbox = Sandbox::with_sites();
     symlink("../../../nowhere.yaml", sandbox.path("site/lab/link.yaml")).unwrap();
     sandbox.write("site/lab/big.yaml", pointer_of_lfs("a"));
@@ -328,9 +329,9 @@ fn an_unread_file_that_was_not_edited_is_no_edit() {
     assert_eq!(report["edits"][0]["kind"], "file", "{report}");
 }
 
-/// Every change of a site definition explains the outputs that came and went.
+/// Every change of a site definition explains the outputs that it adds and removes.
 #[test]
-fn a_change_of_which_files_make_a_site_is_explained() {
+fn changed_site_definition_is_explained() {
     let path = "site/lab/site-definition.yaml";
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
@@ -378,7 +379,7 @@ fn a_change_of_which_files_make_a_site_is_explained() {
 
 /// The size of a report does not grow with the number of equal findings in a file.
 #[test]
-fn a_report_lists_so_many_findings_of_a_rule_in_a_file() {
+fn report_limits_findings_of_one_rule_per_file() {
     let sandbox = Sandbox::with_sites();
     let keys = "a: 1,".repeat(9_999);
     sandbox.write("site/lab/only.yaml", document("only", "site", &format!("{{{keys} b: 1}}")));
@@ -396,20 +397,20 @@ fn a_report_lists_so_many_findings_of_a_rule_in_a_file() {
         assert!(text.contains("9998 warnings"), "{format} counts others");
     }
     let full = sandbox.run(&["lint", "--limit", "0"]).stdout;
-    assert!(full.contains("8998 more findings of this rule in this file are left out"));
+    assert!(full.contains("8998 more findings of this rule in this file are not listed"));
     sandbox.write("saved.json", &ran.stdout);
     for format in formats() {
         let text = sandbox.run(&["lint", "-o", format]).stdout;
         assert!(text.len() < 4 << 20, "{format}: {} bytes", text.len());
-        let told = sandbox.run(&["report", "saved.json", "-o", format]).stdout;
-        assert!(told.len() < 4 << 20, "{format} of a saved report: {} bytes", told.len());
+        let printed = sandbox.run(&["report", "saved.json", "-o", format]).stdout;
+        assert!(printed.len() < 4 << 20, "{format} of a saved report: {} bytes", printed.len());
     }
     let fails = sandbox.run(&["lint", "--fail-on", "warning", "-o", "concise"]);
-    assert_eq!(fails.code, 1, "all of them count");
+    assert_eq!(fails.code, 1, "omitted findings count too");
 }
 
 #[test]
-fn a_text_that_findings_quote_is_clipped() {
+fn text_quoted_in_findings_is_clipped() {
     let sandbox = Sandbox::with_sites();
     let key = "k".repeat(100_000);
     let data = format!("{{\"{key}\": 1, \"{key}\": 2}}");
@@ -420,9 +421,9 @@ fn a_text_that_findings_quote_is_clipped() {
     }
 }
 
-/// `report` uses nothing that is not as the schema says, and names the field.
+/// `report` rejects what its schema does not allow, and names the field.
 #[test]
-fn a_forged_report_is_refused_by_its_field() {
+fn forged_report_is_refused_by_its_field() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     sandbox.write("site/lab/only.yaml", document("only", "site", "{a: 1, a: 2}"));

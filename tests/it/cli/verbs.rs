@@ -1,4 +1,4 @@
-//! What each verb prints, and how it ends.
+//! Output and exit code of each verb.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Sandbox, definition, document, without_timing};
 
 #[test]
-fn lint_ends_by_what_it_found() {
+fn lint_exit_code_reflects_its_findings() {
     let sandbox = Sandbox::with_sites();
     let ran = sandbox.run(&["lint"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
@@ -16,7 +16,7 @@ fn lint_ends_by_what_it_found() {
     assert!(ran.stdout.starts_with(totals), "{}", ran.stdout);
     assert!(ran.stdout.ends_with("s\n"));
 
-    // warnings are no reason to fail
+    // warnings do not fail a run
     sandbox.write("site/lab/twice.yaml", document("twice", "site", "{a: 1, a: 2}"));
     let ran = sandbox.run(&["lint"]);
     assert_eq!(ran.code, 0);
@@ -37,7 +37,7 @@ fn lint_ends_by_what_it_found() {
 }
 
 #[test]
-fn lint_as_json_has_the_stated_shape() {
+fn lint_json_has_the_documented_shape() {
     let sandbox = Sandbox::with_sites();
     let report = sandbox.run(&["lint", "-o", "json"]).json();
     assert_eq!((&report["version"], &report["findings"]), (&json!(2), &json!([])));
@@ -64,16 +64,17 @@ fn lint_as_json_has_the_stated_shape() {
 }
 
 #[test]
-fn render_prints_what_can_be_rendered_and_says_what_is_wrong() {
+fn render_prints_usable_documents_and_reports_the_rest() {
     let sandbox = Sandbox::with_sites();
     let whole = sandbox.run(&["render"]);
     assert_eq!((whole.code, whole.stderr.as_str()), (0, ""));
     sandbox.break_site("lab");
     sandbox.write("site/lab/unreadable.yaml", "---\na: [\n");
     let ran = sandbox.run(&["render"]);
-    let told = "documents of `site/lab/unreadable.yaml` are missing: it cannot be read to its end\n\
+    let warning = "documents of `site/lab/unreadable.yaml` are missing: the file cannot be read \
+                completely\n\
                 2 errors; `layercake lint` shows them\n";
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, told));
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, warning));
     let broken = ran.stdout.find("---\n# lab · site/lab/broken.yaml:1\n").unwrap();
     let rest = &ran.stdout[broken..];
     let end = rest[4..].find("---\n").unwrap() + 4;
@@ -110,12 +111,12 @@ fn render_sorts_and_selects() {
     assert_eq!(names(&["--name", "nosuch"]), Vec::<String>::new());
     assert_eq!(
         sandbox.run(&["render", "--name", "nosuch"]).stderr,
-        "no document is rendered that is asked for\n"
+        "no requested document is rendered\n"
     );
 }
 
 #[test]
-fn render_succeeds_where_all_that_was_asked_for_is_rendered() {
+fn render_succeeds_if_all_selected_documents_are_rendered() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     sandbox.write("site/prod/unreadable.yaml", "---\na: [\n");
@@ -130,8 +131,8 @@ fn render_succeeds_where_all_that_was_asked_for_is_rendered() {
     sandbox.write("site/lab/other.yaml", cycle("other", "one"));
     let undefined = definition("gone", "").replace("site_type: small", "site_type: [small]");
     sandbox.write("site/gone/site-definition.yaml", undefined);
-    for (arguments, code, told) in [
-        // Errors at documents that are rendered, or elsewhere.
+    for (arguments, code, message) in [
+        // Errors in selected documents, or elsewhere.
         ("--site lab --name broken", 0, ""),
         ("--site lab --name dns", 0, ""),
         ("site/lab/only.yaml", 0, ""),
@@ -142,19 +143,19 @@ fn render_succeeds_where_all_that_was_asked_for_is_rendered() {
         // The file may hold another document of this name.
         ("--site prod --name only", 1, "documents of `site/prod/unreadable.yaml` are missing"),
         ("--site gone", 1, "site `gone` is not rendered: its definition is missing or broken\n"),
-        ("--site lab --name nosuch", 1, "no document is rendered that is asked for\n"),
+        ("--site lab --name nosuch", 1, "no requested document is rendered\n"),
     ] {
         let words: Vec<&str> = std::iter::once("render").chain(arguments.split(' ')).collect();
         let ran = sandbox.run(&words);
         assert_eq!(ran.code, code, "{arguments}: {ran:?}");
-        assert!(ran.stderr.contains(told), "{arguments}: {ran:?}");
+        assert!(ran.stderr.contains(message), "{arguments}: {ran:?}");
         let is_whole = !ran.stderr.contains(" rendered") && !ran.stderr.contains(" missing");
         assert_eq!(is_whole, code == 0, "{arguments}: {ran:?}");
     }
 }
 
 #[test]
-fn fail_on_makes_findings_fail_a_rendering() {
+fn fail_on_makes_findings_fail_render() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     sandbox.write("site/prod/twice.yaml", document("twice", "site", "{a: 1, a: 2}"));
@@ -175,10 +176,10 @@ fn fail_on_makes_findings_fail_a_rendering() {
     assert_eq!(printed(&["render", "--fail-on", "error"]), printed(&["render"]));
 }
 
-/// The recipe for a job for each site, as a shell of GitHub runs it.
+/// The documented recipe of a job for each site, as a shell of GitHub runs it.
 #[test]
 #[cfg(unix)]
-fn the_recipe_of_the_action_renders_a_site_among_others_with_errors() {
+fn action_recipe_renders_a_site_beside_sites_with_errors() {
     let page = include_str!("../../../docs/github-action.md");
     let recipe = page.lines().find_map(|line| line.trim().strip_prefix("- run: layercake render"));
     let recipe = format!("layercake render{}", recipe.expect("the page has the recipe"));
@@ -198,7 +199,7 @@ fn the_recipe_of_the_action_renders_a_site_among_others_with_errors() {
     assert_eq!(rendered, sandbox.run(&["render", "--site", "lab"]).stdout);
 }
 
-/// Verbs that report no finding run no rule, and read each file once.
+/// Verbs that report no findings run no rules, and read each file once.
 #[test]
 fn verbs_without_findings_run_no_rules() {
     let sandbox = Sandbox::with_sites();
@@ -211,7 +212,7 @@ fn verbs_without_findings_run_no_rules() {
     let linted = sandbox.run(&["lint", "--no-baseline", "--timing"]);
     assert!(linted.stderr.contains("others"), "rules are listed: {linted:?}");
     let all: usize = files(&linted, "read").parse().unwrap();
-    // What stops a value in one site, no other site says.
+    // What stops a value in one site is not known from other sites.
     for (verb, unread) in [
         ("explain-value lab example/Any/v1 chart .values.replicas", 0),
         ("explain-value --all-sites example/Any/v1 chart .values.replicas", 0),
@@ -231,13 +232,13 @@ fn verbs_without_findings_run_no_rules() {
         assert!(!ran.stderr.contains("others"), "{verb}: {}", ran.stderr);
         assert!(!ran.stderr.contains("duplicate"), "{verb}: {}", ran.stderr);
     }
-    // Files of other sites are not asked for.
+    // Files of other sites are not read.
     let ran = sandbox.run(&["render", "--site", "lab", "--timing"]);
     assert_eq!(files(&ran, "read"), (all - 2).to_string(), "{}", ran.stderr);
 }
 
 #[test]
-fn render_as_json_has_the_stated_shape() {
+fn render_json_has_the_documented_shape() {
     let sandbox = Sandbox::with_sites();
     let ran = sandbox.run(&["render", "--format", "json", "--site", "lab", "--name", "dns"]);
     let expected = json!({"version": 1, "sites": [{"site": "lab", "documents": [{
@@ -262,13 +263,13 @@ fn sites_are_listed() {
     }]});
     assert_eq!(sandbox.run(&["sites", "--format", "json", "--site", "lab"]).json(), expected);
 
-    // what is wrong with documents is not asked here
+    // errors in documents are not reported here
     sandbox.break_site("lab");
     assert_eq!(sandbox.run(&["sites"]).code, 0);
 }
 
 #[test]
-fn a_site_without_a_definition_is_not_passed_over() {
+fn site_without_a_definition_is_reported() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("site/new/only.yaml", document("only", "site", "{}"));
     sandbox.write("site/old/site-definition.yaml", "---\ndata: [\n");
@@ -286,7 +287,7 @@ fn a_site_without_a_definition_is_not_passed_over() {
 }
 
 #[test]
-fn only_the_sites_asked_for_are_reported() {
+fn only_selected_sites_are_reported() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     sandbox.write("site/lab/unreadable.yaml", "---\na: [\n");
@@ -300,14 +301,14 @@ fn only_the_sites_asked_for_are_reported() {
 }
 
 #[test]
-fn explain_knows_the_codes_of_pegleg() {
+fn explain_accepts_codes_of_pegleg() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run(&["explain", "P005"]);
     assert_eq!(ran.code, 0);
     let named: Vec<&str> =
         ran.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert!(named.contains(&"missing-source") && named.contains(&"dependency-cycle"), "{named:?}");
-    assert!(!named.contains(&"missing-parent"), "Pegleg takes this in silence");
+    assert!(!named.contains(&"missing-parent"), "Pegleg accepts this without an error");
 }
 
 #[test]
@@ -330,7 +331,7 @@ fn rules_are_explained() {
 }
 
 #[test]
-fn files_limit_what_is_reported_in_a_repository() {
+fn file_arguments_limit_the_report_in_a_repository() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     sandbox.break_site("prod");
@@ -342,19 +343,19 @@ fn files_limit_what_is_reported_in_a_repository() {
     }
     assert_eq!(sandbox.findings(&["global"]).len(), 0);
     assert_eq!(sandbox.run(&["lint", "global"]).code, 0);
-    // from where the user stands
+    // relative to the current folder
     assert_eq!(sandbox.findings(&["-C", "site", "prod"]).len(), 1);
     let ran = sandbox.run_in(&sandbox.path("site/prod"), &["lint", "broken.yaml"]);
     assert_eq!(ran.code, 1);
     let absolute = sandbox.path("site/lab");
     assert_eq!(sandbox.findings(&[absolute.to_str().unwrap()]).len(), 1);
-    // and what is rendered
+    // rendering is limited as well
     let ran = sandbox.run(&["render", "type", "--site", "lab"]);
     assert_eq!(ran.stdout.matches("---\n").count(), 1);
 }
 
 #[test]
-fn files_form_a_set_outside_a_repository_and_on_demand() {
+fn file_arguments_form_a_set_outside_a_repository_and_on_demand() {
     let outside = Sandbox::outside_git();
     outside.write("policy.yaml", super::POLICY);
     outside.write("broken.yaml", super::broken());
@@ -373,7 +374,7 @@ fn files_form_a_set_outside_a_repository_and_on_demand() {
     assert_eq!(inside.rules(&["--set", "global/policy.yaml", "site/lab"]), ["missing-source"]);
     let report = inside.run(&[&["render", "-o", "json"], &set[..]].concat()).json();
     assert!(report["sites"][0]["site"].is_null());
-    // the folder itself, where none is named
+    // the current folder, if none is named
     let ran = inside.run_in(&inside.path("global"), &["lint", "--set"]);
     assert!(
         ran.stdout.starts_with("PASS  no findings · 2 documents · 2 rendered · "),
@@ -383,7 +384,7 @@ fn files_form_a_set_outside_a_repository_and_on_demand() {
 }
 
 #[test]
-fn a_set_reads_files_of_any_name() {
+fn set_reads_files_of_any_name() {
     let outside = Sandbox::outside_git();
     outside.write("documents.txt", [super::POLICY, &super::broken()].concat());
     outside.write("folder/other.yml", document("other", "site", "{}"));
@@ -393,7 +394,7 @@ fn a_set_reads_files_of_any_name() {
 }
 
 #[test]
-fn a_site_that_is_named_is_rendered_as_one_that_a_glob_matches() {
+fn named_site_is_rendered_like_one_that_a_glob_matches() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("prod");
     sandbox.write("site/prod/inner/site/deep/site-definition.yaml", definition("deep", ""));
@@ -413,7 +414,7 @@ fn a_site_that_is_named_is_rendered_as_one_that_a_glob_matches() {
 }
 
 #[test]
-fn a_site_is_judged_without_the_files_of_others() {
+fn site_is_checked_without_files_of_other_sites() {
     let sandbox = Sandbox::with_sites();
     assert_eq!(sandbox.run(&["baseline", "write"]).code, 0);
     fs::rename(sandbox.path(".layercake-baseline.json"), sandbox.path("none.json")).unwrap();
@@ -423,15 +424,15 @@ fn a_site_is_judged_without_the_files_of_others() {
     sandbox.write("type/unused/any.yaml", document("any", "type", "{}"));
     sandbox.write("site/other/own/any.yaml", document("any", "site", "{}"));
     let lint = ["lint", "--site", "lab", "-o", "json"];
-    // A baseline counts what all sites have, so that all are read.
+    // Counts of the baseline cover all sites, so all are read.
     let with_all = [&lint[..], &["--baseline", "none.json"]].concat();
-    let told = |arguments: &[&str]| without_timing(&sandbox.run(arguments).stdout);
-    assert_eq!(told(&lint), told(&with_all));
+    let printed = |arguments: &[&str]| without_timing(&sandbox.run(arguments).stdout);
+    assert_eq!(printed(&lint), printed(&with_all));
     assert_eq!(sandbox.files_read(&with_all), sandbox.files_read(&lint) + 4);
 }
 
 #[test]
-fn a_question_reads_the_files_of_other_sites_where_they_matter() {
+fn files_of_other_sites_are_read_only_if_they_matter() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("site/prod/own/more.yaml", document("more", "site", "{}"));
     let reads = |question: &[&str]| sandbox.files_read(question);
@@ -441,13 +442,13 @@ fn a_question_reads_the_files_of_other_sites_where_they_matter() {
     assert_eq!(reads(&["impact", "global/chart.yaml:8"]), 8);
 }
 
-/// Its glob says which sites use a part, not the folder that it is in.
+/// The glob decides which sites use a part, not its folder.
 #[test]
-fn a_part_in_the_folder_of_a_site_has_an_impact_on_all_that_use_it() {
+fn impact_of_a_part_includes_all_sites_that_use_it() {
     let sandbox = Sandbox::with_sites();
     let sets = "cloud-config:\n  - name: genesis\n    parts: [site/lab/parts/*.yaml]\n";
     sandbox.write("layercake.yaml", sets);
     sandbox.write("site/lab/parts/one.yaml", "#cloud-config\npackages: [a]\n");
-    let told = sandbox.run(&["impact", "site/lab/parts/one.yaml:2"]).stdout;
-    assert!(told.contains("\nreaches 2 outputs in all 2 sites\n"), "{told}");
+    let printed = sandbox.run(&["impact", "site/lab/parts/one.yaml:2"]).stdout;
+    assert!(printed.contains("\nreaches 2 outputs in all 2 sites\n"), "{printed}");
 }

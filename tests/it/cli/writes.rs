@@ -1,4 +1,4 @@
-//! Nothing is written but what a flag names, and that whole or not at all.
+//! Only files that a flag names are written, each of them completely or not at all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,8 +11,8 @@ use super::{Ran, Sandbox, document};
 
 type Snapshot = BTreeMap<PathBuf, (u32, i64, Vec<u8>)>;
 
-/// Everything below a folder: what it is, its mode, when it was changed, and
-/// what is in it. Folders change when something in them does.
+/// Everything below a folder: kind and mode, modification time, and content. A folder changes when
+/// its entries do.
 fn snapshot(folder: &Path) -> Snapshot {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -53,7 +53,7 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// The paths, from the folder around the repository, that a run changed.
+/// Paths that a run changed, relative to the folder around the repository.
 fn changed_by(sandbox: &Sandbox, arguments: &[&str]) -> (Ran, BTreeSet<String>) {
     let around = sandbox.root.parent().unwrap();
     let before = snapshot(around);
@@ -69,7 +69,7 @@ fn different(around: &Path, before: &Snapshot, after: &Snapshot) -> BTreeSet<Str
 }
 
 #[test]
-fn verbs_that_write_nothing_write_nothing() {
+fn read_only_verbs_write_nothing() {
     let sandbox = sandbox();
     assert!(sandbox.run(&["lint", "-o", "json=report.json"]).code < 2);
     assert_eq!(sandbox.run(&["baseline", "write"]).code, 0);
@@ -110,7 +110,7 @@ fn verbs_that_write_nothing_write_nothing() {
 }
 
 #[test]
-fn verbs_that_write_write_what_they_name() {
+fn writing_verbs_change_only_named_files() {
     for (arguments, expected) in [
         ("lint -o json=../report.json", &["report.json"][..]),
         (
@@ -134,10 +134,9 @@ fn verbs_that_write_write_what_they_name() {
     }
 }
 
-/// Who reads a file while it is written again and again sees one of its whole
-/// texts, and never none or a part.
+/// A reader of a file that is rewritten again and again always sees one complete version.
 #[test]
-fn a_file_is_there_whole_or_as_it_was() {
+fn file_is_replaced_completely_or_not_at_all() {
     let sandbox = sandbox();
     let file = sandbox.path("report.txt");
     let runs = [
@@ -172,12 +171,12 @@ fn a_file_is_there_whole_or_as_it_was() {
     assert_eq!(seen, texts.into_iter().collect());
 }
 
-/// Where a file may not grow as large as it must, as on a full disk, what was
-/// there stays, and nothing else does.
+/// If a file cannot grow as large as needed, as on a full disk, the old content stays and nothing
+/// else is left behind.
 #[test]
-fn a_full_disk_tears_nothing() {
+fn full_disk_leaves_no_partial_file() {
     let sandbox = sandbox();
-    // No text that is to be written fits.
+    // None of the texts fits.
     let child = fs::read_to_string(sandbox.path("site/lab/child.yaml")).unwrap();
     sandbox.write("site/lab/child.yaml", format!("{child}# {}\n", "x".repeat(2000)));
     for number in 0..20 {
@@ -202,7 +201,7 @@ fn a_full_disk_tears_nothing() {
         let output = Command::new("sh").args(["-c", &script]).current_dir(&sandbox.root).output();
         let ran = Ran::of(&output.unwrap());
         assert_eq!(ran.code, 2, "{arguments}: {ran:?}");
-        assert!(ran.stderr.contains("cannot be written"), "{arguments}: {ran:?}");
+        assert!(ran.stderr.contains("cannot write"), "{arguments}: {ran:?}");
         let changed = different(around, &before, &snapshot(around));
         assert_eq!(changed, BTreeSet::new(), "{arguments}: {ran:?}");
     }

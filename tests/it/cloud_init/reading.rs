@@ -1,7 +1,6 @@
-//! User-data to parts: what they are, where they stand, and what is wrong.
+//! Parsing of user-data into parts: their types, spans and faults.
 //!
-//! In the texts `⟦` and `⟧` enclose what a fault is at; they are taken out
-//! before the text is read.
+//! `⟦` and `⟧` enclose the expected span of a fault; they are removed before the text is parsed.
 
 use layercake::report::canonical;
 use layercake::source::{FileId, ReadError, RepoPath, Source, SourceMap, Span, Spanned};
@@ -14,14 +13,14 @@ use layercake::system::cloud_init::read::{
 };
 use layercake::yaml::YamlProblemKind;
 
-/// User-data that was taken apart, with the places that were marked.
+/// Parsed user-data, with the marked spans.
 struct Taken {
     sources: SourceMap,
     user_data: UserData,
     marks: Vec<Span>,
 }
 
-/// Takes user-data apart; what it includes is looked for among `files`.
+/// Parses user-data; included files are looked up in `files`.
 fn take_apart(marked: &str, files: &[(&str, &str)]) -> Taken {
     let mut sources = SourceMap::new();
     let mut add = |name: &str, text: &str| {
@@ -48,7 +47,7 @@ fn unmarked(marked: &str) -> (String, Vec<(u32, u32)>) {
         let at = u32::try_from(text.len()).unwrap();
         match character {
             '⟦' => open.push(at),
-            '⟧' => ranges.push((open.pop().expect("a mark was opened"), at)),
+            '⟧' => ranges.push((open.pop().expect("the mark is open"), at)),
             other => text.push(other),
         }
     }
@@ -57,12 +56,12 @@ fn unmarked(marked: &str) -> (String, Vec<(u32, u32)>) {
 }
 
 impl Taken {
-    /// The parts, one a line: name, kind, header, and data.
+    /// Parts, one a line: name, type, header and data.
     fn parts(&self) -> Vec<String> {
         self.user_data.parts.iter().map(outline).collect()
     }
 
-    /// All faults, where somebody wrote what is wrong; in order of place.
+    /// All faults at the spans of their cause, sorted.
     fn faults(&self) -> Vec<(Span, PartFaultKind)> {
         let of_parts = self.user_data.parts.iter().flat_map(|part| &part.faults);
         let all = of_parts.chain(&self.user_data.faults).chain(&self.user_data.aborted);
@@ -96,7 +95,7 @@ fn outline(part: &CloudPart) -> String {
     format!("{} {kind} {header:?} {}", part.key.name, canonical(&part.data))
 }
 
-/// A message of these parts, each of headers, a blank line, and a body.
+/// MIME message of these parts, each with headers, a blank line and a body.
 fn multipart(parts: &[&str]) -> String {
     let mut text =
         String::from("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"BB\"\n\n");
@@ -114,7 +113,7 @@ fn assert_parts(text: &str, parts: &[&str]) {
 }
 
 #[test]
-fn a_plain_text_is_what_its_first_line_says() {
+fn plain_text_is_typed_by_its_first_line() {
     assert_parts("#cloud-config\na: 1\n", &["user-data config \"-\" {\"a\":1}"]);
     assert_parts("#CLOUD-Config\na: 1\n", &["user-data config \"-\" {\"a\":1}"]);
     assert_parts("#cloud-configfoo\na: 1\n", &["user-data config \"-\" {\"a\":1}"]);
@@ -136,7 +135,7 @@ fn a_plain_text_is_what_its_first_line_says() {
 }
 
 #[test]
-fn a_first_line_that_says_nothing_is_told() {
+fn unknown_first_line_is_reported() {
     let other = ["user-data text/x-not-multipart \"-\" null"];
     for (text, likeness) in [
         ("⟦# cloud-config⟧\na: 1\n", PartResemblance::Nothing),
@@ -148,7 +147,7 @@ fn a_first_line_that_says_nothing_is_told() {
 }
 
 #[test]
-fn a_config_is_one_document_and_a_mapping() {
+fn config_must_be_a_single_mapping() {
     let empty = ["user-data config \"-\" null"];
     let table = [
         ("⟦#cloud-config⟧\n", PartFaultKind::Documents(0)),
@@ -166,7 +165,7 @@ fn a_config_is_one_document_and_a_mapping() {
 }
 
 #[test]
-fn problems_of_yaml_are_kept_and_the_last_of_two_keys_counts() {
+fn yaml_problems_are_kept_and_the_last_duplicate_key_wins() {
     let taken = take_apart("#cloud-config\na: 1\na: 2\n", &[]);
     taken.is(&["user-data config \"-\" {\"a\":2}"], &[]);
     let part = &taken.user_data.parts[0];
@@ -179,7 +178,7 @@ fn problems_of_yaml_are_kept_and_the_last_of_two_keys_counts() {
 }
 
 #[test]
-fn a_patch_is_json_and_tells_where_it_is_not() {
+fn invalid_json_of_a_patch_is_reported_at_its_position() {
     let taken = take_apart("#cloud-config-jsonp\n[{\"op\": \"remove\" ⟦⟧\"path\": \"/a\"}]\n", &[]);
     assert_eq!(taken.parts(), ["user-data broken patch \"-\" null"]);
     let faults = taken.faults();
@@ -188,7 +187,7 @@ fn a_patch_is_json_and_tells_where_it_is_not() {
 }
 
 #[test]
-fn parts_of_a_message_are_read_where_they_stand() {
+fn parts_of_a_message_have_spans_in_the_file() {
     let text = multipart(&[
         "Content-Type: text/cloud-config\n\na: 1",
         "Content-Type: text/plain\nMerge-Type: list(append)\n\n#cloud-config\nb: ⟦text⟧",
@@ -211,14 +210,14 @@ fn parts_of_a_message_are_read_where_they_stand() {
     assert_eq!(taken.sources.slice(second.at), "#cloud-config");
     let header = second.header.as_ref().unwrap();
     assert_eq!(taken.sources.slice(header.span), "list(append)");
-    assert_eq!(taken.sources.iter().count(), 1, "nothing had to be decoded");
+    assert_eq!(taken.sources.iter().count(), 1, "nothing was decoded");
 }
 
 #[test]
-fn only_a_text_that_names_a_mime_version_early_is_a_message() {
+fn message_needs_an_early_mime_version() {
     let late = format!("#cloud-config\n# {}\n# MIME-Version: 1.0\na: é\n", "x".repeat(4096));
     assert_parts(&late, &["user-data config \"-\" {\"a\":\"é\"}"]);
-    // A comment is enough: then the text is no longer plain.
+    // A comment is enough for the text not to be plain.
     let early = "#cloud-config\n# mime-VERSION: 1.0\na: 1\n";
     assert_parts(early, &["user-data config \"-\" {\"a\":1}"]);
     let early = "#cloud-config\n# mime-version: 1.0\na: ⟦⟧é\n";
@@ -227,7 +226,7 @@ fn only_a_text_that_names_a_mime_version_early_is_a_message() {
 }
 
 #[test]
-fn headers_count_as_they_are_spelled() {
+fn header_names_are_case_sensitive() {
     let config =
         |headers: &str| multipart(&[&format!("Content-Type: text/cloud-config\n{headers}\na: 1")]);
     let cases: &[(&str, &str, &[PartFaultKind])] = &[
@@ -239,7 +238,7 @@ fn headers_count_as_they_are_spelled() {
         ("Merge-Type: dict(\n a)\n", "dict(\n a)", &[]),
         ("⟦merge-type⟧: a\n", "-", &[PartFaultKind::HeaderCase { expected: "Merge-Type" }]),
         ("⟦X-merge-type⟧: a\n", "-", &[PartFaultKind::HeaderCase { expected: "X-Merge-Type" }]),
-        // Python asks for the name as it is spelled, and for its value in any case.
+        // Python matches the header name case-sensitively, and its value case-insensitively.
         (
             "⟦merge-type⟧: a\nMerge-Type: b\n",
             "a",
@@ -253,7 +252,7 @@ fn headers_count_as_they_are_spelled() {
 }
 
 #[test]
-fn a_header_that_is_not_handed_on_is_told() {
+fn header_that_is_not_passed_on_is_reported() {
     let text = "MIME-Version: 1.0\n⟦Merge-Type⟧: a\nContent-Type: multipart/mixed; boundary=BB\n\n\
                 --BB\nContent-Type: text/cloud-config\n\na: 1\n--BB--\n";
     let fault = PartFaultKind::IgnoredHeader(Carrier::Multipart);
@@ -290,7 +289,7 @@ fn gzip_part(headers: &str, text: &str) -> String {
 }
 
 #[test]
-fn a_compressed_part_loses_its_header_and_knows_where_it_came_from() {
+fn compressed_part_loses_its_header_and_keeps_its_origin() {
     let text =
         multipart(&[&gzip_part("⟦Merge-Type⟧: list(append)\nLaunch-Index: 2\n", COMPRESSED)]);
     let taken = take_apart(&text, &[]);
@@ -305,7 +304,7 @@ fn a_compressed_part_loses_its_header_and_knows_where_it_came_from() {
 }
 
 #[test]
-fn what_cannot_be_decompressed_ends_all_user_data() {
+fn failed_decompression_aborts_all_user_data() {
     let cut = &COMPRESSED[..COMPRESSED.len() - 12];
     let text = multipart(&["\n#cloud-config\na: 1", &gzip_part("", &format!("⟦{cut}⟧"))]);
     let taken = take_apart(&text, &[]);
@@ -316,7 +315,7 @@ fn what_cannot_be_decompressed_ends_all_user_data() {
 }
 
 #[test]
-fn compressed_text_beyond_ascii_is_mangled_unless_it_is_looked_into() {
+fn compressed_non_ascii_text_is_mangled_unless_inspected() {
     let text = multipart(&[&gzip_part("", &format!("⟦{COMPRESSED_LATIN}⟧"))]);
     let fault = PartFaultKind::Mangled { is_readable: false };
     take_apart(&text, &[]).is(&["user-data config \"-\" null"], &[fault]);
@@ -325,7 +324,7 @@ fn compressed_text_beyond_ascii_is_mangled_unless_it_is_looked_into() {
 }
 
 #[test]
-fn a_file_may_be_compressed_as_a_whole() {
+fn whole_file_may_be_compressed() {
     let gzip = bytes_of(COMPRESSED);
     let mut sources = SourceMap::new();
     let mut add = |bytes: Vec<u8>| sources.add(Source::new(RepoPath::new("user-data"), Ok(bytes)));
@@ -351,7 +350,7 @@ fn bytes_of(base64: &str) -> Vec<u8> {
 }
 
 #[test]
-fn transfer_encodings_are_undone_and_keep_headers() {
+fn transfer_encodings_are_decoded_and_keep_headers() {
     let part = |encoding: &str, body: &str| {
         multipart(&[&format!(
             "Content-Type: text/cloud-config\nMerge-Type: m\nContent-Transfer-Encoding: {encoding}\n\n{body}"
@@ -362,7 +361,7 @@ fn transfer_encodings_are_undone_and_keep_headers() {
     take_apart(&part("Base64", "YTog\nw6k"), &[]).is(&expected, &[]);
     take_apart(&part("base64", "⟦YTog!w6k=⟧"), &[]).is(&expected, &[PartFaultKind::BrokenBase64]);
     take_apart(&part("quoted-printable", "a: =C3=\n=A9"), &[]).is(&expected, &[]);
-    // Latin-1 is no UTF-8, whatever `charset` says.
+    // Latin-1 is not UTF-8, regardless of `charset`.
     let latin = ["user-data config \"m\" null"];
     take_apart(&part("quoted-printable", "⟦a: =E9⟧"), &[]).is(&latin, &[PartFaultKind::NotUtf8]);
     take_apart(&part("x-uuencode", "begin 644 a\n(83H@PZD*8CH`\n`\nend"), &[])
@@ -372,7 +371,7 @@ fn transfer_encodings_are_undone_and_keep_headers() {
 }
 
 #[test]
-fn text_of_a_message_that_is_not_encoded_is_mangled() {
+fn unencoded_non_ascii_text_of_a_message_is_mangled() {
     let config = |text: &str| {
         multipart(&[&format!("Content-Type: text/cloud-config; charset=utf-8\n\n{text}")])
     };
@@ -383,12 +382,12 @@ fn text_of_a_message_that_is_not_encoded_is_mangled() {
     is("a: ⟦⟧é", "null", false);
     is("a: ⟦⟧€", "{\"a\":\"\\\\u20ac\"}", true);
     is("a: \"⟦⟧€😀\"", "{\"a\":\"€😀\"}", true);
-    // Two characters of Latin-1 may be the bytes of one of UTF-8.
+    // Two characters of Latin-1 can be the bytes of one UTF-8 character.
     is("a: ⟦⟧Ã©", "{\"a\":\"é\"}", true);
 }
 
 #[test]
-fn a_broken_message_is_told_and_gives_what_python_finds() {
+fn broken_message_is_reported_and_parsed_as_by_python() {
     let message = |content_type: &str, body: &str| {
         format!("MIME-Version: 1.0\nContent-Type: {content_type}\n\n{body}")
     };
@@ -422,13 +421,13 @@ fn a_broken_message_is_told_and_gives_what_python_finds() {
             &[],
         ),
         (message("Multipart/Mixed;\n boundary=BB", &format!("--BB\r\n{part}--BB--")), &one, &[]),
-        // What only begins like a boundary is text.
+        // A line that only starts like a boundary is text.
         (
             message("multipart/mixed; boundary=BB", "--BB\n\n#cloud-config\na: |\n  --\n--BB--\n"),
             &["user-data config \"-\" {\"a\":\"--\"}"],
             &[],
         ),
-        // An outer boundary ends all inside.
+        // An outer boundary ends all inner messages.
         (
             message(
                 "multipart/mixed; boundary=BB",
@@ -445,9 +444,9 @@ fn a_broken_message_is_told_and_gives_what_python_finds() {
     }
 }
 
-/// What `Message.get_boundary` of Python 3.11 says of each.
+/// Result of `Message.get_boundary` of Python 3.11 for each.
 #[test]
-fn a_boundary_is_read_as_python_reads_it() {
+fn boundary_is_read_as_by_python() {
     for (parameters, boundary) in [
         ("boundary=BB", "BB"),
         ("BOUNDARY = BB ; x=y", "BB"),
@@ -485,7 +484,7 @@ fn a_boundary_is_read_as_python_reads_it() {
 }
 
 #[test]
-fn a_type_that_nothing_is_done_with_is_told() {
+fn unhandled_type_is_reported() {
     let text = multipart(&["Content-Type: text/cloud-konfig\n\n⟦a: 1⟧"]);
     let fault = PartFaultKind::UnknownType("text/cloud-konfig".into());
     take_apart(&text, &[]).is(&["user-data text/cloud-konfig \"-\" null"], &[fault]);
@@ -498,7 +497,7 @@ fn a_type_that_nothing_is_done_with_is_told() {
 }
 
 #[test]
-fn what_became_of_a_text_that_is_not_merged_does_not_matter() {
+fn mangled_text_is_accepted_in_parts_that_are_not_merged() {
     let encoded = "Content-Transfer-Encoding: base64\n\n/w==";
     let text = multipart(&[
         &format!("Content-Type: text/x-shellscript\n{encoded}"),
@@ -514,7 +513,7 @@ fn what_became_of_a_text_that_is_not_merged_does_not_matter() {
 }
 
 #[test]
-fn an_archive_gives_its_entries() {
+fn archive_is_split_into_its_entries() {
     let taken = take_apart(
         "#cloud-config-archive\n\
          - 'a: 1'\n\
@@ -541,7 +540,7 @@ fn an_archive_gives_its_entries() {
 }
 
 #[test]
-fn what_an_archive_holds_beside_parts_is_told() {
+fn archive_entries_that_are_not_parts_are_reported() {
     let text = "#cloud-config-archive\n\
          - ⟦5⟧\n\
          - ⟦\"#cloud-config-archive\\n- 'a: 1'\"⟧\n\
@@ -567,7 +566,7 @@ fn what_an_archive_holds_beside_parts_is_told() {
 }
 
 #[test]
-fn what_an_archive_cannot_make_a_part_of_ends_all_user_data() {
+fn invalid_archive_entry_aborts_all_user_data() {
     let table = [
         ("{content: x, Merge-Type: ⟦5⟧}", PartFaultKind::HeaderValue("an integer")),
         ("{content: x, ⟦5⟧: x}", PartFaultKind::HeaderValue("an integer")),
@@ -577,7 +576,7 @@ fn what_an_archive_cannot_make_a_part_of_ends_all_user_data() {
         ("{content: ⟦!!binary /w==⟧, type: text/plain}", PartFaultKind::NotUtf8),
     ];
     for (entry, fault) in table {
-        // The span of a tagged value does not hold its tag.
+        // The span of a tagged value excludes the tag.
         let entry = entry.replace("⟦!!binary ", "!!binary ⟦");
         let text = format!("#cloud-config-archive\n- 'a: 1'\n- {entry}\n- 'b: 2'\n");
         let taken = take_apart(&text, &[]);
@@ -604,14 +603,14 @@ fn includes_are_read_in_order_depth_first() {
 }
 
 #[test]
-fn what_cannot_be_included_is_told() {
+fn failed_include_is_reported() {
     let files = [("a", "#cloud-config\na: 1"), ("loop", "#include user-data")];
     let a = "a config \"-\" {\"a\":1}";
     let table: [(&str, &[&str], PartFaultKind); 5] = [
         ("#include\na\n⟦missing⟧\na\n", &[a], PartFaultKind::MissingInclude),
         ("#include\na\n⟦https://example.org/x⟧\na\n", &[a, a], PartFaultKind::RemoteInclude),
         ("#include\n⟦user-data⟧\na\n", &[], PartFaultKind::IncludeCycle),
-        // With white space before it a marker is a place, and so is a comment.
+        // An indented marker is a path, and so is a comment.
         ("  ⟦#include a⟧\n", &[], PartFaultKind::MissingInclude),
         ("#include\n ⟦#a⟧\n", &[], PartFaultKind::MissingInclude),
     ];
@@ -627,7 +626,7 @@ fn what_cannot_be_included_is_told() {
 }
 
 #[test]
-fn a_file_that_has_no_text_is_told() {
+fn file_without_text_is_reported() {
     let mut sources = SourceMap::new();
     let mut add = |bytes| sources.add(Source::new(RepoPath::new("user-data"), bytes));
     let unreadable = add(Err(ReadError::Refused("no".into())));
@@ -656,7 +655,7 @@ fn a_file_that_has_no_text_is_told() {
 }
 
 #[test]
-fn a_configuration_needs_no_first_line() {
+fn system_configuration_needs_no_first_line() {
     let mut sources = SourceMap::new();
     let mut add = |text: &str| sources.add(Source::new(RepoPath::new("x.cfg"), Ok(text.into())));
     let (plain, template) = (add("a: 1\n"), add("## template: jinja\na: {{ b }}\n"));
@@ -665,7 +664,7 @@ fn a_configuration_needs_no_first_line() {
 }
 
 #[test]
-fn limits_are_met_with_a_fault() {
+fn exceeded_limits_are_faults() {
     let deep = multipart_in_multipart(PartLimit::NESTING + 1);
     let kind = |taken: &Taken| taken.user_data.aborted.as_ref().map(|fault| fault.kind.clone());
     assert_eq!(kind(&take_apart(&deep, &[])), Some(PartFaultKind::OverLimit(PartLimit::Nesting)));
@@ -684,10 +683,10 @@ fn multipart_in_multipart(depth: usize) -> String {
     format!("MIME-Version: 1.0\n{opened}\n#cloud-config\na: 1{closed}")
 }
 
-/// A header that a file comes with counts for what is a part itself, and is told
-/// to be ignored for what only holds some.
+/// A header of a whole file applies if the file is one part, and is reported as ignored if the file
+/// only contains parts.
 #[test]
-fn a_header_of_a_whole_file_counts_where_it_is_a_part() {
+fn header_of_a_whole_file_applies_if_it_is_a_part() {
     let carriers = [
         ("#cloud-config\na: 1\n", None),
         ("#cloud-config-archive\n- '{a: 1}'\n", Some(Carrier::Archive)),

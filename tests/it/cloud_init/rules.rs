@@ -1,5 +1,5 @@
-//! What is told of merging, case by case, and what is not: no secret, and no
-//! more than can be read.
+//! Findings about merging, case by case, and their limits: no secrets, and a bounded number of
+//! findings.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,7 @@ use layercake::yaml::emit::{EmitOptions as Emitting, to_yaml};
 
 use crate::support::{check_files, finding_text, options};
 
-/// Files by path and text, beside what `layercake.yaml` declares of the set
-/// `node`.
+/// Files by path and text, and the `layercake.yaml` keys of the set `node`.
 fn tree(declared: &str, files: &[(&str, &str)]) -> MemoryTree {
     let configuration = format!("cloud-config:\n- name: node\n{declared}");
     let tree = MemoryTree::new().with("layercake.yaml", configuration.as_str());
@@ -24,21 +23,21 @@ fn checked(tree: &MemoryTree) -> Checked<()> {
     checked
 }
 
-/// The findings in full.
+/// Findings in full.
 fn report(tree: &MemoryTree) -> String {
     let checked = checked(tree);
     let findings = checked.findings.diagnostics.iter();
     findings.map(|finding| finding_text(finding, &checked.sources)).collect()
 }
 
-/// The rules and headlines of the findings.
+/// Rules and headlines of the findings.
 fn headlines(tree: &MemoryTree) -> Vec<String> {
     let checked = checked(tree);
     let findings = checked.findings.diagnostics.iter();
     findings.map(|finding| format!("{}: {}", finding.rule.name, finding.message)).collect()
 }
 
-/// The merged configuration as text.
+/// Merged configuration as text.
 fn merged(tree: &MemoryTree) -> String {
     let output = |site: &RenderedSite<'_>| {
         let mut outputs = site.graph.outputs();
@@ -49,7 +48,7 @@ fn merged(tree: &MemoryTree) -> String {
     taken.remove(0)
 }
 
-/// The steps by which a value of the merged configuration came.
+/// Route of a value of the merged configuration.
 fn steps(tree: &MemoryTree, path: &str) -> Vec<String> {
     let question = ValueQuestion {
         schema: "cloud-config".to_owned(),
@@ -72,10 +71,9 @@ fn over(base: &str, text: &str) -> Vec<String> {
     headlines(&tree(TWO, &[("a.yaml", base), ("b.yaml", &text)]))
 }
 
-/// What libyaml reads, and Deckhand with it, costs a part where PyYAML's own reader
-/// stops.
+/// Text that libyaml reads, and therefore Deckhand, but that PyYAML's own parser refuses.
 #[test]
-fn a_text_that_only_pyyaml_refuses_is_told() {
+fn text_refused_only_by_pyyaml_is_reported() {
     let parts = [
         ("a.yaml", "#cloud-config\nruncmd:\n- a\t# b\n"),
         ("b.yaml", "#cloud-config\n{fqdn: a, url: [http://b/?c=d]}\n"),
@@ -83,62 +81,62 @@ fn a_text_that_only_pyyaml_refuses_is_told() {
     assert_eq!(
         report(&tree(TWO, &parts)),
         "\
-a.yaml:3:4 error[invalid-yaml] not YAML to PyYAML: a tab outside of quotes
+a.yaml:3:4 error[invalid-yaml] invalid YAML for PyYAML: tab outside of quotes
   ^ PyYAML stops here
-  note: cloud-init drops the whole part, and goes on with the others
-  note: YAML allows it, but cloud-init reads with PyYAML's own reader
-  help: write spaces, or put the text in quotes if the tab belongs to it
-b.yaml:2:26 error[invalid-yaml] not YAML to PyYAML: `?` ends a text without quotes inside of [] and {}
+  note: cloud-init drops the whole part and continues with the others
+  note: YAML allows it, but cloud-init uses PyYAML's own parser
+  help: use spaces, or quote the string if the tab is part of it
+b.yaml:2:26 error[invalid-yaml] invalid YAML for PyYAML: `?` ends an unquoted string inside of [] and {}
   ^ PyYAML stops here
-  note: cloud-init drops the whole part, and goes on with the others
-  note: YAML allows it, but cloud-init reads with PyYAML's own reader
-  help: put the text in quotes
+  note: cloud-init drops the whole part and continues with the others
+  note: YAML allows it, but cloud-init uses PyYAML's own parser
+  help: quote the string
 "
     );
 }
 
-/// Every kind of failure of a specification has its words.
+/// Every kind of failure of a specification has a message.
 #[test]
-fn a_specification_that_cannot_be_used_is_told() {
+fn invalid_specification_is_reported() {
     let cases = [
         ("merge_how: dict", "a merge class is not of the form `name(option,option)`"),
-        ("merge_how: 5", "an integer says nothing of merging"),
-        ("merge_how: [5]", "an integer is no merge class"),
-        ("merge_how: ['']", "an empty item is no merge class"),
+        ("merge_how: 5", "an integer is not a merge specification"),
+        ("merge_how: [5]", "an integer is not a merge class"),
+        ("merge_how: ['']", "an empty item is not a merge class"),
         ("merge_how: [{settings: []}]", "a merge class has no `name`"),
         ("merge_how: [{name: dict}]", "a merge class has no `settings`"),
         ("merge_how: [{name: 5, settings: []}]", "the name of a merge class is an integer"),
         ("merge_how: [{name: dict, settings: 5}]", "the settings of a merge class are an integer"),
-        ("merge_how: map()", "there is no merge class `map`"),
+        ("merge_how: map()", "unknown merge class `map`"),
         (
             "merge_how: dict(recurse_list)+list(no_replace)\nlist: {key: 1}",
-            "at `.list` a mapping meets a list under `list(no_replace)`",
+            "at `.list` a mapping cannot be merged into a list by `list(no_replace)`",
         ),
         (
             "merge_how: dict(recurse_list)+str(append)\ntext: [1]",
-            "at `.text` a list cannot be put to a text by `str(append)`",
+            "at `.text` a list cannot be appended to a string by `str(append)`",
         ),
     ];
     for (text, expected) in cases {
-        let told = over(BASE, text);
+        let output = over(BASE, text);
         assert!(
-            told.contains(&format!("unmerged-part: `b.yaml` cannot be merged: {expected}")),
-            "{text}: {told:#?}"
+            output.contains(&format!("unmerged-part: `b.yaml` cannot be merged: {expected}")),
+            "{text}: {output:#?}"
         );
     }
 }
 
 /// Every way in which an operation of a patch can fail when it is applied.
 #[test]
-fn an_operation_that_cannot_be_applied_is_told() {
+fn failed_operation_is_reported() {
     let cases = [
         (
             r#"{"op": "remove", "path": "/nothing"}"#,
-            "`path` leads to a key that is not in what there is",
+            "`path` leads to a key that does not exist in the merged data",
         ),
         (
             r#"{"op": "remove", "path": "/mapping/x"}"#,
-            "`path` leads to a key that is not in `.mapping`",
+            "`path` leads to a key that does not exist in `.mapping`",
         ),
         (
             r#"{"op": "add", "path": "/list/9", "value": 1}"#,
@@ -146,35 +144,34 @@ fn an_operation_that_cannot_be_applied_is_told() {
         ),
         (
             r#"{"op": "add", "path": "/list/x", "value": 1}"#,
-            "`path` leads by no index into the list at `.list`",
+            "`path` leads into the list at `.list` without a valid index",
         ),
         (
             r#"{"op": "add", "path": "/number/x/y", "value": 1}"#,
             "`path` leads into `.number`, which is an integer",
         ),
-        (
-            r#"{"op": "remove", "path": "/list/-"}"#,
-            "`path` leads behind the end of a list, where nothing is",
-        ),
+        (r#"{"op": "remove", "path": "/list/-"}"#, "`path` leads past the end of a list"),
         (r#"{"op": "remove", "path": ""}"#, "`path` leads to the whole document"),
         (
             r#"{"op": "move", "from": "/mapping", "path": "/mapping/key"}"#,
             "a value is moved into itself",
         ),
-        (r#"{"op": "test", "path": "/number", "value": 2}"#, "another value stands there"),
+        (
+            r#"{"op": "test", "path": "/number", "value": 2}"#,
+            "the test failed: the actual value differs",
+        ),
     ];
     for (operation, expected) in cases {
         let patch = format!("#cloud-config-jsonp\n[{operation}]");
-        let told = headlines(&tree(TWO, &[("a.yaml", BASE), ("b.yaml", &patch)]));
+        let output = headlines(&tree(TWO, &[("a.yaml", BASE), ("b.yaml", &patch)]));
         let expected = format!("`b.yaml` cannot be applied at operation 1: {expected}");
-        assert!(told.contains(&format!("unmerged-part: {expected}")), "{operation}: {told:#?}");
+        assert!(output.contains(&format!("unmerged-part: {expected}")), "{operation}: {output:#?}");
     }
 }
 
-/// What is said by the part itself to be meant is not told, nor what has no
-/// effect.
+/// Losses that the specification of a part requests, or that have no effect, are not reported.
 #[test]
-fn what_is_meant_to_be_lost_is_silent() {
+fn intended_losses_are_not_reported() {
     let cases = [
         "merge_how: dict(no_replace)\nlist: [4]\ntext: new\nnumber: 2\nempty: 1\nmapping: {key: 1}",
         "merge_how: dict(recurse_list)+list(no_replace)\nlist: [4]",
@@ -185,8 +182,8 @@ fn what_is_meant_to_be_lost_is_silent() {
         "merge_how: dict(replace)+list()+str()\nlist: [4]\nmapping: 1",
     ];
     for text in cases {
-        let told = over(BASE, text);
-        let of_merging: Vec<&String> = told.iter().filter(|it| is_of_values(it)).collect();
+        let output = over(BASE, text);
+        let of_merging: Vec<&String> = output.iter().filter(|it| is_of_values(it)).collect();
         assert!(of_merging.is_empty(), "{text}: {of_merging:#?}");
     }
 }
@@ -202,45 +199,44 @@ fn is_of_values(headline: &str) -> bool {
     rules.iter().any(|rule| headline.starts_with(rule))
 }
 
-/// In a file that counts less, what is lost is to be lost; what is spoilt is
-/// told all the same.
+/// A file with lower priority is expected to lose values, but not to corrupt them.
 #[test]
-fn configurations_of_lower_priority_are_to_lose() {
+fn losses_of_lower_priority_are_not_reported() {
     let conf_d = "  conf-d: [\"*.cfg\"]\n";
     let lower = "merge_how: dict(recurse_list,recurse_str)+list(append)+str()\nlist: text\n\
                  number: 2\nempty: 1\n";
-    let told = headlines(&tree(conf_d, &[("1.cfg", lower), ("2.cfg", &BASE[14..])]));
+    let output = headlines(&tree(conf_d, &[("1.cfg", lower), ("2.cfg", &BASE[14..])]));
     assert_eq!(
-        told,
+        output,
         [
-            "exploded-value: the text at `.list` is put to a list: each of its characters becomes an item"
+            "exploded-value: the string at `.list` is merged into a list: each of its characters becomes an item"
         ]
     );
     let lower = "list: [4]\ntext: new\nnumber: 2\nempty: 1\nmapping: {key: new}\n";
-    let told = headlines(&tree(conf_d, &[("1.cfg", lower), ("2.cfg", &BASE[14..])]));
-    assert_eq!(told, Vec::<String>::new());
+    let output = headlines(&tree(conf_d, &[("1.cfg", lower), ("2.cfg", &BASE[14..])]));
+    assert_eq!(output, Vec::<String>::new());
 }
 
 #[test]
-fn what_the_dialect_of_2013_loses_is_told() {
+fn losses_in_the_2013_dialect_are_reported() {
     let declared = format!("{TWO}  dialect: documented\n");
     let first = format!("{BASE}merge_how: list()+dict()+str()\n");
     let second = "#cloud-config\nlist: [4]\ntext: new\nnumber: 2\nmapping: {key: [1]}\n";
-    let told = headlines(&tree(&declared, &[("a.yaml", &first), ("b.yaml", second)]));
-    let lost: Vec<&String> = told.iter().filter(|it| is_of_values(it)).collect();
+    let output = headlines(&tree(&declared, &[("a.yaml", &first), ("b.yaml", second)]));
+    let lost: Vec<&String> = output.iter().filter(|it| is_of_values(it)).collect();
     assert_eq!(
         lost,
         [
             "lost-value: `.list` is lost: `list` lacks `extend`",
             "lost-value: `.text` is lost: `str` lacks `append`",
-            "lost-value: `.number` is lost: `dict` without `overwrite` keeps what is there",
+            "lost-value: `.number` is lost: `dict` without `overwrite` keeps the existing value",
             "lost-value: `.mapping.key` is lost: `str` lacks `append`",
         ]
     );
 }
 
 #[test]
-fn of_many_findings_the_first_are_told_and_how_many_more_there_are() {
+fn first_findings_are_reported_and_the_others_counted() {
     let part = |value: usize, count: usize| {
         let keys: String = (0..count).map(|key| format!("key{key}: {value}\n")).collect();
         format!("#cloud-config\n{keys}")
@@ -251,21 +247,25 @@ fn of_many_findings_the_first_are_told_and_how_many_more_there_are() {
         let files = [("a.yaml", &*part(1, count)), ("b.yaml", &*over(count))];
         report(&tree(TWO, &files))
     };
-    let told = lost(25);
-    assert_eq!(told.matches("[lost-value]").count(), 20, "{told}");
-    assert!(told.contains("`.key19` is lost"), "{told}");
-    assert!(told.contains("note: there are 5 more of this kind in the same part"), "{told}");
-    let told = lost(300);
-    assert_eq!(told.matches("[lost-value]").count(), 20, "{told}");
-    assert!(told.contains("there are 180 more of this kind in the same part"), "{told}");
-    assert!(told.contains("there are 100 more values of the same part that met others"), "{told}");
+    let output = lost(25);
+    assert_eq!(output.matches("[lost-value]").count(), 20, "{output}");
+    assert!(output.contains("`.key19` is lost"), "{output}");
+    assert!(output.contains("note: there are 5 more of this kind in the same part"), "{output}");
+    let output = lost(300);
+    assert_eq!(output.matches("[lost-value]").count(), 20, "{output}");
+    assert!(output.contains("there are 180 more of this kind in the same part"), "{output}");
+    assert!(
+        output.contains(
+            "there are 100 more merged values in the same part that were not checked individually"
+        ),
+        "{output}"
+    );
     assert!(!lost(20).contains("there are"));
 }
 
-/// A set that is secret is told of without a text of it, and with other secrets
-/// of other lengths in the same words.
+/// A finding of a secret set contains none of its text, and does not depend on its length.
 #[test]
-fn no_secret_is_told() {
+fn secrets_are_not_in_findings() {
     let report_of = |secret: &str, count: usize| {
         let items = vec![secret; count].join(", ");
         let old = format!(
@@ -291,10 +291,12 @@ fn no_secret_is_told() {
         let declared = "  parts: [a.yaml, b.yaml, c.yaml, d.yaml, e.json]\n  secret: true\n";
         report(&tree(declared, &files))
     };
-    let told = report_of("sesame", 2);
-    assert_eq!(told, report_of("sesamx", 3), "only lengths of lists differ");
-    let rules: BTreeSet<&str> =
-        told.lines().filter_map(|line| Some(line.split_once('[')?.1.split_once(']')?.0)).collect();
+    let output = report_of("sesame", 2);
+    assert_eq!(output, report_of("sesamx", 3), "only lengths of lists differ");
+    let rules: BTreeSet<&str> = output
+        .lines()
+        .filter_map(|line| Some(line.split_once('[')?.1.split_once(']')?.0))
+        .collect();
     for rule in [
         "unmerged-part",
         "replaced-by-index",
@@ -302,16 +304,16 @@ fn no_secret_is_told() {
         "null-without-delete",
         "lost-value",
     ] {
-        assert!(rules.contains(rule), "{rule}: {told}");
+        assert!(rules.contains(rule), "{rule}: {output}");
     }
     for word in ["sesame", ".list", ".text", ".mapping"] {
-        assert!(!told.contains(word), "{word}: {told}");
+        assert!(!output.contains(word), "{word}: {output}");
     }
 }
 
-/// Vendor-data counts where `enabled` is true in all the rest (8).
+/// Vendor-data is used if `enabled` is true in the rest of the configuration (8).
 #[test]
-fn vendor_data_counts_where_it_is_enabled() {
+fn vendor_data_is_used_where_enabled() {
     let vendors =
         "  parts: [user.yaml]\n  vendor-data: [vendor.yaml]\n  vendor-data2: [second.yaml]\n";
     let result = |user: &str, rest: &[(&str, &str)], declared: &str| {
@@ -324,11 +326,11 @@ fn vendor_data_counts_where_it_is_enabled() {
         files.extend(rest);
         let tree = tree(&format!("{vendors}{declared}"), &files);
         let text = merged(&tree);
-        let told =
+        let output =
             headlines(&tree).iter().filter(|it| it.starts_with("unused-vendor-data")).count();
         let used = [text.contains("first:"), text.contains("second:")];
         let unused = used.iter().filter(|is_used| !**is_used).count();
-        assert_eq!(told, unused, "{user}: what is left out is told: {text}");
+        assert_eq!(output, unused, "{user}: unused vendor-data is reported: {text}");
         used
     };
     let user_only = |user: &str| result(user, &[], "");
@@ -337,14 +339,26 @@ fn vendor_data_counts_where_it_is_enabled() {
     assert_eq!(user_only("vendor_data2: {enabled: false}"), [true, false]);
     assert_eq!(user_only("vendor_data: {enabled: 'Yes '}"), [true, true]);
     assert_eq!(user_only("vendor_data: {enabled: 1}\nvendor_data2: {enabled: 2}"), [true, false]);
-    assert_eq!(user_only("vendor_data: {prefix: /bin/true}"), [true, true], "merged with built in");
+    assert_eq!(
+        user_only("vendor_data: {prefix: /bin/true}"),
+        [true, true],
+        "merged with the built-in defaults"
+    );
     assert_eq!(user_only("vendor_data: {enabled: null}"), [false, true]);
     assert_eq!(user_only("vendor_data: false"), [false, true], "no mapping");
-    assert_eq!(user_only("vendor_data: no text"), [true, true], "what is built in displaces it");
+    assert_eq!(
+        user_only("vendor_data: no text"),
+        [true, true],
+        "the built-in default displaces it"
+    );
     let base = "  base: [cloud.cfg]\n";
     let off = [("cloud.cfg", "vendor_data: {enabled: false}\n")];
     assert_eq!(result("a: 1", &off, base), [false, true]);
-    assert_eq!(result("vendor_data: {enabled: true}", &off, base), [true, true], "it counts more");
+    assert_eq!(
+        result("vendor_data: {enabled: true}", &off, base),
+        [true, true],
+        "user-data has the higher priority"
+    );
 }
 
 #[test]
@@ -361,25 +375,29 @@ fn vendor_data_does_not_enable_itself() {
     assert!(!text.contains("vendor: 1"), "{text}");
 }
 
-/// How a value came tells by which classes, and by which operation of a patch.
+/// The route of a value names the merge classes, and the operation of a patch.
 #[test]
-fn the_way_of_a_value_tells_how_it_was_merged() {
+fn route_of_a_value_shows_how_it_was_merged() {
     let second = "#cloud-config\nmerge_how: dict(recurse_list)+list(append)\nlist: [4]\nnew: 1\n";
     let patch = r#"#cloud-config-jsonp
 [{"op": "add", "path": "/added", "value": 1}, {"op": "replace", "path": "/text", "value": "x"}]"#;
     let declared = "  parts: [a.yaml, b.yaml, c.json]\n";
     let tree = tree(declared, &[("a.yaml", BASE), ("b.yaml", second), ("c.json", patch)]);
-    let told = |path| steps(&tree, path).join(" / ");
-    assert!(told(".new").contains("merged by dict(recurse_list)+list(append)"), "{}", told(".new"));
-    let number = told(".number");
+    let output = |path| steps(&tree, path).join(" / ");
+    assert!(
+        output(".new").contains("merged by dict(recurse_list)+list(append)"),
+        "{}",
+        output(".new")
+    );
+    let number = output(".number");
     assert!(number.contains("merged by dict(replace)+list()+str()"), "{number}");
-    let text = told(".text");
+    let text = output(".text");
     assert!(text.contains("patched by operation 2 (replace /text)"), "{text}");
 }
 
-/// A file that several sites have is told of once.
+/// A finding in a file that several sites share is reported once.
 #[test]
-fn what_is_wrong_in_several_sites_is_told_once() {
+fn finding_in_several_sites_is_reported_once() {
     let definition = |site: &str| {
         format!(
             "---\nschema: pegleg/SiteDefinition/v1\nmetadata:\n  schema: metadata/Document/v1\n  \
@@ -397,29 +415,29 @@ fn what_is_wrong_in_several_sites_is_told_once() {
         ("global/cloud/a.yaml", BASE),
         ("global/cloud/b.yaml", "#cloud-config\nmerge_how: dict()+str()\nnumber: 2\n"),
     ];
-    let told = report(&tree("  parts: [\"global/cloud/*.yaml\"]\n", &files));
-    assert_eq!(told.matches("[lost-value]").count(), 1, "{told}");
-    assert!(told.contains("`.number` is lost"), "{told}");
-    assert!(told.contains("  sites: one two"), "{told}");
+    let output = report(&tree("  parts: [\"global/cloud/*.yaml\"]\n", &files));
+    assert_eq!(output.matches("[lost-value]").count(), 1, "{output}");
+    assert!(output.contains("`.number` is lost"), "{output}");
+    assert!(output.contains("  sites: one two"), "{output}");
 }
 
-/// The classes by which a secret part is merged are written in it.
+/// The merge classes of a secret part are part of its text.
 #[test]
-fn the_way_of_a_secret_tells_no_classes() {
+fn route_of_a_secret_hides_merge_classes() {
     let second = "#cloud-config\nmerge_how: dict(recurse_list)+list(append)\nnew: 1\n";
     let patch = "#cloud-config-jsonp\n[{\"op\": \"add\", \"path\": \"/text\", \"value\": 1}]";
     let files = [("a.yaml", BASE), ("b.yaml", second), ("c.json", patch)];
     let secret = tree("  parts: [a.yaml, b.yaml, c.json]\n  secret: true\n", &files);
-    let told = [".", "/"].map(|path| steps(&secret, path).join(" / ")).join(" / ");
-    assert!(told.contains("merged"), "{told}");
-    assert!(!told.contains("dict(recurse_list)"), "{told}");
-    assert!(!told.contains("/text"), "{told}");
+    let output = [".", "/"].map(|path| steps(&secret, path).join(" / ")).join(" / ");
+    assert!(output.contains("merged"), "{output}");
+    assert!(!output.contains("dict(recurse_list)"), "{output}");
+    assert!(!output.contains("/text"), "{output}");
 }
 
-/// A part over a list that a patch has made of all: what it says of merging is taken
-/// out of it, whatever becomes of the rest (cloud-init.md 2).
+/// A part is merged over a list, which an earlier patch made of the root: its merge specification
+/// is removed regardless of the classes (cloud-init.md 2).
 #[test]
-fn what_is_said_of_merging_goes_into_no_list() {
+fn merge_specification_is_never_merged_into_a_list() {
     let patch = "#cloud-config-jsonp\n[{\"op\": \"replace\", \"path\": \"\", \"value\": [1]}]\n";
     for (how, expected) in [
         ("list(replace)+dict()", "k: v\n"),

@@ -1,22 +1,22 @@
-//! What users of cloud-init report again and again: values that are lost without a word, and
-//! user-data in a form that is not recognized.
+//! Frequent mistakes of cloud-init users: values that are lost without a warning, and user-data in
+//! a form that is not recognized.
 
 use crate::cli::Sandbox;
 use crate::reference::merged;
 
 const JOINING: &str = "merge_how: dict(recurse_list)+list(append)";
 
-/// Text on one line, as a report wraps it.
+/// Text of a wrapped report on one line.
 fn unwrapped(text: &str) -> String {
     text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")
 }
 
-/// The findings of files, without line breaks.
+/// Findings of files, without line breaks.
 fn found(files: &[(&str, &str)], more: &[&str]) -> String {
     unwrapped(&merged(files, more).1)
 }
 
-/// The headline of each warning and note.
+/// Headlines of the warnings and notes.
 fn findings(files: &[(&str, &str)], more: &[&str]) -> Vec<String> {
     let (_, found) = merged(files, more);
     let is_headline =
@@ -25,14 +25,14 @@ fn findings(files: &[(&str, &str)], more: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn a_byte_order_mark_before_the_first_line_is_named() {
+fn byte_order_mark_before_the_first_line_is_reported() {
     let found = found(&[("user.yaml", "\u{feff}#cloud-config\nruncmd: [a]\n")], &[]);
     assert!(found.contains("byte order mark"), "{found}");
     assert!(found.contains("save the file as UTF-8 without a byte order mark"), "{found}");
 }
 
 #[test]
-fn parts_that_are_alone_and_lose_keys_to_another_source() {
+fn lone_parts_and_keys_lost_to_another_source_are_reported() {
     let how = "merge_how: 'list(append)+dict(recurse_array)+str()'";
     let user = format!("#cloud-config\nusers: [user-bob]\nruncmd: [touch /user]\n{how}\n");
     let vendor = format!("#cloud-config\nusers: [vendor-bob]\nruncmd: [touch /vendor]\n{how}\n");
@@ -41,10 +41,10 @@ fn parts_that_are_alone_and_lose_keys_to_another_source() {
     assert_eq!(output, "#cloud-config\nruncmd:\n- touch /user\nusers:\n- user-bob\n");
     let found = unwrapped(&found);
     for words in [
-        "the only part of user-data says how it is merged, which has no effect",
-        "the only part of vendor-data says how it is merged, which has no effect",
+        "merge specification in the only part of user-data has no effect",
+        "merge specification in the only part of vendor-data has no effect",
         "`.users`, `.runcmd` of vendor-data are lost: user-data has them",
-        "no `merge_how` reaches from one source to another",
+        "`merge_how` does not apply across sources",
         JOINING,
         "promises to keep both",
     ] {
@@ -53,7 +53,7 @@ fn parts_that_are_alone_and_lose_keys_to_another_source() {
 }
 
 #[test]
-fn what_a_source_loses_is_kept_as_the_help_says() {
+fn help_for_lost_keys_of_a_source_keeps_them() {
     let user = "#cloud-config\nusers: [user]\nname: user\n";
     let vendor = format!("#cloud-config\n{JOINING}\nusers: [vendor]\nname: vendor\n");
     let (output, found) = merged(&[("one", user), ("two", &vendor)], &[]);
@@ -62,7 +62,7 @@ fn what_a_source_loses_is_kept_as_the_help_says() {
 }
 
 #[test]
-fn the_lists_and_keys_of_an_earlier_part_are_named() {
+fn lost_lists_and_keys_of_an_earlier_part_are_named() {
     let one = "#cloud-config\nrun_cmd: [bash1, bash2]\nntp: {servers: [a], pools: [p], on: 1}\n";
     let two = "#cloud-config\nrun_cmd: [bash3]\nntp: {servers: [b], on: 1}\n";
     let found = found(&[("one", one), ("two", two)], &[]);
@@ -79,33 +79,33 @@ fn the_lists_and_keys_of_an_earlier_part_are_named() {
 }
 
 #[test]
-fn the_line_that_keeps_lists_keeps_the_new_texts_too() {
+fn suggested_line_keeps_lists_and_new_strings() {
     let one = "#cloud-config\nlist: [1]\ntext: old\nnumber: 1\n";
     let two = "#cloud-config\nlist: [2]\ntext: new\nnumber: 2\n";
     let found = found(&[("one", one), ("two", two)], &[]);
     let line = "merge_how: dict(recurse_list,recurse_str)+list(append)+str()";
     assert!(found.contains(&format!("add `{line}` to this part")), "{found}");
-    assert!(found.contains("then `.number` of the earlier part stays, too"), "{found}");
+    assert!(found.contains("`.number` of the earlier part is then kept as well"), "{found}");
     let (output, _) = merged(&[("one", one), ("two", &format!("{two}{line}\n"))], &[]);
     assert_eq!(output, "#cloud-config\nlist:\n- 1\n- 2\nnumber: 1\ntext: new\n");
 }
 
 #[test]
-fn lost_keys_are_a_warning_where_nobody_chose_a_dialect() {
+fn lost_keys_are_a_warning_without_a_chosen_dialect() {
     let files = [("one", "#cloud-config\na: [1]\n"), ("two", "#cloud-config\na: [2]\n")];
-    let told = findings(&files, &[]);
-    assert!(matches!(&told[..], [one] if one.contains("warning[lost-keys]")), "{told:?}");
-    let told = findings(&files, &["--dialect", "current"]);
-    assert!(matches!(&told[..], [one] if one.contains("note[lost-keys]")), "{told:?}");
+    let found = findings(&files, &[]);
+    assert!(matches!(&found[..], [one] if one.contains("warning[lost-keys]")), "{found:?}");
+    let found = findings(&files, &["--dialect", "current"]);
+    assert!(matches!(&found[..], [one] if one.contains("note[lost-keys]")), "{found:?}");
     assert_eq!(findings(&files, &["--dialect", "documented"]), [""; 0]);
-    // By the first documentation the first part says how the second is merged.
+    // In the 2013 dialect, the first part specifies how the second is merged.
     let overwriting = "#cloud-config\na: [1]\nmerge_how: dict(overwrite)\n";
-    let told = findings(&[("one", overwriting), files[1]], &[]);
-    assert!(told.iter().any(|it| it.contains("note[lost-keys]")), "{told:?}");
+    let found = findings(&[("one", overwriting), files[1]], &[]);
+    assert!(found.iter().any(|it| it.contains("note[lost-keys]")), "{found:?}");
 }
 
 #[test]
-fn a_declared_dialect_is_a_choice() {
+fn declared_dialect_makes_lost_keys_a_note() {
     let sandbox = Sandbox::outside_git();
     sandbox.git(&["init", "--quiet"]);
     sandbox.write("one.yaml", "#cloud-config\na: [1]\n");
@@ -124,7 +124,7 @@ fn a_declared_dialect_is_a_choice() {
 }
 
 #[test]
-fn nothing_is_lost_where_both_have_it_or_a_part_says_how() {
+fn lost_keys_needs_a_loss_without_a_specification() {
     for (one, two) in [
         ("a: [1, 2]", "a: [1, 2, 3]"),
         ("a: [1, 2]", "a: [0, 1, 9, 2]"),
@@ -142,7 +142,7 @@ fn nothing_is_lost_where_both_have_it_or_a_part_says_how() {
 }
 
 #[test]
-fn the_system_loses_lists_to_user_data_and_files_of_it_to_none() {
+fn lists_of_the_system_lost_to_user_data_are_reported() {
     let sandbox = Sandbox::outside_git();
     sandbox.write("conf.d/10-a.cfg", "packages: [a]\nkept: [a]\n");
     sandbox.write("conf.d/20-b.cfg", "packages:\n- b\n");
@@ -174,24 +174,27 @@ fn keys_of_secret_parts_are_not_named() {
 }
 
 #[test]
-fn a_lone_part_that_says_how_it_is_merged_is_reported_in_each_source() {
+fn merge_how_of_a_lone_part_is_reported_in_each_source() {
     let how = format!("#cloud-config\na: 1\n{JOINING}\n");
     for (option, words) in [
-        ("--user-data", "the only part of user-data says how it is merged"),
-        ("--vendor-data", "the only part of vendor-data says how it is merged"),
-        ("--vendor-data2", "the only part of vendor-data2 says how it is merged"),
-        ("--base", "`cloud.cfg` says how it is merged, which has no effect without `conf.d`"),
+        ("--user-data", "merge specification in the only part of user-data has no effect"),
+        ("--vendor-data", "merge specification in the only part of vendor-data has no effect"),
+        ("--vendor-data2", "merge specification in the only part of vendor-data2 has no effect"),
+        ("--base", "merge specification in `cloud.cfg` has no effect without `conf.d`"),
     ] {
         let found = found(&[(option, &how)], &[]);
         assert!(found.contains("warning[ineffective-merge-how]"), "{option}: {found}");
         assert!(found.contains(words), "{option}: {found}");
     }
     let found = found(&[("one", &how)], &["--dialect", "documented"]);
-    assert!(found.contains("the only part of user-data says how to merge"), "{found}");
+    assert!(
+        found.contains("merge specification in the only part of user-data has no effect"),
+        "{found}"
+    );
 }
 
 #[test]
-fn a_lone_part_may_say_how_it_is_merged_where_others_can_come_before_it() {
+fn merge_how_is_accepted_where_other_parts_may_come_first() {
     let sandbox = Sandbox::outside_git();
     sandbox.git(&["init", "--quiet"]);
     sandbox.write("one.yaml", "#cloud-config\na: [1]\n");
@@ -210,7 +213,7 @@ fn a_lone_part_may_say_how_it_is_merged_where_others_can_come_before_it() {
 }
 
 #[test]
-fn a_message_without_its_version_is_explained() {
+fn message_without_mime_version_is_explained() {
     let part = "Content-Type: text/cloud-config\n\n#cloud-config\na: 1\n";
     let parts = format!("--BB\n{part}--BB--\n");
     let headers = "Content-Type: multipart/mixed; boundary=\"BB\"\n";
@@ -231,7 +234,7 @@ fn a_message_without_its_version_is_explained() {
         ),
         (
             format!("MIME-Version: 1.0\n\n{parts}"),
-            "write `Content-Type: multipart/mixed; boundary=\"BB\"` among the headers",
+            "add `Content-Type: multipart/mixed; boundary=\"BB\"` to the headers",
         ),
         (
             format!("\nMIME-Version: 1.0\n{headers}\n{parts}"),
@@ -266,22 +269,25 @@ fn base64_of_user_data_is_explained() {
     }
     for other in ["aGVsbG8gd29ybGQ=\n", "I2Nsb3VkLWNvbmZpZwphOiAxCg==!\n", "word\n"] {
         let found = found(&[("--user-data", other)], &[]);
-        assert!(found.contains("a part does not say what it is"), "{other}: {found}");
+        assert!(found.contains("a part without a type"), "{other}: {found}");
     }
 }
 
 #[test]
-fn gzip_where_nothing_is_decompressed_is_explained() {
+fn gzip_in_a_place_without_decompression_is_explained() {
     let sandbox = Sandbox::outside_git();
     sandbox.write("cloud.cfg", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xff");
     let ran = sandbox.run(&["cloud-config", "--isolated", "--base", "cloud.cfg"]);
     let found = unwrapped(&ran.stderr);
-    assert!(found.contains("a part is gzip where cloud-init does not decompress it"), "{found}");
+    assert!(
+        found.contains("a part is gzip data that cloud-init does not decompress here"),
+        "{found}"
+    );
     assert!(found.contains("decompress it with `gunzip`"), "{found}");
 }
 
 #[test]
-fn a_mapping_that_says_how_to_merge_is_explained_at_its_line() {
+fn merge_how_mapping_is_explained_at_its_line() {
     let one = "#cloud-config\na: [1]\n";
     for (how, help) in [
         (
@@ -293,11 +299,11 @@ fn a_mapping_that_says_how_to_merge_is_explained_at_its_line() {
             "write `merge_how: dict(recurse_list)+list(append)`",
         ),
         ("\n  list: [append]\n  dict:", "write `merge_how: list(append)+dict()`"),
-        ("{lists: 5}", "write one text, such as `merge_how: dict(recurse_list)+list(append)`"),
+        ("{lists: 5}", "write a string, such as `merge_how: dict(recurse_list)+list(append)`"),
     ] {
         let two = format!("#cloud-config\na: [2]\nmerge_how: {how}\n");
         let found = found(&[("one", one), ("two", &two)], &[]);
-        let expected = "`two` cannot be merged: `merge_how` is a mapping, not a text or a list";
+        let expected = "`two` cannot be merged: `merge_how` is a mapping, not a string or a list";
         assert!(found.contains(expected), "{how}: {found}");
         assert!(found.contains("two:3:1"), "{how}: {found}");
         assert!(found.contains(help), "{how}: {found}");

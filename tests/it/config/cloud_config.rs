@@ -1,10 +1,10 @@
-//! `cloud-config`: what each of its keys does, what is told of wrong ones, and
-//! which files of which side and of which repository are meant.
+//! `cloud-config`: effect of each key, errors for invalid ones, and which files of which side and
+//! repository belong to a set.
 
 use super::{are, configured, rules};
 use crate::cli::{Sandbox, definition, document};
 
-/// A repository with two sites and these files, and this configuration.
+/// Repository with two sites, these files and this configuration.
 fn repository(configuration: &str, files: &[(&str, &str)]) -> Sandbox {
     let sandbox = configured(configuration);
     for (path, text) in files {
@@ -20,19 +20,19 @@ const FILES: &[(&str, &str)] = &[
     ("site/lab/cloud/one", "#cloud-config\nsite: lab\n"),
 ];
 
-/// What is merged in a site, `name: data` on a line; the values as JSON.
+/// Merged outputs of each site, one `name: data` line each, with values as JSON.
 fn outputs(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
     let verb = ["render", "--schema", "cloud-config", "--format", "json"];
     let report = sandbox.run(&[&verb, arguments].concat()).json();
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for site in report["sites"].as_array().unwrap() {
         for document in site["documents"].as_array().unwrap() {
             let name = document["name"].as_str().unwrap();
             let site = site["site"].as_str().unwrap_or("-");
-            told.push(format!("{site} {name} {}", document["data"]));
+            lines.push(format!("{site} {name} {}", document["data"]));
         }
     }
-    told
+    lines
 }
 
 fn outputs_of(configuration: &str) -> Vec<String> {
@@ -40,7 +40,7 @@ fn outputs_of(configuration: &str) -> Vec<String> {
 }
 
 #[test]
-fn parts_are_globs_in_which_a_site_has_its_place() {
+fn parts_are_globs_with_a_site_placeholder() {
     let merged = outputs_of(
         "cloud-config: [{name: all, parts: ['global/cloud/*', 'type/{type}/cloud/*', \
          'site/{site}/cloud/*']}]\n",
@@ -52,21 +52,21 @@ fn parts_are_globs_in_which_a_site_has_its_place() {
             r#"prod all {"a":["one","two"],"type":"small"}"#,
         ]
     );
-    // The order is that of the globs; a file counts where the first has it.
+    // Files are in the order of the globs; a file belongs to the first glob that matches it.
     let merged =
         outputs_of("cloud-config: [{name: all, parts: ['global/cloud/two', 'global/cloud/*']}]\n");
     assert_eq!(merged[0], r#"lab all {"a":["one"]}"#);
-    // A site without any file of a set does not have it.
+    // A site without any file of a set does not have the set.
     let merged = outputs_of("cloud-config: [{name: own, parts: ['site/{site}/cloud/*']}]\n");
     assert_eq!(merged, [r#"lab own {"site":"lab"}"#]);
 }
 
 #[test]
-fn each_source_counts_as_cloud_init_has_it() {
+fn sources_have_the_priority_that_cloud_init_gives_them() {
     let merged = outputs_of(
         "cloud-config: [{name: x, parts: [global/cloud/one], vendor-data: [global/cloud/two]}]\n",
     );
-    assert_eq!(merged[0], r#"lab x {"a":["one"]}"#, "user-data counts more");
+    assert_eq!(merged[0], r#"lab x {"a":["one"]}"#, "user-data has the higher priority");
     for key in ["vendor-data2", "vendor-data", "conf-d", "base"] {
         let text = format!(
             "cloud-config: [{{name: x, parts: [global/cloud/one], {key}: [site/lab/own.cfg]}}]\n"
@@ -85,11 +85,14 @@ fn each_source_counts_as_cloud_init_has_it() {
     ];
     let text = "cloud-config: [{name: x, conf-d: ['global/conf/*/*'], base: [global/cloud.cfg]}]\n";
     let merged = outputs(&repository(text, files), &[]);
-    assert_eq!(merged[0], r#"lab x {"v":"late","w":"base"}"#, "the last name counts most");
+    assert_eq!(
+        merged[0], r#"lab x {"v":"late","w":"base"}"#,
+        "the last name has the highest priority"
+    );
 }
 
 #[test]
-fn a_set_is_of_some_sites() {
+fn set_can_be_limited_to_sites() {
     let text = "cloud-config: [{name: x, parts: ['global/cloud/one'], sites: 'pr*'}]\n";
     assert_eq!(outputs_of(text), [r#"prod x {"a":["one"]}"#]);
     let none = text.replace("pr*", "none");
@@ -98,7 +101,7 @@ fn a_set_is_of_some_sites() {
 }
 
 #[test]
-fn the_dialect_says_how() {
+fn dialect_selects_the_merge_behavior() {
     let files = &[
         ("global/cloud/one", "#cloud-config\na: [one]\n"),
         ("global/cloud/two", "#cloud-config\na: [two]\n"),
@@ -106,23 +109,23 @@ fn the_dialect_says_how() {
     let text = "cloud-config: [{name: x, parts: ['global/cloud/*'], dialect: current}]\n";
     let of = |text: &str| outputs(&repository(text, files), &[])[0].clone();
     assert_eq!(of(text), r#"lab x {"a":["two"]}"#);
-    assert_eq!(of(&text.replace(", dialect: current", "")), of(text), "it is the default");
+    assert_eq!(of(&text.replace(", dialect: current", "")), of(text), "`current` is the default");
     let documented = of(&text.replace("current", "documented"));
     assert_eq!(documented, r#"lab x {"a":["one","two"]}"#);
 }
 
 #[test]
-fn a_secret_set_is_hidden() {
+fn secret_set_is_hidden() {
     let text = "cloud-config: [{name: x, parts: ['global/cloud/one'], secret: true}]\n";
     assert_eq!(outputs_of(text)[0], r#"lab x "(hidden)""#);
     assert_eq!(outputs_of(&text.replace("true", "false"))[0], r#"lab x {"a":["one"]}"#);
 }
 
 #[test]
-fn what_is_wrong_is_told_at_its_line() {
+fn errors_point_to_their_line() {
     let mut wrong = Vec::new();
     for (text, expected) in [
-        ("cloud-config: {name: x}\n", "1:1: `cloud-config` is to be a list, and is a mapping"),
+        ("cloud-config: {name: x}\n", "1:1: expected a list for `cloud-config`, found a mapping"),
         (
             "cloud-config:\n  - nam: x\n    parts: [a]\n",
             "2:5: unknown key `nam` in `cloud-config[0]`; did you mean `name`?",
@@ -133,36 +136,39 @@ fn what_is_wrong_is_told_at_its_line() {
         ),
         (
             "cloud-config:\n  - name: x\n    parts: a\n",
-            "3:12: `cloud-config[0].parts` is to be a list, and is a string",
+            "3:12: expected a list for `cloud-config[0].parts`, found a string",
         ),
-        ("cloud-config:\n  - name: ''\n    parts: [a]\n", "2:11: a set of parts needs a name"),
+        (
+            "cloud-config:\n  - name: ''\n    parts: [a]\n",
+            "2:11: the name of a set of parts is empty",
+        ),
         (
             "cloud-config:\n  - {name: x, parts: [a]}\n  - {name: x, parts: [b]}\n",
-            "3:12: there is a set `x` already",
+            "3:12: duplicate set of parts `x`",
         ),
         (
             "cloud-config:\n  - name: x\n",
-            "2:11: it has no files; say which, e.g. `parts: [\"global/user-data/*\"]`",
+            "2:11: no files given; add globs, e.g. `parts: [\"global/user-data/*\"]`",
         ),
         (
             "cloud-config:\n  - {name: x, parts: []}\n",
-            "2:12: it has no files; say which, e.g. `parts: [\"global/user-data/*\"]`",
+            "2:12: no files given; add globs, e.g. `parts: [\"global/user-data/*\"]`",
         ),
         (
             "cloud-config:\n  - {name: x, parts: ['a[']}\n",
-            "2:23: `a[` is no glob: unclosed character class; missing ']'",
+            "2:23: `a[` is not a valid glob: unclosed character class; missing ']'",
         ),
         (
             "cloud-config:\n  - {name: x, parts: [a], sites: '['}\n",
-            "2:34: `[` is no glob: unclosed character class; missing ']'",
+            "2:34: `[` is not a valid glob: unclosed character class; missing ']'",
         ),
         (
             "cloud-config:\n  - {name: x, parts: [a], secret: 1}\n",
-            "2:35: `cloud-config[0].secret` is to be `true` or `false`, and is an integer",
+            "2:35: expected `true` or `false` for `cloud-config[0].secret`, found an integer",
         ),
         (
             "cloud-config:\n  - {name: x, parts: [a], dialect: old}\n",
-            "2:36: `cloud-config[0].dialect` is to be one of current, documented, and is old",
+            "2:36: expected one of current, documented for `cloud-config[0].dialect`, found old",
         ),
     ] {
         let ran = configured(text).run(&["lint"]);
@@ -179,16 +185,16 @@ fn what_is_wrong_is_told_at_its_line() {
 }
 
 #[test]
-fn a_glob_that_matches_nothing_is_told_as_it_is_written() {
+fn unmatched_glob_is_reported_as_written() {
     let text = "cloud-config:\n  - name: x\n    parts: ['global/cloud/*', 'site/{site}/none/*']\n";
     let sandbox = repository(text, FILES);
-    let told = sandbox.run(&["lint", "-o", "concise"]).stdout;
+    let output = sandbox.run(&["lint", "-o", "concise"]).stdout;
     assert!(
-        told.starts_with(
+        output.starts_with(
             "layercake.yaml:3:31: warning[unused-configuration] `site/{site}/none/*` in the \
              configuration matches no file"
         ),
-        "{told}"
+        "{output}"
     );
     sandbox.commit();
     sandbox.write("site/prod/none/one", "#cloud-config\na: 1\n");
@@ -204,7 +210,7 @@ fn a_glob_that_matches_nothing_is_told_as_it_is_written() {
 }
 
 #[test]
-fn a_part_is_no_document_and_can_be_left_out() {
+fn part_is_not_a_document_and_can_be_excluded() {
     let part = ("global/cloud/part.yaml", "#cloud-config\na: 1\n");
     let text = "cloud-config: [{name: x, parts: ['global/cloud/*']}]\n";
     let sandbox = repository(text, &[part]);
@@ -217,7 +223,7 @@ fn a_part_is_no_document_and_can_be_left_out() {
 }
 
 #[test]
-fn files_on_the_command_line_may_be_parts() {
+fn command_line_files_may_be_parts() {
     let broken = "#cloud-config\n# layercake: ignore[no-such-rule]\na: 1\n";
     let text = "cloud-config: [{name: x, parts: ['global/cloud/*']}]\n";
     let sandbox = repository(text, &[("global/cloud/one", broken), FILES[1]]);
@@ -247,7 +253,7 @@ fn each_side_has_its_own_files() {
 }
 
 #[test]
-fn the_configuration_of_the_base_knows_its_own_sets() {
+fn config_from_base_uses_the_sets_of_the_base() {
     let sandbox = repository("{}\n", &[("global/cloud/one", FILES[0].1)]);
     sandbox.commit();
     sandbox.write("layercake.yaml", "cloud-config: [{name: x, parts: ['global/cloud/*']}]\n");
@@ -256,11 +262,11 @@ fn the_configuration_of_the_base_knows_its_own_sets() {
         sandbox.run(&[&verb, arguments].concat()).json()
     };
     let report = compared(&[]);
-    assert_eq!(report["outputs"], serde_json::json!([]), "the set is that of both sides");
+    assert_eq!(report["outputs"], serde_json::json!([]), "both sides have the set");
     assert_eq!(report["totals"]["outputs"], 12);
     let report = compared(&["--config-from-base"]);
     assert_eq!(report["outputs"], serde_json::json!([]));
-    assert_eq!(report["totals"]["outputs"], 10, "the set does not count yet");
+    assert_eq!(report["totals"]["outputs"], 10, "the set is not in the base configuration");
     let rules: Vec<&str> = report["findings"]
         .as_array()
         .unwrap()
@@ -271,7 +277,7 @@ fn the_configuration_of_the_base_knows_its_own_sets() {
 }
 
 #[test]
-fn globs_begin_at_the_root_of_the_repository() {
+fn globs_are_relative_to_the_root_of_the_repository() {
     let sandbox = Sandbox::new();
     for site in ["lab", "prod"] {
         sandbox.write(&format!("sites/site/{site}/site-definition.yaml"), definition(site, ""));
@@ -287,7 +293,7 @@ fn globs_begin_at_the_root_of_the_repository() {
 }
 
 #[test]
-fn files_of_further_repositories_are_in_no_set() {
+fn sets_exclude_files_of_further_repositories() {
     let more = "  repositories: {shared: {revision: main, url_path: x}}\n";
     let text = "cloud-config: [{name: x, parts: ['**/cloud/*']}]\n";
     let sandbox = repository(text, &[FILES[0]]);
@@ -299,7 +305,7 @@ fn files_of_further_repositories_are_in_no_set() {
 }
 
 #[test]
-fn config_show_tells_the_sets() {
+fn config_show_prints_the_sets() {
     let sandbox = configured("cloud-config: [{name: x, parts: ['global/cloud/*']}]\n");
     let shown = sandbox.run(&["config", "show"]).stdout;
     let line = r#"cloud-config: [{"name":"x","parts":["global/cloud/*"]}]  # layercake.yaml:1"#;

@@ -1,9 +1,9 @@
-//! What is told of a configuration that cannot be used: all of it, each at its
-//! line, and nothing is done.
+//! Errors of an invalid configuration: all of them are reported, each at its line, and the run
+//! ends.
 
 use super::configured;
 
-/// The errors that a run ends with, each without the word in front.
+/// Errors that a run ends with, without the `error:` prefix.
 fn errors(text: &str) -> Vec<String> {
     let ran = configured(text).run(&["lint"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
@@ -69,94 +69,112 @@ fn unknown_keys_are_errors_at_every_level() {
 #[test]
 fn values_of_a_wrong_type_are_errors() {
     for (text, expected) in [
-        ("[]\n", "1:1: the file is to be a mapping, and is a list"),
-        ("rules: []\n", "1:1: `rules` is to be a mapping, and is a list"),
-        ("rules: {ignore: P005}\n", "1:17: `rules.ignore` is to be a list, and is a string"),
+        ("[]\n", "1:1: expected a mapping for the file, found a list"),
+        ("rules: []\n", "1:1: expected a mapping for `rules`, found a list"),
+        ("rules: {ignore: P005}\n", "1:17: expected a list for `rules.ignore`, found a string"),
         (
             "rules: {require-reason: 1}\n",
-            "1:25: `rules.require-reason` is to be `true` or `false`, and is an integer",
+            "1:25: expected `true` or `false` for `rules.require-reason`, found an integer",
         ),
         (
             "required-version: 0.1\n",
-            "1:19: `required-version` is to be a string, and is a float; put it in quotes",
+            "1:19: expected a string for `required-version`, found a float; put it in quotes",
         ),
         (
             "reach: {max-sites: '4'}\n",
-            "1:20: `reach.max-sites` is to be an integer, and is a string",
+            "1:20: expected an integer for `reach.max-sites`, found a string",
         ),
-        ("reach: {max-sites: -4}\n", "1:20: `reach.max-sites` is to be 0 at least"),
-        ("discover: {sites: []}\n", "1:12: `discover.sites` is empty; leave it out instead"),
-        ("semantics: dekhand\n", "1:12: `semantics` cannot be `dekhand`; did you mean `deckhand`?"),
-        ("references: [{from: {schema: a/B/v1, path: $.a}}]\n", "1:14: `references[0]` lacks `to`"),
+        ("reach: {max-sites: -4}\n", "1:20: `reach.max-sites` must be at least 0"),
+        ("discover: {sites: []}\n", "1:12: `discover.sites` is empty; remove it instead"),
+        (
+            "semantics: dekhand\n",
+            "1:12: unknown value `dekhand` for `semantics`; did you mean `deckhand`?",
+        ),
+        (
+            "references: [{from: {schema: a/B/v1, path: $.a}}]\n",
+            "1:14: missing key `to` in `references[0]`",
+        ),
     ] {
         assert_eq!(error(text), expected, "{text}");
     }
 }
 
 #[test]
-fn values_that_mean_nothing_are_errors() {
+fn meaningless_values_are_errors() {
     for (text, expected) in [
         (
             "rules: {select: [mising-parent]}\n",
-            "1:18: there is no rule `mising-parent`; did you mean `missing-parent`?",
+            "1:18: unknown rule `mising-parent`; did you mean `missing-parent`?",
         ),
-        ("rules: {levels: {P999: error}}\n", "1:18: there is no rule `P999`"),
+        ("rules: {levels: {P999: error}}\n", "1:18: unknown rule `P999`"),
         (
             "rules: {per-path: {a: {ignore: [strcit]}}}\n",
-            "1:33: there is no rule `strcit`; did you mean `strict`?",
+            "1:33: unknown rule `strcit`; did you mean `strict`?",
         ),
-        ("sites: {a: {rules: {ignore: [x]}}}\n", "1:30: there is no rule `x`"),
-        ("reach: {max-sites: 1\n", "1:8: this is not YAML: "),
-        ("a: &a b\nb: *c\n", "2:4: there is no anchor `&c` before this"),
-        ("semantics: deckhand\n---\n{}\n", "2:1: a configuration file holds one YAML document"),
-        ("client-version: latest\n", "1:17: `latest` is no version; write it as `1.2`"),
+        ("sites: {a: {rules: {ignore: [x]}}}\n", "1:30: unknown rule `x`"),
+        ("reach: {max-sites: 1\n", "1:8: invalid YAML: "),
+        ("a: &a b\nb: *c\n", "2:4: undefined anchor `&c`"),
+        (
+            "semantics: deckhand\n---\n{}\n",
+            "2:1: a configuration file must contain only one YAML document",
+        ),
+        ("client-version: latest\n", "1:17: `latest` is not a valid version; write it as `1.2`"),
         (
             "property-groups: {Port: []}\n",
-            "1:19: `Port` is no schema; write it as `example/Kind/v1`",
+            "1:19: `Port` is not a valid schema name; write it as `example/Kind/v1`",
         ),
-        ("client-versions: {docker: latest}\n", "1:27: `latest` is no version; write it as `1.2`"),
+        (
+            "client-versions: {docker: latest}\n",
+            "1:27: `latest` is not a valid version; write it as `1.2`",
+        ),
         (
             "required-version: '>=new'\n",
-            "1:19: `>=new` is no version; write it as `>=0.1` or `>=0.1, <2`",
+            "1:19: `>=new` is not a valid version requirement; write it as `>=0.1` or `>=0.1, <2`",
         ),
         (
             "secrets: {extra-schemas: [Token]}\n",
-            "1:27: `Token` is no schema; write it as `example/Kind/v1`",
+            "1:27: `Token` is not a valid schema name; write it as `example/Kind/v1`",
         ),
         (
             "output: {default: [consise]}\n",
-            "1:20: there is no format `consise`; did you mean `concise`?",
+            "1:20: unknown format `consise`; did you mean `concise`?",
         ),
-        ("output: {default: [json=]}\n", "1:20: there is no file behind `=`"),
-        ("output: {default: [json=../a]}\n", "1:20: `../a` is not below the folder of this file"),
-        ("output: {default: [json=/a]}\n", "1:20: `/a` is not below the folder of this file"),
+        ("output: {default: [json=]}\n", "1:20: missing file name after `=`"),
+        ("output: {default: [json=../a]}\n", "1:20: `../a` is outside the folder of this file"),
+        ("output: {default: [json=/a]}\n", "1:20: `/a` is outside the folder of this file"),
         (
             "output: {default: [json=a/../../b]}\n",
-            "1:20: `a/../../b` is not below the folder of this file",
+            "1:20: `a/../../b` is outside the folder of this file",
         ),
-        ("baseline: ../a\n", "1:11: `../a` is not below the folder of this file"),
+        ("baseline: ../a\n", "1:11: `../a` is outside the folder of this file"),
         ("baseline: .git/a\n", "1:11: `.git/a` is inside `.git`"),
         ("output: {default: [json=.git/a]}\n", "1:20: `.git/a` is inside `.git`"),
         ("output: {default: [json=a/.GIT/b]}\n", "1:20: `a/.GIT/b` is inside `.git`"),
-        ("output: {default: [full, concise]}\n", "1:26: only one report can go to standard output"),
+        (
+            "output: {default: [full, concise]}\n",
+            "1:26: only one report can be written to standard output",
+        ),
         (
             "references: [{from: {schema: a/B/v1, path: a}, to: {schema: a/B/v1}}]\n",
-            "1:44: `a` is no path of RFC 9535",
+            "1:44: `a` is not a valid JSONPath (RFC 9535)",
         ),
         (
             "diff: {list-keys: {'*': {'$[?@.a]': b}}}\n",
-            "1:26: the path `$[?@.a]` cannot be used: it has a filter, which is not supported",
+            "1:26: invalid path `$[?@.a]`: it has a filter, which is not supported",
         ),
         (
             "diff: {list-keys: {'*': {'$[-1]': b}}}\n",
-            "1:26: the path `$[-1]` cannot be used: it counts from the end of a list",
+            "1:26: invalid path `$[-1]`: it counts from the end of a list",
         ),
-        ("repositories: {'a/b': {path: x}}\n", "1:16: `a/b` cannot name a repository"),
+        ("repositories: {'a/b': {path: x}}\n", "1:16: `a/b` is not a valid repository name"),
         (
             "repositories: {a: {path: x, links: 'git@x'}}\n",
-            "1:36: a link begins with `https://` or `http://`",
+            "1:36: expected a URL that begins with `https://` or `http://`",
         ),
-        ("output: {links: 'https://x/{ref}'}\n", "1:17: a link has `{sha}`, `{path}` and `{line}`"),
+        (
+            "output: {links: 'https://x/{ref}'}\n",
+            "1:17: the only valid placeholders are `{sha}`, `{path}` and `{line}`",
+        ),
     ] {
         let found: Vec<String> = errors(text);
         let is_it = |line: &String| line.starts_with(&format!("layercake.yaml:{expected}"));
@@ -164,25 +182,25 @@ fn values_that_mean_nothing_are_errors() {
     }
     for (key, glob) in [("sites", "{'[z-a': {}}"), ("discover", "{exclude: ['[z-a']}")] {
         let found = error(&format!("{key}: {glob}\n"));
-        assert!(found.contains("`[z-a` is no glob: "), "{found}");
+        assert!(found.contains("`[z-a` is not a valid glob: "), "{found}");
     }
 }
 
 #[test]
-fn all_that_is_wrong_is_told_at_once_and_in_order() {
+fn all_errors_are_reported_at_once_in_order() {
     let found = errors("rules:\n  ignore: [P999]\n  levles: {}\nsemantics: 1\nreach: 3\n");
     let lines: Vec<&str> = found.iter().map(|line| line.split(':').nth(1).unwrap()).collect();
     assert_eq!(lines, ["2", "3", "4", "5"], "{found:?}");
 }
 
 #[test]
-fn a_key_that_stands_twice_is_an_error() {
+fn duplicate_key_is_an_error() {
     let found = errors("rules: {}\nrules: {}\n");
-    assert_eq!(found, ["layercake.yaml:2:1: this key stands here twice"]);
+    assert_eq!(found, ["layercake.yaml:2:1: duplicate key"]);
 }
 
 #[test]
-fn every_verb_that_reads_documents_refuses_it() {
+fn every_verb_that_reads_documents_refuses_an_invalid_configuration() {
     let sandbox = configured("sematics: x\n");
     for verb in [
         &["lint"][..],
@@ -202,11 +220,11 @@ fn every_verb_that_reads_documents_refuses_it() {
 }
 
 #[test]
-fn a_version_that_is_not_this_one_ends_the_run() {
+fn required_version_mismatch_ends_the_run() {
     let found = errors("required-version: '>=0.1, <0.1'\n");
     let present = env!("CARGO_PKG_VERSION");
     let expected =
-        format!("layercake.yaml:1:19: layercake >=0.1, <0.1 is asked for, and this is {present}");
+        format!("layercake.yaml:1:19: layercake >=0.1, <0.1 is required, but this is {present}");
     assert_eq!(found, [expected]);
     for met in [present, ">=0.1", "0", "<99, >0.0.1"] {
         let ran = configured(&format!("required-version: '{met}'\n")).run(&["lint"]);
@@ -214,20 +232,24 @@ fn a_version_that_is_not_this_one_ends_the_run() {
     }
 }
 
-/// Who writes a pull request writes its configuration: that must not make
-/// layercake write to places that nobody named on the command line.
+/// The author of a pull request controls its configuration, which must not make layercake write to
+/// paths that are not on the command line.
 #[cfg(unix)]
 #[test]
-fn what_is_configured_writes_nowhere_else() {
+fn configured_outputs_stay_in_the_repository() {
     let sandbox = configured("output: {default: ['full', 'json=out/report.json']}\n");
     let outside = sandbox.beside("outside");
     std::fs::create_dir(&outside).unwrap();
     std::os::unix::fs::symlink(&outside, sandbox.path("out")).unwrap();
     let ran = sandbox.run(&["lint"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
-    assert!(ran.stderr.contains("leads out through a symbolic link"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("is outside of the repository through a symbolic link"),
+        "{}",
+        ran.stderr
+    );
     assert!(!outside.join("report.json").exists());
-    // who runs layercake may name any folder
+    // The command line, in contrast, may name any folder.
     let ran = sandbox.run(&["lint", "-o", "json=out/report.json"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(outside.join("report.json").exists());

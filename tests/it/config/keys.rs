@@ -1,4 +1,4 @@
-//! What each key does to a run.
+//! Effect of each configuration key.
 
 use std::fs;
 
@@ -8,14 +8,14 @@ use layercake::source::RepoPath;
 use super::{are, configured, rules};
 use crate::cli::{Ran, Sandbox, broken, definition, document};
 
-/// A document that is secret by its schema alone.
+/// Document that is secret by its schema only.
 fn token() -> String {
     let text = document("token", "site", "{value: s3cret}");
     text.replace("example/Any/v1", "example/Token/v1")
 }
 
 #[test]
-fn semantics_says_which_meaning_is_rendered() {
+fn semantics_selects_the_rendered_meaning() {
     let sandbox = Sandbox::with_sites();
     let list = document("parent", "global", "{items: [1]}")
         .replace("  layeringDefinition", "  labels: {name: parent}\n  layeringDefinition");
@@ -32,16 +32,16 @@ fn semantics_says_which_meaning_is_rendered() {
     };
     let documented = rendered(&["--semantics", "documented"]);
     let deckhand = rendered(&["--semantics", "deckhand"]);
-    assert_ne!(documented, deckhand, "the two meanings differ here");
+    assert_ne!(documented, deckhand, "the meanings differ here");
     assert_eq!(rendered(&[]), documented);
     sandbox.write("layercake.yaml", "semantics: deckhand\n");
     assert_eq!(rendered(&[]), deckhand);
-    assert_eq!(rendered(&["--semantics", "documented"]), documented, "the flag is above the file");
+    assert_eq!(rendered(&["--semantics", "documented"]), documented, "the flag overrides the file");
     assert_eq!(rendered(&["--isolated"]), documented);
 }
 
 #[test]
-fn discover_says_which_sites_and_files_there_are() {
+fn discover_selects_sites_and_files() {
     let sandbox = configured("discover: {sites: ['l*']}\n");
     sandbox.break_site("prod");
     let sites = |sandbox: &Sandbox| {
@@ -50,18 +50,18 @@ fn discover_says_which_sites_and_files_there_are() {
         names.map(|site| site["site"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(sites(&sandbox), ["lab"]);
-    assert!(are(&rules(&sandbox, &[]), &[]), "what is not wanted is not reported on");
-    assert_eq!(sandbox.run(&["lint", "--site", "prod"]).code, 2, "there is no such site");
+    assert!(are(&rules(&sandbox, &[]), &[]), "excluded files have no findings");
+    assert_eq!(sandbox.run(&["lint", "--site", "prod"]).code, 2, "unknown site");
     sandbox.write("layercake.yaml", "discover: {exclude: ['site/*/broken.yaml']}\n");
     assert_eq!(sites(&sandbox), ["lab", "prod"]);
     assert!(are(&rules(&sandbox, &[]), &[]));
     assert!(are(&rules(&sandbox, &["--isolated"]), &["missing-source"]));
     sandbox.write("layercake.yaml", "discover: {exclude: ['*/broken.yaml']}\n");
-    assert!(are(&rules(&sandbox, &[]), &["missing-source"]), "`*` stays inside a folder");
+    assert!(are(&rules(&sandbox, &[]), &["missing-source"]), "`*` does not match a slash");
 }
 
 #[test]
-fn repositories_says_where_further_repositories_are() {
+fn repositories_locates_further_repositories() {
     let sandbox = configured("repositories: {shared: {path: ../shared}}\n");
     let more = "  repositories: {shared: {url_path: x}}\n";
     sandbox.write("site/lab/site-definition.yaml", definition("lab", more));
@@ -78,15 +78,15 @@ fn repositories_says_where_further_repositories_are() {
     assert!(are(&rules(&sandbox, &["--isolated"]), &["missing-repository"]));
     fs::create_dir_all(sandbox.beside("empty/global")).unwrap();
     let flag = ["render", "--name", "more", "--repository", "shared=../empty"];
-    assert!(!sandbox.run(&flag).stdout.contains("name: more"), "the flag is above the file");
+    assert!(!sandbox.run(&flag).stdout.contains("name: more"), "the flag overrides the file");
     let mut variable = sandbox.command(&["render", "--name", "more", "--site", "lab"]);
     let named = "other=../shared\nshared=../empty\n";
     let ran = Ran::of(&variable.env("LAYERCAKE_REPOSITORIES", named).output().unwrap());
-    assert!(!ran.stdout.contains("name: more"), "the variable is above the file: {ran:?}");
+    assert!(!ran.stdout.contains("name: more"), "the variable overrides the file: {ran:?}");
 }
 
 #[test]
-fn compare_base_is_where_work_starts() {
+fn compare_base_is_the_default_base() {
     let sandbox = configured("compare: {base: start}\n");
     sandbox.commit();
     sandbox.git(&["branch", "start"]);
@@ -98,11 +98,11 @@ fn compare_base_is_where_work_starts() {
         ran.code == 1
     };
     assert!(changed(&[]));
-    assert!(!changed(&["--isolated"]), "the default branch is this one");
+    assert!(!changed(&["--isolated"]), "HEAD is the default branch");
 }
 
 #[test]
-fn a_missing_source_is_what_the_file_says() {
+fn missing_source_level_is_configurable() {
     let sandbox = configured("render: {missing-substitution-source: warning}\n");
     sandbox.break_site("lab");
     assert_eq!(sandbox.run(&["lint"]).code, 0);
@@ -144,7 +144,7 @@ fn known_missing_sources_are_not_reported() {
 }
 
 #[test]
-fn rules_count_as_the_file_says() {
+fn rules_are_selected_by_the_file() {
     for (text, expected) in [
         ("", &["duplicate-key", "missing-source"][..]),
         ("select: [duplicate-key]", &["duplicate-key"]),
@@ -159,7 +159,7 @@ fn rules_count_as_the_file_says() {
         sandbox.write("site/lab/broken.yaml", broken());
         sandbox.write("site/lab/twice.yaml", document("twice", "site", "{a: 1, a: 2}"));
         let found = rules(&sandbox, &[]);
-        // What Deckhand itself refuses is for its rules to say.
+        // Errors of Deckhand itself are left to its own rules.
         let found = found
             .into_iter()
             .filter(|rule| expected.contains(&rule.as_str()) || !text.contains("deckhand"));
@@ -168,56 +168,60 @@ fn rules_count_as_the_file_says() {
 }
 
 #[test]
-fn levels_decide_what_fails() {
+fn levels_decide_the_exit_code() {
     let sandbox = configured("rules: {levels: {duplicate-key: error}}\n");
     sandbox.write("site/lab/twice.yaml", document("twice", "site", "{a: 1, a: 2}"));
     assert_eq!(sandbox.run(&["lint"]).code, 1);
-    assert_eq!(sandbox.run(&["lint", "-w", "duplicate-key"]).code, 0, "the flag is above the file");
+    assert_eq!(
+        sandbox.run(&["lint", "-w", "duplicate-key"]).code,
+        0,
+        "the flag overrides the file"
+    );
     assert_eq!(sandbox.run(&["lint", "--isolated"]).code, 0);
     sandbox.write("layercake.yaml", "rules: {levels: {duplicate-key: note}}\n");
     assert_eq!(sandbox.findings(&[])[0]["severity"], "note");
 }
 
 #[test]
-fn a_later_path_stands_above_an_earlier_and_a_site_above_both() {
+fn later_path_overrides_earlier_and_site_overrides_both() {
     let sandbox = Sandbox::with_sites();
     for site in ["lab", "prod"] {
         let path = format!("site/{site}/twice.yaml");
         sandbox.write(&path, document("twice", "site", "{a: 1, a: 2}"));
     }
-    let told = |text: &str, arguments: &[&str]| {
+    let levels = |text: &str, arguments: &[&str]| {
         sandbox.write("layercake.yaml", text);
         let findings = sandbox.findings(arguments);
-        let told = |it: &serde_json::Value| {
+        let level = |it: &serde_json::Value| {
             format!("{} {}", it["severity"].as_str().unwrap(), it["sites"][0].as_str().unwrap())
         };
-        findings.iter().map(told).collect::<Vec<_>>()
+        findings.iter().map(level).collect::<Vec<_>>()
     };
     let off = "rules: {per-path: {'site/lab/**': {ignore: [duplicate-key]}}}\n";
-    assert_eq!(told(off, &[]), ["warning prod"]);
+    assert_eq!(levels(off, &[]), ["warning prod"]);
     let later = "rules:\n  per-path:\n    'site/**': {levels: {duplicate-key: error}}\n    \
                  'site/lab/*': {levels: {duplicate-key: note}}\n";
-    assert_eq!(told(later, &[]), ["note lab", "error prod"]);
+    assert_eq!(levels(later, &[]), ["note lab", "error prod"]);
     let site =
         format!("{later}sites: {{lab: {{rules: {{levels: {{duplicate-key: warning}}}}}}}}\n");
-    assert_eq!(told(&site, &[]), ["warning lab", "error prod"]);
+    assert_eq!(levels(&site, &[]), ["warning lab", "error prod"]);
     let site = format!("{later}sites: {{prod: {{rules: {{ignore: [duplicate-key]}}}}}}\n");
-    assert_eq!(told(&site, &[]), ["note lab"]);
+    assert_eq!(levels(&site, &[]), ["note lab"]);
     let none: [&str; 0] = [];
-    assert_eq!(told(later, &["--ignore", "duplicate-key"]), none, "the flag is above all");
-    assert_eq!(told(later, &["-w", "duplicate-key"]), ["warning lab", "warning prod"]);
-    assert_eq!(told(later, &["--select", "missing-source"]), none);
+    assert_eq!(
+        levels(later, &["--ignore", "duplicate-key"]),
+        none,
+        "the flag overrides everything"
+    );
+    assert_eq!(levels(later, &["-w", "duplicate-key"]), ["warning lab", "warning prod"]);
+    assert_eq!(levels(later, &["--select", "missing-source"]), none);
     let raised = "rules: {ignore: [duplicate-key], per-path: {'site/lab/*': {levels: \
                   {duplicate-key: note}}}}\n";
-    assert_eq!(
-        told(raised, &[]),
-        ["note lab"],
-        "it is looked for although it is ignored elsewhere"
-    );
+    assert_eq!(levels(raised, &[]), ["note lab"], "the rule runs although it is ignored elsewhere");
 }
 
 #[test]
-fn reach_limits_an_edit_and_says_where_that_was_set() {
+fn reach_limits_an_edit_and_names_the_setting() {
     let sandbox = configured("reach:\n  max-sites: 1\n  max-outputs: 1\n");
     sandbox.commit();
     sandbox.write("global/chart.yaml", document("chart", "global", "{values: {replicas: 2}}"));
@@ -227,7 +231,7 @@ fn reach_limits_an_edit_and_says_where_that_was_set() {
     assert!(text.contains("the limit is `reach.max-sites` in layercake.yaml:2"), "{text}");
     assert!(text.contains("the limit is `reach.max-outputs` in layercake.yaml:3"), "{text}");
     let raised = ["lint", "--since", "HEAD", "--max-sites", "2", "--max-outputs", "2"];
-    assert_eq!(sandbox.run(&raised).code, 0, "the flag is above the file");
+    assert_eq!(sandbox.run(&raised).code, 0, "the flag overrides the file");
     assert_eq!(sandbox.run(&["diff", "HEAD"]).code, 1);
     sandbox.write(
         "layercake.yaml",
@@ -241,7 +245,7 @@ fn reach_limits_an_edit_and_says_where_that_was_set() {
 }
 
 #[test]
-fn list_keys_are_of_a_schema_and_a_path() {
+fn list_keys_apply_to_a_schema_and_a_path() {
     let sandbox = Sandbox::with_sites();
     let hosts = |first: &str| {
         let list = format!("[{first}{{host: a, port: 1}}, {{host: b, port: 2}}]");
@@ -249,7 +253,7 @@ fn list_keys_are_of_a_schema_and_a_path() {
     };
     sandbox.write("site/lab/list.yaml", hosts(""));
     sandbox.commit();
-    // The second of two edits that cannot be told apart without a key.
+    // The second of two edits that cannot be distinguished without a key.
     let edited = hosts("{host: c, port: 3}, ").replace("port: 1", "port: 9");
     sandbox.write("site/lab/list.yaml", edited);
     let paths = |text: &str| {
@@ -285,20 +289,20 @@ fn secret_schemas_are_hidden_everywhere() {
 }
 
 #[test]
-fn output_default_is_what_lint_prints_unless_told() {
+fn output_default_is_used_without_the_flag() {
     let sandbox = configured("output: {default: [concise, json=report.json]}\n");
     sandbox.break_site("lab");
     fs::create_dir_all(sandbox.path("site/lab/deep")).unwrap();
     let ran = sandbox.run_in(&sandbox.path("site/lab/deep"), &["lint"]);
     assert_eq!(ran.stdout.lines().count(), 1, "{ran:?}");
     let report = fs::read_to_string(sandbox.path("report.json")).unwrap();
-    assert!(report.contains("missing-source"), "it is beside the configuration");
+    assert!(report.contains("missing-source"), "the report is next to the configuration");
     assert!(sandbox.run(&["lint", "-o", "full"]).stdout.lines().count() > 1);
 }
 
-/// What is handed on to parts that this file does not test.
+/// Keys that are tested where they are used.
 #[test]
-fn what_others_heed_is_read() {
+fn keys_used_by_other_parts_are_read() {
     let text = "rules: {require-reason: true}\nbaseline: accepted.json\nclient-versions: {docker: '1.2'}\n\
                 client-version: '3'\nproperty-groups: {a/B/v1: [{or: [x]}]}\n\
                 references:\n  - from: {schema: a/B/v1, path: '$.members[*]'}\n    to: {schema: a/C/v1, by: name}\n";
@@ -330,6 +334,6 @@ fn references_between_documents_are_followed() {
         "{members: [{name: dns, live: true}, {name: dnss, live: true}, {name: x, live: false}]}";
     sandbox.write("site/lab/group.yaml", document("group", "site", data));
     assert!(are(&rules(&sandbox, &[]), &["missing-reference"]));
-    assert_eq!(sandbox.rules(&[]).len(), 1, "filters count in these paths");
+    assert_eq!(sandbox.rules(&[]).len(), 1, "filters are evaluated in these paths");
     assert!(are(&rules(&sandbox, &["--isolated"]), &[]));
 }

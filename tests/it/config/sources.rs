@@ -1,4 +1,4 @@
-//! From where the configuration is taken.
+//! Sources of the configuration.
 
 use super::{are, configured, rules};
 use crate::cli::{Ran, Sandbox, document};
@@ -8,7 +8,7 @@ fn twice() -> String {
 }
 
 #[test]
-fn it_is_read_at_the_root_and_nowhere_else() {
+fn configuration_is_read_only_at_the_root() {
     let sandbox = configured("rules: {ignore: [duplicate-key]}\n");
     sandbox.write("site/lab/twice.yaml", twice());
     sandbox.write("site/layercake.yaml", "no: [configuration\n");
@@ -23,7 +23,7 @@ fn it_is_read_at_the_root_and_nowhere_else() {
 }
 
 #[test]
-fn outside_git_it_is_at_the_root_of_the_site_repository() {
+fn outside_git_configuration_is_at_the_root_of_the_site_repository() {
     let sandbox = Sandbox::outside_git();
     sandbox.write_sites();
     sandbox.write("site/lab/twice.yaml", twice());
@@ -33,7 +33,7 @@ fn outside_git_it_is_at_the_root_of_the_site_repository() {
 }
 
 #[test]
-fn a_flag_names_another_and_the_environment_does() {
+fn flag_or_environment_selects_another_file() {
     let sandbox = configured("sematics: x\n");
     sandbox.write("site/lab/twice.yaml", twice());
     std::fs::write(sandbox.beside("own.yaml"), "rules: {levels: {duplicate-key: error}}\n")
@@ -45,15 +45,19 @@ fn a_flag_names_another_and_the_environment_does() {
     };
     assert_eq!(code(&["--config", "../own.yaml"], None), 1);
     assert_eq!(code(&[], Some("../own.yaml")), 1);
-    assert_eq!(code(&["--config", "../own.yaml"], Some("../nosuch.yaml")), 1, "the flag is nearer");
+    assert_eq!(
+        code(&["--config", "../own.yaml"], Some("../nosuch.yaml")),
+        1,
+        "the flag has precedence"
+    );
     assert_eq!(code(&["--isolated"], Some("../own.yaml")), 0);
-    assert_eq!(code(&[], Some("")), 2, "empty is not set");
+    assert_eq!(code(&[], Some("")), 2, "an empty variable counts as unset");
     assert_eq!(code(&["--config", "../nosuch.yaml"], None), 2);
     assert_eq!(code(&["--config", "../own.yaml", "--isolated"], None), 2);
 }
 
 #[test]
-fn it_is_read_from_the_side_that_is_checked() {
+fn configuration_is_read_from_the_checked_side() {
     let sandbox = configured("rules: {levels: {duplicate-key: error}}\n");
     sandbox.write("site/lab/twice.yaml", twice());
     sandbox.commit();
@@ -61,13 +65,13 @@ fn it_is_read_from_the_side_that_is_checked() {
     assert_eq!(sandbox.run(&["lint"]).code, 0);
     assert_eq!(sandbox.run(&["lint", "--rev", "HEAD"]).code, 1);
     let all = ["lint", "--staged", "--all-findings"];
-    assert_eq!(sandbox.run(&all).code, 1, "the index still has the old one");
+    assert_eq!(sandbox.run(&all).code, 1, "the index still has the old file");
     sandbox.git(&["add", "--all"]);
     assert_eq!(sandbox.run(&all).code, 0);
 }
 
 #[test]
-fn a_change_cannot_weaken_its_own_gate() {
+fn config_from_base_ignores_configuration_of_the_change() {
     let sandbox = configured("rules: {levels: {duplicate-key: error}}\n");
     sandbox.commit();
     sandbox.git(&["checkout", "--quiet", "-b", "change"]);
@@ -78,42 +82,42 @@ fn a_change_cannot_weaken_its_own_gate() {
         let ran = sandbox.run(&[&["lint", "-o", "concise"], arguments].concat());
         (ran.code, ran.stdout)
     };
-    assert_eq!(lint(&["--since", "main"]).0, 0, "the head's own configuration lets it pass");
-    let (code, told) = lint(&["--since", "main", "--config-from-base"]);
+    assert_eq!(lint(&["--since", "main"]).0, 0, "the head's own configuration ignores the rule");
+    let (code, output) = lint(&["--since", "main", "--config-from-base"]);
     assert_eq!(code, 1);
-    assert!(told.contains("error[duplicate-key]"), "{told}");
-    assert!(told.contains("layercake.yaml:1:1: note[config-changed]"), "{told}");
+    assert!(output.contains("error[duplicate-key]"), "{output}");
+    assert!(output.contains("layercake.yaml:1:1: note[config-changed]"), "{output}");
     let (code, _) = lint(&["--config-from-base"]);
-    assert_eq!(code, 2, "there is no base without a comparison");
+    assert_eq!(code, 2, "a base requires a comparison");
 
     sandbox.write("layercake.yaml", "not: [a configuration\n");
-    let (code, told) = lint(&["--since", "main", "--config-from-base"]);
-    assert_eq!(code, 1, "what the head has does not matter: {told}");
+    let (code, output) = lint(&["--since", "main", "--config-from-base"]);
+    assert_eq!(code, 1, "the head's configuration is not read: {output}");
     std::fs::remove_file(sandbox.path("layercake.yaml")).unwrap();
-    let (code, told) = lint(&["--since", "main", "--config-from-base"]);
+    let (code, output) = lint(&["--since", "main", "--config-from-base"]);
     assert_eq!(code, 1);
-    assert!(told.contains("note[config-changed]"), "{told}");
+    assert!(output.contains("note[config-changed]"), "{output}");
 
     sandbox.write("layercake.yaml", "rules: {levels: {duplicate-key: error}}\n");
-    let (_, told) = lint(&["--since", "main", "--config-from-base"]);
-    assert!(!told.contains("config-changed"), "{told}");
+    let (_, output) = lint(&["--since", "main", "--config-from-base"]);
+    assert!(!output.contains("config-changed"), "{output}");
 }
 
 #[test]
-fn what_matches_nothing_is_told_unless_only_a_part_is_asked_for() {
+fn unused_configuration_is_reported_only_in_full_runs() {
     let sandbox = configured("sites: {nosuch: {}}\nrules: {per-path: {'no/such/*': {}}}\n");
     assert_eq!(sandbox.rules(&[]), ["unused-configuration", "unused-configuration"]);
     let none: [&str; 0] = [];
     assert_eq!(sandbox.rules(&["--site", "lab"]), none);
     assert_eq!(sandbox.rules(&["site/lab"]), none);
     sandbox.commit();
-    assert_eq!(new(&sandbox), none, "it was so before");
+    assert_eq!(new(&sandbox), none, "it was unused before");
     sandbox.git(&["rm", "--quiet", "-r", "site/prod"]);
     sandbox.write("layercake.yaml", "sites: {prod: {}}\n");
-    assert_eq!(new(&sandbox), ["unused-configuration"], "it is so now");
+    assert_eq!(new(&sandbox), ["unused-configuration"], "it became unused");
 }
 
-/// The rules whose findings are new since the last commit.
+/// Rules with new findings since the last commit.
 fn new(sandbox: &Sandbox) -> Vec<String> {
     let findings = sandbox.findings(&["--since", "HEAD"]);
     let new = findings.iter().filter(|finding| finding["state"] == "new");

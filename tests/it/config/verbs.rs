@@ -1,4 +1,4 @@
-//! `rules`, `config` and `init`, and the flags that select.
+//! `rules`, `config` and `init`, and the flags that select rules.
 
 use std::fs;
 
@@ -37,12 +37,12 @@ fn rules_are_selected_by_flags() {
     for arguments in [["--select", "nosuch"], ["-x", "nosuch"], ["-w", "mising-parent"]] {
         let ran = sandbox.run(&[&["lint"], &arguments[..]].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
-        assert!(ran.stderr.contains("there is no rule"), "{ran:?}");
+        assert!(ran.stderr.contains("unknown rule"), "{ran:?}");
     }
 }
 
 #[test]
-fn a_selecting_flag_stands_above_what_the_file_ignores() {
+fn select_flag_overrides_ignored_rules_of_the_file() {
     let sandbox = faulty();
     sandbox.write("layercake.yaml", "rules: {ignore: [duplicate-key, P005]}\n");
     assert!(are(&rules(&sandbox, &[]), &["unused-type"]));
@@ -52,7 +52,7 @@ fn a_selecting_flag_stands_above_what_the_file_ignores() {
 }
 
 #[test]
-fn the_level_that_fails_is_chosen() {
+fn fail_level_is_configurable() {
     let sandbox = faulty();
     let code = |arguments: &[&str]| sandbox.run(&[&["lint"], arguments].concat()).code;
     assert_eq!(code(&[]), 1);
@@ -77,7 +77,7 @@ fn the_level_that_fails_is_chosen() {
     assert_eq!(code(&["--fail-on", "nosuch"]), 2);
     sandbox.commit();
     let since = ["--since", "HEAD", "--fail-on", "note"];
-    assert_eq!(code(&since), 0, "with a comparison what is new decides");
+    assert_eq!(code(&since), 0, "with a comparison, only new findings count");
     assert_eq!(code(&[&since[..], &["--all-findings"]].concat()), 1);
     sandbox.write("type/new/of-no-site.yaml", document("of-no-site", "type", "{}"));
     assert_eq!(code(&since), 1);
@@ -85,7 +85,7 @@ fn the_level_that_fails_is_chosen() {
 }
 
 #[test]
-fn rules_lists_levels_as_configured() {
+fn rules_lists_configured_levels() {
     let sandbox = configured("rules: {ignore: [missing-parent], levels: {P005: note}}\n");
     let listed = sandbox.run(&["rules", "--format", "json"]).json();
     let of = |name: &str| {
@@ -111,7 +111,7 @@ fn rules_lists_levels_as_configured() {
     let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
     let mut expected: Vec<&str> =
         layercake::rules::selected("P005").unwrap().iter().map(|rule| rule.name).collect();
-    // Whatever is selected, a fault of layercake itself is told.
+    // The rule for bugs in layercake is always listed.
     expected.push("internal-error");
     expected.sort_unstable();
     assert_eq!(names, expected);
@@ -120,7 +120,7 @@ fn rules_lists_levels_as_configured() {
 }
 
 #[test]
-fn show_says_where_each_value_comes_from() {
+fn show_prints_the_origin_of_each_value() {
     let sandbox = configured("# first\nreach:\n  max-sites: 4\nrules: {ignore: [P005]}\n");
     let arguments = ["config", "show", "--ignore", "missing-parent", "--semantics", "deckhand"];
     let text = sandbox.run(&arguments).stdout;
@@ -142,7 +142,7 @@ fn show_says_where_each_value_comes_from() {
 }
 
 #[test]
-fn path_check_and_schema_say_what_there_is() {
+fn path_check_and_schema_describe_the_configuration() {
     let sandbox = configured("semantics: deckhand\n");
     let path = sandbox.run_in(&sandbox.path("site"), &["config", "path"]).stdout;
     assert_eq!(path, format!("{}\n", sandbox.path("layercake.yaml").display()));
@@ -156,7 +156,7 @@ fn path_check_and_schema_say_what_there_is() {
 }
 
 #[test]
-fn init_writes_what_can_be_used_and_overwrites_nothing() {
+fn init_writes_valid_files_and_overwrites_none() {
     let sandbox = Sandbox::with_sites();
     let ran = sandbox.run_in(&sandbox.path("site/lab"), &["init"]);
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -165,23 +165,27 @@ fn init_writes_what_can_be_used_and_overwrites_nothing() {
     let hooks_text = fs::read_to_string(&hooks).unwrap();
     assert!(hooks_text.starts_with("repos:\n  - repo: local\n"), "{hooks_text}");
     assert_eq!(sandbox.run(&["config", "check"]).code, 0);
-    assert_eq!(sandbox.rules(&[]), Vec::<String>::new(), "it chooses a meaning, and finds nothing");
+    assert_eq!(
+        sandbox.rules(&[]),
+        Vec::<String>::new(),
+        "it selects a meaning, and there are no findings"
+    );
     let again = sandbox.run(&["init"]);
     assert_eq!((again.code, again.stdout.as_str()), (2, ""));
     fs::remove_file(&file).unwrap();
     fs::write(&hooks, "repos: []\n").unwrap();
     let ran = sandbox.run(&["init"]);
-    assert!(ran.code == 0 && ran.stdout.contains("add to its `repos`"), "{ran:?}");
+    assert!(ran.code == 0 && ran.stdout.contains("add this to its `repos`"), "{ran:?}");
     assert_eq!(fs::read_to_string(&hooks).unwrap(), "repos: []\n");
     assert_eq!(Sandbox::outside_git().run(&["init"]).code, 2);
 }
 
 #[test]
-fn the_examples_of_the_written_file_can_be_used() {
+fn examples_in_the_written_file_are_valid() {
     let text = layercake::commands::init::CONFIGURATION;
     let examples: String = text
         .lines()
-        // A sentence has one space behind its `#`, a nested line more.
+        // A sentence has one space after its `#`, a nested line more.
         .filter(|line| !line.starts_with("# ") || line.starts_with("#  "))
         .map(|line| line.strip_prefix('#').unwrap_or(line).to_owned() + "\n")
         .collect();
@@ -192,7 +196,7 @@ fn the_examples_of_the_written_file_can_be_used() {
 }
 
 #[test]
-fn the_formats_of_the_configuration_are_those_of_the_flag() {
+fn formats_of_configuration_and_flag_are_the_same() {
     let sandbox = Sandbox::with_sites();
     let ran = sandbox.run(&["lint", "-o", "nosuch"]);
     assert!(

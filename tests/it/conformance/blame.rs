@@ -9,7 +9,7 @@ use crate::naive_history::{
     Blame, HistoryEntry, Log, Oracle, differences, read_blame, read_history, report,
 };
 
-/// One of them had another name before.
+/// One of them was renamed.
 const SITES: [&str; 3] = ["seaworthy", "airskiff", "aiab"];
 
 /// Number of values of each site whose history is compared.
@@ -33,7 +33,7 @@ fn values_come_from_the_commits_that_a_comparison_of_all_commits_finds() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// Some values that changed since the site is there, and values around them.
+/// Some values that changed since the site was added, and their neighbors.
 fn sample(blame: &Blame) -> Vec<([String; 3], String)> {
     let values = blame.iter().flat_map(|(key, output)| {
         output.values.iter().map(move |(pointer, origin)| (key, pointer, origin))

@@ -1,6 +1,5 @@
-//! `cloud-init/spec.json`: specifications of how parts are merged, as
-//! cloud-init reads them. What is merged by them is compared through the whole
-//! of layercake (`cloud_init_pipeline`).
+//! `cloud-init/spec.json`: parsing of merge specifications. `cloud_init_pipeline` compares the
+//! merged results.
 
 use layercake::merge::cloud_init::{Dialect, Failure, FailureKind, Settings, Specification};
 use layercake::yaml::Node;
@@ -28,7 +27,7 @@ fn specifications_are_read_as_recorded() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The word of the recorded cases for a fault (`cloud-init.md` 9).
+/// Recorded kind of a failure (`cloud-init.md` 9).
 pub(super) fn kind_of(failure: &Failure) -> &'static str {
     match failure.kind {
         FailureKind::Format => "spec-format",
@@ -43,7 +42,7 @@ fn mapping_with(how: &Json) -> Node {
     node_of(&serde_json::json!({ "merge_how": how })).expect("plain data")
 }
 
-/// A specification as it is recorded.
+/// A specification in the recorded form.
 fn parsed(specification: &Specification) -> Json {
     let requests = specification.requests.iter().map(|request| {
         let settings = match &request.settings {

@@ -1,5 +1,4 @@
-//! `cloud-init/merge.json`: the parts that cloud-init drops, and what is told of
-//! them: of each of them an error, and of no other part.
+//! `cloud-init/merge.json`: each part that cloud-init drops has an error, and no other part has.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +13,7 @@ use crate::support::{check_files, options};
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn every_part_that_is_dropped_is_told() {
+fn every_dropped_part_is_reported() {
     let cases = recorded("cloud-init/merge.json");
     let (mut compared, mut dropped_parts) = (0, 0);
     let mut wrong = Vec::new();
@@ -24,7 +23,7 @@ fn every_part_that_is_dropped_is_told() {
             .with("layercake.yaml", "cloud-config: [{name: all, parts: [user-data]}]\n")
             .with("user-data", archive);
         let checked = check_files(&tree, options(Semantics::Documented), |_| ());
-        let told: BTreeSet<usize> = checked
+        let reported: BTreeSet<usize> = checked
             .findings
             .diagnostics
             .iter()
@@ -34,20 +33,20 @@ fn every_part_that_is_dropped_is_told() {
         let dropped = dropped_of(case);
         compared += 1;
         dropped_parts += dropped.len();
-        if told != dropped {
-            wrong.push(format!("{}: told {told:?}, dropped {dropped:?}", case["id"]));
+        if reported != dropped {
+            wrong.push(format!("{}: reported {reported:?}, dropped {dropped:?}", case["id"]));
         }
     }
     eprintln!("merge.json: {compared} cases, {dropped_parts} dropped parts");
-    assert!(dropped_parts > 0, "some parts are dropped");
+    assert!(dropped_parts > 0, "no part is dropped");
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The lines above the first entry.
+/// Number of lines above the first entry.
 const ABOVE: usize = 2;
 
-/// The parts of a case as an archive, an entry on each line; none where one of
-/// them cannot be written so.
+/// Parts of a case as an archive with one entry per line; `None` if a part cannot be written in one
+/// line.
 fn archive_of(case: &Json) -> Option<String> {
     let entries = case["parts"].as_array()?.iter().map(entry_of);
     let entries: Option<Vec<String>> = entries.collect();
@@ -60,7 +59,7 @@ fn entry_of(part: &Json) -> Option<String> {
         Some(text) => text.to_owned(),
         None => node_of(&part["value"]).map(|_| part["value"].to_string())?,
     };
-    // YAML reads some characters in quotes otherwise than JSON does.
+    // YAML reads some characters in quotes differently from JSON.
     let is_plain = |text: &str| text.chars().all(|it| it.is_ascii() && it != '\u{7f}');
     if has_more || !is_plain(&content) || content.contains("$py") {
         return None;
@@ -76,8 +75,7 @@ fn entry_of(part: &Json) -> Option<String> {
     Some(entry.to_string())
 }
 
-/// Whether a finding says that a part is dropped. What is empty is dropped too,
-/// which is a warning.
+/// Whether a finding reports a dropped part, including empty parts, for which it is a warning.
 fn is_of_dropping(finding: &Diagnostic) -> bool {
     const RULES: [&str; 5] =
         ["dropped-part", "invalid-scalar", "invalid-yaml", "unknown-tag", "unmerged-part"];
@@ -85,13 +83,13 @@ fn is_of_dropping(finding: &Diagnostic) -> bool {
     is_bad && RULES.contains(&finding.rule.name)
 }
 
-/// The part that a finding stands in: the number behind the file's name, or in
-/// the archive itself its line.
+/// Index of the part with a finding: the number after the file name, or, in the archive itself, the
+/// line.
 fn part_of(finding: &Diagnostic, checked: &Checked<()>) -> usize {
     let span = finding.primary.span;
     let path = checked.sources.get(span.file).path().to_string();
     match path.rsplit_once('#') {
-        Some((_, number)) => number.parse::<usize>().expect("the number of a part") - 1,
+        Some((_, number)) => number.parse::<usize>().expect("a part has a number") - 1,
         None => checked.sources.start(span).line.get() as usize - 1 - ABOVE,
     }
 }

@@ -1,16 +1,16 @@
-//! `cloud-init/merge.json` and `legacy.json`, every mode, through the whole of
-//! layercake: the recorded parts are files, `layercake.yaml` declares them a
-//! set, and what is compared is the rendered output with what was dropped.
+//! `cloud-init/merge.json` and `legacy.json`, in every mode, through all of layercake: the recorded
+//! parts are files that `layercake.yaml` declares as a set, and the rendered output and the dropped
+//! parts are compared.
 //!
-//! Parts that are recorded one by one come in an archive each, whose entry
-//! has their type and their headers. A recording of one stage, such as `mergemanydict`, is compared
-//! with the document of that stage, since later stages take `merge_type` out.
+//! Parts that are recorded separately are put into an archive each, whose entry has their type and
+//! headers. A recording of one stage, such as `mergemanydict`, is compared with the document of
+//! that stage, since later stages remove `merge_type`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use layercake::check::RenderedSite;
-use layercake::merge::cloud_init::{self, Laying};
+use layercake::merge::cloud_init::{self, MergeRules};
 use layercake::merge::deckhand::Semantics;
 use layercake::merge::{Failure, Strategy};
 use layercake::render::ProblemKind;
@@ -74,18 +74,18 @@ fn compare_all(file: &str, dialect: Dialect, least: usize) {
     );
 }
 
-/// What became of a case.
+/// Result of a case.
 #[derive(Default)]
 struct Merged {
-    /// The output; none where there is none.
+    /// The output; `None` if there is none.
     output: Option<Node>,
-    /// The sources, and in each the parts that were dropped and why.
+    /// By source, the parts that were dropped and why.
     dropped: BTreeMap<String, Vec<(usize, &'static str)>>,
-    /// Whether cloud-init gives up as a whole.
+    /// Whether cloud-init fails completely.
     aborted: bool,
 }
 
-/// A case as files, merged.
+/// Merges the parts of a case as files.
 fn merged(case: &Json, dialect: Dialect) -> Merged {
     let mut tree = MemoryTree::new();
     for (path, text) in files(case) {
@@ -116,7 +116,7 @@ fn merged(case: &Json, dialect: Dialect) -> Merged {
     merged
 }
 
-/// The part of cloud-init that was recorded.
+/// Part of cloud-init that was recorded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// All of it.
@@ -151,7 +151,7 @@ fn outcome(site: &RenderedSite<'_>, stage: Stage) -> Merged {
         }
     }
     for problem in &site.rendered.problems {
-        let ProblemKind::NotLaid { source, failure } = &problem.kind else { continue };
+        let ProblemKind::NotMerged { source, failure } = &problem.kind else { continue };
         let Some(SetMember { part: Some(part), .. }) = site.sets.member(*source) else { continue };
         merged.drop(part, kind_of(failure));
     }
@@ -162,7 +162,7 @@ fn outcome(site: &RenderedSite<'_>, stage: Stage) -> Merged {
     merged
 }
 
-/// Whether cloud-init ends where it reads this in `cloud.cfg`.
+/// Whether cloud-init fails when it reads this in `cloud.cfg`.
 fn ends(conf_d: ConfD) -> bool {
     match conf_d {
         ConfD::Read | ConfD::Off(_) => false,
@@ -171,19 +171,19 @@ fn ends(conf_d: ConfD) -> bool {
 }
 
 impl Merged {
-    /// Lays a configuration below all others, as cloud-init combines sources.
+    /// Merges a configuration below all others, as cloud-init combines sources.
     fn lay(&mut self, base: &Node) {
-        let laying = Laying::Current { header: None, default: cloud_init::Default::Many };
+        let laying = MergeRules::Current { header: None, default: cloud_init::Default::Many };
         let empty = || Node::new(Value::Mapping(Arc::new(Mapping::new())), base.span);
         let output = self.output.take().filter(|output| !output.is_null());
         let output = self.output.insert(output.unwrap_or_else(empty));
-        if let Err(failure) = Strategy::CloudInit(laying).lay(output, base) {
+        if let Err(failure) = Strategy::CloudInit(laying).merge(output, base) {
             self.dropped.entry("cloud.cfg".to_owned()).or_default().push((0, kind_of(&failure)));
         }
     }
 
-    /// Keeps that a part was dropped. The files of a source are numbered from
-    /// 0, and the parts of a file from 1; only one of the two is ever several.
+    /// Records a dropped part. Files of a source are numbered from 0, and parts of a file from 1;
+    /// only one of the two is ever more than one.
     fn drop(&mut self, part: &CloudPart, kind: &'static str) {
         let (path, in_file) = part.key.name.split_once('#').unwrap_or((&part.key.name, "1"));
         let (source, file) = path.split_once('/').unwrap_or((path, "0"));
@@ -193,7 +193,7 @@ impl Merged {
     }
 }
 
-/// The recorded kind of a failure (`cloud-init.md` 9).
+/// Recorded kind of a failure (`cloud-init.md` 9).
 fn kind_of(failure: &Failure) -> &'static str {
     match failure {
         Failure::JsonPatch(_) => "jsonpatch",
@@ -201,7 +201,7 @@ fn kind_of(failure: &Failure) -> &'static str {
     }
 }
 
-/// The difference between what was merged and what was recorded.
+/// Difference between the merged and the recorded result.
 fn difference(merged: &Merged, expected: &Json) -> Option<String> {
     if let Some(error) = expected.get("error") {
         let mut failed = merged.dropped.values().flatten();
@@ -210,7 +210,7 @@ fn difference(merged: &Merged, expected: &Json) -> Option<String> {
     }
     let wanted = match expected.get("result_yaml") {
         Some(text) => {
-            let text = text.as_str().expect("a result is text");
+            let text = text.as_str().expect("a result is a string");
             parse(some_file(), text).documents.pop().expect("a result is YAML").root
         }
         None => node_of(&expected["result"]).expect("the results are data"),
@@ -229,8 +229,8 @@ fn difference(merged: &Merged, expected: &Json) -> Option<String> {
     (found != wanted).then(|| format!("dropped {found:?}, not {wanted:?}"))
 }
 
-/// What is dropped is recorded of user-data only: elsewhere it is an error, or
-/// counts as nothing.
+/// Whether dropped parts of a source are recorded: only those of user-data are; in other sources
+/// they are errors or ignored.
 fn is_user_data(source: &str) -> bool {
     ["user", "vendor", "vendor2"].contains(&source)
 }
@@ -244,7 +244,7 @@ fn sorted(parts: &[(usize, &'static str)]) -> Vec<(usize, String)> {
 
 type Dropped = BTreeMap<String, Vec<(usize, String)>>;
 
-/// The parts that are recorded as dropped, by source.
+/// Parts that are recorded as dropped, by source.
 fn dropped(expected: &Json) -> Dropped {
     let parts = |list: &Json| {
         let parts = list.as_array().expect("a list of parts").iter();
@@ -287,7 +287,7 @@ fn files(case: &Json) -> Vec<(String, String)> {
             if case["reverse"] == true {
                 parts.reverse();
             }
-            // The greatest name counts most.
+            // The greatest name has the highest priority.
             let parts = parts.into_iter().enumerate();
             parts
                 .map(|(number, part)| (format!("conf.d/{}.cfg", 999 - number), content(part)))
@@ -306,11 +306,11 @@ fn files(case: &Json) -> Vec<(String, String)> {
             });
             files.chain([("user/0".to_owned(), user_data)]).collect()
         }
-        Some(other) => panic!("a mode that is not described: {other}"),
+        Some(other) => panic!("unknown mode: {other}"),
     }
 }
 
-/// What a part holds.
+/// Content of a part.
 fn content(part: &Json) -> String {
     match (part.get("text"), part.get("value")) {
         (Some(text), _) => text.as_str().expect("a text").to_owned(),
@@ -318,10 +318,10 @@ fn content(part: &Json) -> String {
     }
 }
 
-/// The system's configuration of a case in which it says how it is combined with other sources.
+/// System configuration of a case that specifies how it is combined with other sources.
 ///
-/// The recordings hand it over to that combination. A file cannot: cloud-init takes both keys out
-/// before.
+/// The recordings pass it directly to that combination. A file cannot do so: cloud-init removes
+/// both keys earlier.
 fn handed_over(case: &Json) -> Option<Node> {
     let base = case.get("base").filter(|_| case["mode"] == "stack")?;
     let root = parse(some_file(), &content(base)).documents.pop().expect("cloud.cfg is YAML").root;
@@ -329,7 +329,7 @@ fn handed_over(case: &Json) -> Option<Node> {
     says.then_some(root)
 }
 
-/// A part with its type and its headers.
+/// A part with its type and headers.
 fn archive(part: &Json) -> String {
     let mut entry = json!({"content": content(part)});
     entry["type"] = part.get("ctype").cloned().unwrap_or(json!("text/cloud-config"));

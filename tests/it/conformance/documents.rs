@@ -1,10 +1,10 @@
-//! Recorded documents as texts of files, so that they go through the whole
-//! pipeline, reader included.
+//! Recorded documents as text of files, so that they go through the whole pipeline, including the
+//! parser.
 
 use layercake::source::MemoryTree;
 use serde_json::Value as Json;
 
-/// One file a document, in order; none where a value is opaque.
+/// One file per document, in order; `None` if a value is opaque.
 pub fn tree_of(documents: &[Json]) -> Option<MemoryTree> {
     let mut tree = MemoryTree::new();
     for (index, document) in documents.iter().enumerate() {
@@ -16,12 +16,12 @@ pub fn tree_of(documents: &[Json]) -> Option<MemoryTree> {
     Some(tree)
 }
 
-/// The file of the document with this number.
+/// File of the document with this index.
 pub fn file_name(index: usize) -> String {
     format!("{index:05}.yaml")
 }
 
-/// A recorded value as YAML in flow style: JSON is nearly that already.
+/// A recorded value as YAML in flow style, which is close to JSON.
 fn write(json: &Json, text: &mut String) -> Option<()> {
     match json {
         Json::Array(items) => separated(items, ['[', ']'], text, write),
@@ -53,7 +53,7 @@ fn write(json: &Json, text: &mut String) -> Option<()> {
 
 fn python(kind: &str, object: &serde_json::Map<String, Json>, text: &mut String) -> Option<()> {
     let items = || object["items"].as_array().expect("a list of items");
-    let value = || object["value"].as_str().expect("a value as text");
+    let value = || object["value"].as_str().expect("a value as a string");
     match kind {
         "map" => separated(items(), ['{', '}'], text, |item, text| {
             text.push_str("? ");
@@ -89,7 +89,7 @@ fn python(kind: &str, object: &serde_json::Map<String, Json>, text: &mut String)
                 "nan" => ".nan",
                 "inf" => ".inf",
                 "-inf" => "-.inf",
-                other => panic!("a float `{other}`"),
+                other => panic!("unknown float `{other}`"),
             });
             Some(())
         }
@@ -98,7 +98,7 @@ fn python(kind: &str, object: &serde_json::Map<String, Json>, text: &mut String)
             Some(())
         }
         "opaque" => None,
-        other => panic!("a kind of value that the corpus does not describe: {other}"),
+        other => panic!("unknown kind of value: {other}"),
     }
 }
 
@@ -119,12 +119,12 @@ fn separated<T>(
     Some(())
 }
 
-/// A double-quoted string; JSON's escapes are YAML's.
+/// A double-quoted string; JSON escapes are valid in YAML.
 fn string(value: &str, text: &mut String) {
     text.push_str(&Json::from(value).to_string().replace('\u{7f}', "\\u007f"));
 }
 
-/// YAML 1.1 wants a dot and a signed exponent.
+/// YAML 1.1 requires a dot and a signed exponent.
 fn float(json: &str) -> String {
     let (mantissa, exponent) = json.split_once(['e', 'E']).unwrap_or((json, ""));
     let dot = if mantissa.contains('.') { "" } else { ".0" };

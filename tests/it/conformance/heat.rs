@@ -1,5 +1,5 @@
-//! `heat/`: property groups, in schemas with data and as definitions of
-//! Heat's own. There are no exceptions.
+//! `heat/`: property groups, in schemas with data and as Heat's own definitions. There are no
+//! exceptions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ mod form;
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn groups_by_hand_are_as_recorded() {
+fn hand_written_groups_are_as_recorded() {
     compare("heat/spec.json", 100);
 }
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn groups_that_were_generated_are_as_recorded() {
+fn generated_groups_are_as_recorded() {
     compare("heat/generated.json", 300);
 }
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn definitions_of_heats_own_are_as_recorded() {
+fn heat_definitions_are_as_recorded() {
     for (file, fewest) in
         [("heat/definition-upstream.json", 5), ("heat/definition-generated.json", 250)]
     {
@@ -51,7 +51,7 @@ fn definitions_of_heats_own_are_as_recorded() {
                 wrong.push(format!("{}: {found}, not {}", case["id"], case["expected"]));
             }
         }
-        assert!(cases.len() >= fewest, "real cases were tried");
+        assert!(cases.len() >= fewest, "too few cases");
         assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
     }
 }
@@ -60,11 +60,11 @@ fn compare(file: &str, fewest: usize) {
     let cases = recorded(file);
     let wrong: Vec<String> = cases.iter().filter_map(difference).collect();
     eprintln!("{file}: {} compared", cases.len());
-    assert!(cases.len() >= fewest, "real cases were tried");
+    assert!(cases.len() >= fewest, "too few cases");
     assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 
-/// In what our result differs from the recorded one, if it does.
+/// Difference between our result and the recorded one.
 fn difference(case: &Json) -> Option<String> {
     let mut sources = SourceMap::new();
     let (schema, data) = (read(&case["schema"], &mut sources), read(&case["data"], &mut sources));
@@ -73,7 +73,7 @@ fn difference(case: &Json) -> Option<String> {
     let with_block = case["id"].as_str().is_some_and(|id| id.starts_with("prop/"));
     let problems = |is_warning: bool| -> Json {
         let of_kind = groups.problems.iter().filter(|it| it.fault.is_warning() == is_warning);
-        let told = of_kind.map(|problem| {
+        let codes = of_kind.map(|problem| {
             let (code, group) = (problem.fault.code(), problem.group.as_deref());
             if with_block {
                 json!([code, pointer(&problem.block), group])
@@ -81,7 +81,7 @@ fn difference(case: &Json) -> Option<String> {
                 json!([code, group])
             }
         });
-        told.collect()
+        codes.collect()
     };
     let findings = groups.findings(&data, &versions(&case["context"]));
     let errors: Json = findings
@@ -94,7 +94,7 @@ fn difference(case: &Json) -> Option<String> {
     let nothing = json!([]);
     let or_nothing = |key: &str| expected.get(key).cloned().unwrap_or_else(|| nothing.clone());
     let (definition, warnings) = (problems(false), problems(true));
-    // What is not recorded of a definition that is refused was not asked.
+    // Other properties of a refused definition were not recorded.
     let asked = expected.get("errors").is_some() || expected.get("definition").is_none();
     let is_same = definition == or_nothing("definition")
         && warnings == or_nothing("warnings")
@@ -106,14 +106,14 @@ fn difference(case: &Json) -> Option<String> {
 }
 
 fn versions(context: &Json) -> Versions {
-    let version = |text: &Json| ComponentVersion::new(text.as_str().expect("versions are texts"));
+    let version = |text: &Json| ComponentVersion::new(text.as_str().expect("versions are strings"));
     let named = context["client_versions"].as_object().into_iter().flatten();
     let named: BTreeMap<Arc<str>, ComponentVersion> =
         named.map(|(plugin, text)| (plugin.as_str().into(), version(text))).collect();
     Versions { unnamed: context.get("client_version").map(version), named }
 }
 
-/// A recorded value as a file has it: JSON is YAML too.
+/// A recorded value as it would be in a file: JSON is YAML.
 fn read(json: &Json, sources: &mut SourceMap) -> Node {
     let text = serde_json::to_string(json).expect("JSON can be written");
     let source = Source::new(RepoPath::new("case.json"), Ok(text.clone().into_bytes()));

@@ -1,6 +1,5 @@
-//! What `docs/rules.md` says of the largest public site repository is what is
-//! found there: how many findings of each rule the head has, and in which
-//! commits the mistakes of its history are.
+//! Checks the claims of `docs/rules.md` about the largest public site repository: the number of
+//! findings of each rule at the head, and the commits that contain the listed mistakes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -15,19 +14,20 @@ use super::treasuremap::{HEAD, Treasuremap};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/rules.md");
 
-/// How the page says that nobody mended a mistake.
+/// Entry of the page for a mistake that was never fixed.
 const NEVER: &str = "not yet";
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn the_head_has_the_findings_that_the_page_counts() {
+fn findings_at_the_head_are_those_documented() {
     let repository = Treasuremap::clone();
     let section = section("On a real repository");
     let head = section.split('`').nth(1).expect("the section begins with the commit");
     assert_eq!(repository.git(&["rev-parse", HEAD]), repository.git(&["rev-parse", head]));
     let mut tables = tables(&section).into_iter();
     for select in ["default", "all"] {
-        let told = counts(&tables.next().expect("a table for the default, and one for the rest"));
+        let documented =
+            counts(&tables.next().expect("one table for the default rules and one for the others"));
         let checked = checked(&repository, head, select);
         let mut found: BTreeMap<(String, String), usize> = BTreeMap::new();
         for finding in &checked.findings.diagnostics {
@@ -36,68 +36,71 @@ fn the_head_has_the_findings_that_the_page_counts() {
                 *found.entry((finding.rule.name.to_owned(), level)).or_default() += 1;
             }
         }
-        assert_eq!(found, told, "{select}");
+        assert_eq!(found, documented, "{select}");
     }
     assert!(tables.next().is_none());
 }
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn the_mistakes_of_the_history_are_found_where_the_page_says() {
+fn documented_mistakes_of_the_history_are_found() {
     let repository = Treasuremap::clone();
-    let section = section("Mistakes it would have found");
+    let section = section("Defects in its history");
     let [rows] = &tables(&section)[..] else { panic!("one table of mistakes") };
     assert!(rows.len() >= 20, "there are {} rows", rows.len());
     let rows: Vec<Row> = rows.iter().map(|cells| Row::read(&repository, cells)).collect();
     let commits: BTreeSet<&String> = rows.iter().flat_map(Row::commits).collect();
-    let told: BTreeMap<&String, Told> =
-        commits.into_par_iter().map(|commit| (commit, Told::of(&repository, commit))).collect();
+    let findings: BTreeMap<&String, CommitFindings> = commits
+        .into_par_iter()
+        .map(|commit| (commit, CommitFindings::of(&repository, commit)))
+        .collect();
     for row in &rows {
         let what = format!("{} {}", row.rule, row.place);
         let at = (row.rule.clone(), row.place.clone());
-        let mistake = told[&row.first].at.get(&at).unwrap_or_else(|| panic!("{what}: not made"));
-        let stands_in = |commit| told[commit].mistakes.contains(mistake);
-        assert!(!stands_in(&row.before), "{what}: made before");
-        assert!(stands_in(&row.last), "{what}: mended before");
-        assert!(!row.mended.as_ref().is_some_and(stands_in), "{what}: not mended");
+        let mistake =
+            findings[&row.first].at.get(&at).unwrap_or_else(|| panic!("{what}: not made"));
+        let is_in = |commit| findings[commit].mistakes.contains(mistake);
+        assert!(!is_in(&row.before), "{what}: made before");
+        assert!(is_in(&row.last), "{what}: fixed earlier");
+        assert!(!row.fixed.as_ref().is_some_and(is_in), "{what}: not fixed");
     }
 }
 
-/// A mistake of the history, as the page tells it, with the commits around it.
+/// Mistake in the history, as documented in the page, with the commits around it.
 struct Row {
     rule: String,
     before: String,
     first: String,
     last: String,
-    /// The commit that mended it, if one did.
-    mended: Option<String>,
-    /// The file and line at which it is in the first.
+    /// The commit that fixed it, if any.
+    fixed: Option<String>,
+    /// File and line in the first commit.
     place: String,
 }
 
 impl Row {
     fn read(repository: &Treasuremap, cells: &[String]) -> Self {
-        let [rule, made, mended, place, _] = cells else { panic!("five cells: {cells:?}") };
+        let [rule, made, fixed, place, _] = cells else { panic!("five cells: {cells:?}") };
         let made = commit(repository, made);
-        let mended = (mended != NEVER).then(|| commit(repository, mended));
-        let last = mended.as_ref().map_or(HEAD.to_owned(), |mended| format!("{mended}^"));
+        let fixed = (fixed != NEVER).then(|| commit(repository, fixed));
+        let last = fixed.as_ref().map_or(HEAD.to_owned(), |fixed| format!("{fixed}^"));
         let whole = |commit: &str| repository.git(&["rev-parse", commit]);
         Self {
             rule: linked(rule),
             before: whole(&format!("{made}^")),
             first: whole(&made),
             last: whole(&last),
-            mended: mended.map(|mended| whole(&mended)),
+            fixed: fixed.map(|fixed| whole(&fixed)),
             place: code(place),
         }
     }
 
     fn commits(&self) -> impl Iterator<Item = &String> {
-        [&self.before, &self.first, &self.last].into_iter().chain(&self.mended)
+        [&self.before, &self.first, &self.last].into_iter().chain(&self.fixed)
     }
 }
 
-/// The commit in a cell, whose date has to be the one beside it.
+/// Commit in a cell, which must have the date in the cell.
 fn commit(repository: &Treasuremap, cell: &str) -> String {
     let (commit, date) = cell.split_once(' ').expect("a commit and its date");
     let commit = code(commit);
@@ -105,34 +108,33 @@ fn commit(repository: &Treasuremap, cell: &str) -> String {
     commit
 }
 
-/// A finding, wherever its lines and files moved: its rule, its document, and
-/// what it says.
+/// Finding independent of its line and file: rule, document and message.
 type Mistake = (String, String, String);
 
-/// What is found in one commit.
+/// Findings in one commit.
 #[derive(Clone, Default)]
-struct Told {
-    /// By rule and place.
+struct CommitFindings {
+    /// By rule and location.
     at: BTreeMap<(String, String), Mistake>,
     mistakes: BTreeSet<Mistake>,
 }
 
-impl Told {
+impl CommitFindings {
     fn of(repository: &Treasuremap, commit: &str) -> Self {
         if repository.git(&["ls-tree", commit, "site/"]).is_empty() {
             return Self::default();
         }
         let checked = checked(repository, commit, "default");
-        let mut told = Self::default();
+        let mut found = Self::default();
         for finding in &checked.findings.diagnostics {
             let at = (finding.rule.name.to_owned(), place(&checked, finding));
             let document =
                 finding.documents.first().map(|key| format!("{} {}", key.schema, key.name));
             let mistake = (at.0.clone(), document.unwrap_or_default(), finding.message.clone());
-            told.mistakes.insert(mistake.clone());
-            told.at.insert(at, mistake);
+            found.mistakes.insert(mistake.clone());
+            found.at.insert(at, mistake);
         }
-        told
+        found
     }
 }
 
@@ -141,7 +143,7 @@ fn place(checked: &Checked<()>, finding: &Diagnostic) -> String {
     format!("{path}:{}", checked.sources.start(finding.primary.span).line)
 }
 
-/// A commit, checked as the program does where nothing is configured.
+/// Checks a commit like the program without a configuration.
 fn checked(repository: &Treasuremap, commit: &str, select: &str) -> Checked<()> {
     let selection = Selection {
         revision: Some(commit.to_owned()),
@@ -162,18 +164,19 @@ impl Treasuremap {
         }
         let output = git.arg("-C").arg(self.path()).args(arguments).output().expect("git runs");
         assert!(output.status.success(), "{arguments:?}");
-        String::from_utf8(output.stdout).expect("git speaks UTF-8").trim().to_owned()
+        String::from_utf8(output.stdout).expect("git prints UTF-8").trim().to_owned()
     }
 }
 
-/// The part of the page below this heading.
+/// Section of the page with this heading.
 fn section(heading: &str) -> String {
     let page = std::fs::read_to_string(PAGE).expect("the page is there");
-    let (_, rest) = page.split_once(&format!("\n## {heading}\n")).expect("the section is there");
-    rest.split("\n## ").next().expect("a text has a first part").to_owned()
+    let (_, rest) =
+        page.split_once(&format!("\n## {heading}\n")).expect("the page has the section");
+    rest.split("\n## ").next().expect("a split has a first part").to_owned()
 }
 
-/// The rows of each table, without the heads.
+/// Rows of each table, without the headings.
 fn tables(section: &str) -> Vec<Vec<Vec<String>>> {
     let blocks = section.split("\n\n").filter(|block| block.trim_start().starts_with('|'));
     let cells = |row: &str| {
@@ -183,7 +186,7 @@ fn tables(section: &str) -> Vec<Vec<Vec<String>>> {
     blocks.map(|block| block.trim().lines().skip(2).map(cells).collect()).collect()
 }
 
-/// How many findings a table counts, by rule and level.
+/// Numbers of findings in a table, by rule and level.
 fn counts(rows: &[Vec<String>]) -> BTreeMap<(String, String), usize> {
     let count = |cells: &Vec<String>| {
         let [rule, level, count, _] = &cells[..] else { panic!("four cells: {cells:?}") };
@@ -199,7 +202,7 @@ fn linked(cell: &str) -> String {
     name.to_owned()
 }
 
-/// What a cell has in backticks, and nothing else.
+/// Text in backticks, which must be the whole cell.
 fn code(cell: &str) -> String {
     cell.trim_matches('`').to_owned()
 }

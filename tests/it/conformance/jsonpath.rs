@@ -1,4 +1,4 @@
-//! The recorded cases about paths: what the reference implementation does.
+//! Recorded results of paths in the reference implementation.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::path::{here, node};
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn paths_are_walked_as_recorded() {
+fn paths_are_evaluated_as_recorded() {
     let cases = recorded("deckhand/jsonpath.json");
     assert!(!cases.is_empty());
     let failures: Vec<String> = cases.iter().filter_map(|case| check(case).err()).collect();
@@ -47,7 +47,7 @@ fn check(case: &Json) -> Result<(), String> {
     }))
 }
 
-/// Equal with types: `1`, `1.0` and `true` are three values here.
+/// Equality including types: `1`, `1.0` and `true` are different.
 fn same(left: &Node, right: &Node) -> bool {
     let text = |node: &Node| python_text(&Value::from(vec![node.clone()]));
     left == right || text(left) == text(right)
@@ -95,7 +95,7 @@ fn replace(case: &Json) -> Outcome {
         *place.get_mut(&mut data).expect("the match is in the data") = changed;
         return Ok(data);
     }
-    let text = target.as_str().ok_or("the target is no text")?;
+    let text = target.as_str().ok_or("the target is not a string")?;
     let text = node(Value::String(substitution.apply(text)?.into()));
     path.update(&mut data, &text, ListWrite::Popped).map_err(|error| error.to_string())?;
     Ok(data)
@@ -106,7 +106,7 @@ fn source_value(value: Node, options: &Json) -> Outcome {
     else {
         return Ok(value);
     };
-    let text = value.as_str().ok_or("not a text")?;
+    let text = value.as_str().ok_or("not a string")?;
     let pattern = Pattern::parse(pattern).map_err(|error| error.to_string())?;
     let Some(found) = pattern.search(text).map_err(|error| error.to_string())? else {
         return Ok(value);
@@ -129,7 +129,7 @@ impl Substitution<'_> {
         Ok(replaced.map_err(|error| error.to_string())?.0)
     }
 
-    /// Only texts that contain the pattern literally, as the reference does.
+    /// Like the reference, only strings that contain the pattern literally.
     fn recurse(&self, target: &Node, depth: i64, most: i64) -> Outcome {
         if depth == most {
             return Ok(target.clone());
@@ -158,7 +158,7 @@ impl Substitution<'_> {
     }
 }
 
-/// A recorded value; none where it is said to be opaque.
+/// A recorded value; `None` if it is recorded as opaque.
 fn read(json: &Json) -> Option<Node> {
     let value = match json {
         Json::Null => Value::Null,

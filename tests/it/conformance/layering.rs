@@ -1,5 +1,5 @@
-//! `deckhand/layering.json` and `deckhand/substitution.json`: whole sets of
-//! documents, rendered by Deckhand.
+//! `deckhand/layering.json` and `deckhand/substitution.json`: sets of documents, rendered by
+//! Deckhand.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use super::exceptions::layering_exception;
 use super::{node_of, recorded};
 use crate::support::{check_files, finding_text};
 
-/// Rendered documents: what they are called, and their data.
+/// Rendered documents: schema, name, layer and data.
 type Outputs = Vec<(String, String, String, String)>;
 
 #[test]
@@ -46,7 +46,7 @@ fn layering_renders_as_recorded() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Whatever the chosen meaning renders, a site that Deckhand refuses cannot be deployed.
+/// A site that Deckhand refuses cannot be deployed, regardless of the chosen meaning.
 #[test]
 #[ignore = "needs the recorded corpus"]
 fn every_recorded_refusal_is_an_error_in_both_meanings() {
@@ -68,13 +68,12 @@ fn every_recorded_refusal_is_an_error_in_both_meanings() {
             }
         }
     }
-    assert!(refusals > 700, "{refusals} refusals were tried");
+    assert!(refusals > 700, "{refusals} refusals were checked");
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Whether an error that says that Deckhand refuses the site is about one of the documents that
-/// Deckhand's own message names, if it names any; `first` is the number of the first document's
-/// file.
+/// Whether an error reporting that Deckhand refuses the site is about one of the documents named in
+/// Deckhand's own message, if any; `first` is the index of the first document's file.
 pub(super) fn refused_at_its_document<T>(
     error: &Json,
     documents: &[Json],
@@ -104,7 +103,7 @@ pub(super) fn refused_at_its_document<T>(
         .collect();
     let mut errors = checked.findings.diagnostics.iter().filter(|finding| says_refused(finding));
     let is_there = errors.any(|finding| {
-        // The policy is at fault, and Deckhand's message names a document that suffers from it.
+        // The policy is invalid, and Deckhand's message names a document that depends on it.
         finding.rule.name == "repeated-layer"
             || named.is_empty()
             || finding.documents.iter().any(|key| named.contains(&*key.name))
@@ -116,13 +115,13 @@ pub(super) fn refused_at_its_document<T>(
     Err(format!("no error at one of {named:?}, for {message}\n{}", findings(checked)))
 }
 
-/// Whether a finding is an error that says that Deckhand refuses the site.
+/// Whether a finding is an error reporting that Deckhand refuses the site.
 pub(super) fn says_refused(finding: &Diagnostic) -> bool {
     finding.severity == Severity::Error && finding.notes.iter().any(|note| note.contains(REFUSED))
 }
 
-/// Deckhand substitutes a list of documents one by one here, outside any
-/// layering; the sources are given beside them.
+/// Here, Deckhand substitutes a list of documents one by one, without layering; the sources are
+/// given separately.
 #[test]
 #[ignore = "needs the recorded corpus"]
 fn substitution_renders_as_recorded() {
@@ -139,7 +138,7 @@ fn substitution_renders_as_recorded() {
             sources.iter().filter(|it| !known.contains(&format!("{:?}", identity(it)))).cloned(),
         );
         for document in &mut all {
-            // Parents are no matter here.
+            // Parents are irrelevant here.
             if let Some(layering) = document["metadata"]["layeringDefinition"].as_object_mut() {
                 layering.remove("parentSelector");
                 layering.remove("actions");
@@ -227,8 +226,7 @@ fn compare(
     Err(format!("expected {expected:#?}\nbut got {actual:#?}\n{}", findings(checked)))
 }
 
-/// A refusal is met by an error-level finding of a rule that stands for the
-/// class of the error; a crash of Deckhand by any error-level finding.
+/// A refusal must have an error of a rule for its class of errors, a crash of Deckhand any error.
 pub(super) fn refused<T>(
     error: &Json,
     checked: &Checked<T>,
@@ -257,8 +255,7 @@ fn canonical_json(json: &Json) -> String {
     canonical(&node_of(json).expect("nothing opaque"))
 }
 
-/// The table of `docs/deckhand.md`: classes of errors, and the rules that
-/// stand for them.
+/// Table of `docs/deckhand.md`: classes of errors and their rules.
 pub(super) fn classes_of_errors() -> BTreeMap<String, BTreeSet<String>> {
     let page = include_str!("../../../docs/deckhand.md");
     let rows = page.lines().filter(|line| line.starts_with("| `"));
@@ -276,22 +273,22 @@ pub(super) fn classes_of_errors() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 fn is_pegleg_rendering(rule: &Rule) -> bool {
-    // Pegleg does not look at schemas, and other readers refuse the rest.
+    // Pegleg does not check schemas, and other readers refuse the rest.
     rule.aliases.contains(&"P005")
         || ["not-a-document", "empty-document", "over-limit", "schema-violation", "invalid-schema"]
             .contains(&rule.name)
 }
 
 #[test]
-fn the_table_of_error_classes_names_rules() {
+fn table_of_error_classes_names_rules() {
     let classes = classes_of_errors();
     assert!(classes.len() >= 12, "{classes:?}");
     for (class, rules) in classes {
         for name in rules {
             let rule = RULES.iter().find(|rule| rule.name == name);
-            let rule = rule.unwrap_or_else(|| panic!("{class}: `{name}` is no rule"));
-            // Pegleg has one code for all that Deckhand refuses while rendering.
-            assert!(is_pegleg_rendering(rule), "{name} does not answer to P005");
+            let rule = rule.unwrap_or_else(|| panic!("{class}: unknown rule `{name}`"));
+            // Pegleg has one code for all errors of Deckhand's rendering.
+            assert!(is_pegleg_rendering(rule), "{name} does not have the code P005");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! `layercake log` over the largest public site repository: outputs and sites of each commit are the
-//! recorded ones.
+//! `layercake log` over the largest public site repository: the outputs and sites of each commit
+//! are the recorded ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -39,7 +39,7 @@ fn each_recorded_commit_changed_the_recorded_outputs() {
     assert!(pairs.len() > 150 && wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What the commits of a log changed, by id; merges against their first parents.
+/// Changes of the commits in a log, by id; merges are compared with their first parents.
 fn logged(repository: &Treasuremap, arguments: &[&str]) -> BTreeMap<String, Changed> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
     command.arg("-C").arg(repository.path()).args(["log", "--first-parent", "-o", "json"]);
@@ -55,7 +55,7 @@ fn changed(commit: &Json) -> Changed {
     let sites = commit["sites"].as_array().expect("sites").iter();
     let of_site = |site: &Json| {
         let outputs = site["outputs"].as_array().expect("outputs").iter();
-        // An output of another name was recorded as one that went and one that came.
+        // A renamed output was recorded as removed and added.
         let names = outputs.flat_map(|output| {
             let renamed = &output["renamed_from"];
             [&output["document"], renamed].into_iter().filter(|key| !key.is_null()).map(name)
@@ -63,13 +63,13 @@ fn changed(commit: &Json) -> Changed {
         (text(&site["site"]).to_owned(), names.collect())
     };
     let mut changed: Changed = sites.clone().map(of_site).collect();
-    // A renamed site was recorded as one that went and one that came.
+    // A renamed site was recorded as removed and added.
     let renamed = sites.filter_map(|site| site["renamed_from"].as_str());
     changed.extend(renamed.map(|before| (before.to_owned(), BTreeSet::new())));
     changed
 }
 
-/// What was recorded; of a site that came or went only that it did.
+/// Recorded changes; for an added or removed site, only its status.
 fn expected(pair: &Json, actual: &Changed) -> Changed {
     let mut expected = Changed::new();
     for (site, recorded) in pair["sites"].as_object().expect("sites") {

@@ -1,5 +1,4 @@
-//! What the reference implementations do, recorded: our result equals theirs,
-//! or both refuse.
+//! Recorded results of the reference implementations: our result is equal, or both refuse.
 //!
 //! The recorded cases are in the folder that `LAYERCAKE_CORPUS` names. They are not part of
 //! this repository, so tests that need them carry
@@ -49,8 +48,7 @@ pub fn recorded(file: &str) -> Vec<Json> {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// The node that a recorded value stands for, spans aside; none where it is
-/// opaque, or holds something opaque.
+/// Node of a recorded value, without spans; `None` if it is opaque or contains an opaque value.
 pub fn node_of(json: &Json) -> Option<Node> {
     let value = match json {
         Json::Null => Value::Null,
@@ -80,7 +78,7 @@ fn nodes_of(items: &[Json]) -> Option<Vec<Node>> {
 
 fn python_value(kind: &str, object: &serde_json::Map<String, Json>) -> Option<Value> {
     let items = || object["items"].as_array().expect("a list of items");
-    let written = || object["value"].as_str().expect("a value as text");
+    let written = || object["value"].as_str().expect("a value as a string");
     match kind {
         "map" => {
             let entry = |item: &Json| Some((key_of(node_of(&item[0])?.value), node_of(&item[1])?));
@@ -99,14 +97,14 @@ fn python_value(kind: &str, object: &serde_json::Map<String, Json>) -> Option<Va
             "nan" => f64::NAN,
             "inf" => f64::INFINITY,
             "-inf" => f64::NEG_INFINITY,
-            other => panic!("a float `{other}`"),
+            other => panic!("unknown float `{other}`"),
         })),
         "int" => Some(match written().parse() {
             Ok(int) => Value::Int(int),
             Err(_) => Value::BigInt(written().into()),
         }),
         "opaque" => None,
-        other => panic!("a kind of value that the corpus does not describe: {other}"),
+        other => panic!("unknown kind of value: {other}"),
     }
 }
 

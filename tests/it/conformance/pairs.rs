@@ -1,6 +1,5 @@
-//! Every recorded pair of commits of the largest public site repository: the
-//! outputs that changed are the recorded ones, every change has a cause, and
-//! every cause is one.
+//! Every recorded pair of commits of the largest public site repository: the outputs that changed
+//! are the recorded ones, every change has a cause, and every cause is valid.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +17,8 @@ use super::recorded;
 use super::treasuremap::Treasuremap;
 use crate::support::sample::{is_thorough, sample};
 
-/// Pairs with more edits are rendered some ten thousand times to prove every cause; a sample leaves
-/// that out.
+/// Verifying every cause of a pair with more edits takes some ten thousand renderings, so a sample
+/// skips these.
 pub(super) const FEW_EDITS: usize = 40;
 
 #[test]
@@ -46,7 +45,7 @@ fn every_recorded_pair_changes_as_recorded_and_is_explained() {
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn documents_made_once_are_as_if_each_was_made_anew() {
+fn shared_documents_equal_newly_rendered_ones() {
     let repository = Treasuremap::clone();
     for pair in pairs().iter().step_by(3) {
         let (base, head) = (text(&pair["parent"]), text(&pair["commit"]));
@@ -60,14 +59,14 @@ fn documents_made_once_are_as_if_each_was_made_anew() {
     }
 }
 
-/// Recorded pairs, or a sample of them, those of few files first.
+/// Recorded pairs, or a sample of them, those with few files first.
 pub(super) fn pairs() -> Vec<Json> {
     let mut pairs = recorded("treasuremap/pairs.json");
     pairs.sort_by_key(|pair| pair["files"].as_array().map(Vec::len));
     sample(pairs, kinds)
 }
 
-/// Kinds of edits and of changes that a pair is recorded to have.
+/// Kinds of edits and changes that are recorded for a pair.
 fn kinds(pair: &Json) -> Vec<String> {
     let categories = pair["categories"].as_array().expect("categories").iter();
     let mut kinds: Vec<String> = categories.map(|it| text(it).to_owned()).collect();
@@ -83,7 +82,7 @@ fn kinds(pair: &Json) -> Vec<String> {
     kinds
 }
 
-/// What is not as recorded, or not explained.
+/// Differences from the recording, and unexplained changes.
 pub(super) fn differences(pair: &Json, compared: &Compared) -> Vec<String> {
     let head = text(&pair["commit"]);
     let comparison = &compared.comparison;
@@ -114,7 +113,7 @@ fn no_recorded_commit_differs_from_itself() {
         assert!(compared.comparison.outputs.is_empty(), "{commit}");
         assert!(compared.findings.new.diagnostics.is_empty(), "{commit}");
         assert!(compared.findings.fixed.diagnostics.is_empty(), "{commit}");
-        assert!(!compared.comparison.sites.is_empty(), "{commit}: its sites were rendered");
+        assert!(!compared.comparison.sites.is_empty(), "{commit}: no site was rendered");
     }
 }
 
@@ -126,14 +125,14 @@ fn text(json: &Json) -> &str {
     json.as_str().expect("a text")
 }
 
-/// Schema and name of the changed outputs of a site, by what became of them.
+/// Schema and name of the changed outputs of a site, by status.
 type Outputs = BTreeMap<&'static str, Vec<[String; 2]>>;
 
 fn outputs(compared: &Compared, site: &SiteReach) -> Outputs {
     let mut outputs = Outputs::new();
     let changes = compared.comparison.outputs.iter().filter(|change| change.site == site.site);
     for change in changes {
-        // An output of another name was recorded as one that went and one that came.
+        // A renamed output was recorded as removed and added.
         if let Some(before) = &change.renamed_from {
             for (word, key) in [("removed", before), ("added", &change.key)] {
                 let names = [key.schema.to_string(), key.name.to_string()];
@@ -146,7 +145,7 @@ fn outputs(compared: &Compared, site: &SiteReach) -> Outputs {
             Status::Added => "added",
             Status::Removed => "removed",
             Status::Metadata => "metadata_only_changed",
-            // Nothing was recorded of files that cannot be read.
+            // Files that cannot be read were not recorded.
             Status::NotComparable => continue,
         };
         let names = [change.key.schema.to_string(), change.key.name.to_string()];
@@ -158,7 +157,7 @@ fn outputs(compared: &Compared, site: &SiteReach) -> Outputs {
     outputs
 }
 
-/// What is recorded for a site; of one that came or went only that is.
+/// Recorded changes of a site; for an added or removed site, only its status.
 fn expected(record: &Json, actual: &Outputs, site: &SiteReach) -> Outputs {
     let whole = match record["site"].as_str() {
         Some("added") => (site.base, site.head.is_some(), "added", site.head),
@@ -178,7 +177,7 @@ fn expected(record: &Json, actual: &Outputs, site: &SiteReach) -> Outputs {
         }
     };
     let (gone, there, word, count) = whole;
-    assert!(gone.is_none() && there, "the site came or went");
+    assert!(gone.is_none() && there, "the site is neither added nor removed");
     let only = actual.keys().copied().collect::<Vec<_>>();
     assert_eq!(only, [word]);
     assert_eq!(Some(actual[word].len()), count);

@@ -1,4 +1,4 @@
-//! The largest public site repository split in two: one repository has `global/` alone, the other
+//! The largest public site repository split in two: one repository has only `global/`, the other
 //! has `site/` and `type/`, and its site definitions pin the first. Every recorded commit renders
 //! as recorded, and every recorded pair changes as recorded.
 
@@ -29,13 +29,13 @@ const DEFINITION: &str = "pegleg/SiteDefinition/v1";
 /// Tag of a commit in which each site pins another recorded commit.
 const MIXED: &str = "mixed";
 
-/// The recorded repository, and the two made of it, each with a commit and a tag for every recorded
-/// commit.
+/// The recorded repository, and the two derived ones, each with a commit and a tag for every
+/// recorded commit.
 struct Split {
     whole: Treasuremap,
     /// Recorded commits, parents first, each with the other commit of its recorded pair.
     commits: Vec<(String, Option<String>)>,
-    /// Names of all sites that any recorded commit has.
+    /// Names of all sites in any recorded commit.
     sites: BTreeSet<String>,
 }
 
@@ -46,7 +46,7 @@ fn tag(commit: &str) -> String {
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn the_two_repositories_hold_the_recorded_files() {
+fn split_repositories_have_the_recorded_files() {
     let split = Split::make();
     for (commit, parent) in &split.commits {
         let tag = tag(commit);
@@ -125,7 +125,7 @@ fn every_recorded_pair_changes_as_recorded_when_pins_move() {
 /// For pairs without an edit in `global/`.
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn a_given_revision_counts_for_both_sides_of_a_pair() {
+fn given_revision_applies_to_both_sides_of_a_pair() {
     let split = Split::make();
     let is_global = |path: &Json| path.as_str().is_some_and(|path| path.starts_with("global/"));
     let mut pairs = recorded("treasuremap/pairs.json");
@@ -144,20 +144,20 @@ fn a_given_revision_counts_for_both_sides_of_a_pair() {
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn sites_at_different_pins_are_as_each_alone() {
+fn sites_at_different_pins_are_reported_as_each_alone() {
     let split = Split::make();
     split.assert_alone(&format!("global={}", split.global().display()));
 }
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn sites_at_a_given_revision_are_as_each_alone() {
+fn sites_at_a_given_revision_are_reported_as_each_alone() {
     let split = Split::make();
     let (commit, _) = split.commits.last().expect("commits are recorded");
     split.assert_alone(&format!("global={}@{}", split.global().display(), tag(commit)));
 }
 
-/// A recorded pair in which each site definition changes too, since its pin moves.
+/// Recorded pair in which each site definition also changes, since its pin moves.
 fn with_pins(pair: &Json) -> Json {
     let mut pair = pair.clone();
     for (name, site) in pair["sites"].as_object_mut().expect("sites") {
@@ -225,7 +225,7 @@ impl Split {
         self.whole.path().with_file_name("sites.git")
     }
 
-    /// Makes both repositories of existing trees; only site definitions are new.
+    /// Creates both repositories from existing trees; only site definitions are new.
     fn import(&self) {
         let whole = self.whole.path();
         let paths = ["global", "type", "site"].map(str::to_owned).into_iter();
@@ -261,7 +261,7 @@ impl Split {
             stream += &format!("M 040000 {} type\nM 040000 {} site\n", ids[1], ids[2]);
             stream += &definitions_at(&paths[3..], &ids[3..], &texts, |_| tag.clone());
         }
-        // The sites of the last commit, each at a pin of its own.
+        // The sites of the last commit, each with a different pin.
         let last = self.commits.len() - 1;
         stream += &commit_header("sites", MIXED, last, Some(2 * last + 2), 2 * last + 3);
         let spread = |site: usize| tag(&self.commits[last - 12 * site].0);
@@ -277,7 +277,7 @@ impl Split {
         }
     }
 
-    /// Texts of the files with these ids, one a line.
+    /// Text of the files with these ids, one a line.
     fn blobs(&self, ids: &str) -> Vec<String> {
         let read = text(git(&self.whole.path(), &["cat-file", "--batch"], ids));
         let mut rest = read.as_str();
@@ -310,7 +310,7 @@ impl Split {
         check(&workspace.plan(&progress), outputs).expect("the commit can be checked")
     }
 
-    /// Every recorded commit renders to the recorded documents, the site definitions aside.
+    /// Every recorded commit renders to the recorded documents, except for the site definitions.
     fn assert_renders(&self, given: impl Fn(&str) -> String) {
         for path in self.whole.recorded_commits() {
             let record = fs::read_to_string(&path).expect("a record can be read");
@@ -349,7 +349,7 @@ impl Split {
         compare(&workspace.plan(&progress), &settings).expect("two commits can be compared")
     }
 
-    /// Each site of the commit with different pins is reported as in a run of its own.
+    /// Each site of the commit with different pins has the same report as in a separate run.
     fn assert_alone(&self, given: &str) {
         let run = |verb: &[&str], more: &[&str]| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
@@ -398,7 +398,7 @@ fn git(repository: &Path, arguments: &[&str], input: &str) -> Vec<u8> {
     let mut git = Command::new("git");
     scrub(&mut git);
     git.current_dir(repository).args(arguments).stderr(Stdio::inherit());
-    git.stdin(File::open(&path).expect("it was written"));
+    git.stdin(File::open(&path).expect("the file was written"));
     let output = git.output().expect("git runs");
     assert!(output.status.success(), "{arguments:?}");
     output.stdout

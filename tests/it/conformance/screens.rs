@@ -1,5 +1,5 @@
-//! What changes of the largest public site repository show on one screen: lines of the terminal
-//! at 80 columns, bytes of the comment, the cause first.
+//! Size of the output for typical changes of the largest public site repository: lines of the
+//! terminal at 80 columns, bytes of the comment, with the cause first.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::support::sample::is_thorough;
 const HEAD: &str = "v1.9";
 const VERSIONS: &str = "global/software/config/versions.yaml";
 
-/// A clone of the recorded repository, at its head.
+/// A clone of the recorded repository at its head.
 fn clone() -> Sandbox {
     let sandbox = Sandbox::outside_git();
     let bundle = corpus().join("treasuremap/treasuremap.bundle");
@@ -23,7 +23,7 @@ fn clone() -> Sandbox {
     sandbox
 }
 
-/// Replaces the first of a text in a file.
+/// Replaces the first occurrence of a string in a file.
 fn edit(sandbox: &Sandbox, path: &str, before: &str, after: &str) {
     let text = fs::read_to_string(sandbox.path(path)).expect("the file is there");
     assert!(text.contains(before), "{path} has `{before}`");
@@ -53,11 +53,11 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn an_image_in_forty_eight_lines_is_one_entry() {
+fn image_in_forty_eight_lines_is_one_entry() {
     let sandbox = clone();
     let budget = Budget { lines: 60, ..USUAL };
     let screens =
-        Screens::told(&sandbox, &["lint", "--from", "HEAD~10", "--to", "HEAD~9"], &budget);
+        Screens::of_command(&sandbox, &["lint", "--from", "HEAD~10", "--to", "HEAD~9"], &budget);
     let (full, comment) = (&screens["full"], &screens["comment"]);
     assert!(full.contains("317 of 2158 outputs changed in all 6 sites"), "{full}");
     assert!(full.contains("edits 1–48  global/software/config/versions.yaml"), "{full}");
@@ -71,18 +71,18 @@ fn an_image_in_forty_eight_lines_is_one_entry() {
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn a_typo_is_one_error_and_nothing_is_removed() {
+fn typo_is_one_error_and_removes_nothing() {
     let sandbox = clone();
     edit(&sandbox, VERSIONS, "      shipyard:\n", "      shipyard\n");
     let screens = Screens::of(&sandbox, &USUAL, "invalid-yaml");
     let full = &screens["full"];
-    assert!(full.starts_with("FAIL  1 new error: not YAML: "), "{full}");
+    assert!(full.starts_with("FAIL  1 new error: invalid YAML: "), "{full}");
     assert!(full.contains("none of 6 sites can be deployed"), "{full}");
     assert_eq!(full.matches("error[").count(), 1, "{full}");
     assert_eq!(screens.json()["totals"]["by_status"]["removed"], 0);
     let errors = screens["github"].lines().filter(|it| it.starts_with("::error ")).count();
     assert_eq!(errors, 1, "{}", screens["github"]);
-    // Without a comparison, the error comes first, and most others follow from it.
+    // Without a comparison, the error that causes most others comes first.
     let alone = sandbox.run(&["lint", "-o", "json"]).json();
     let findings = alone["findings"].as_array().expect("findings");
     let follow = findings.iter().filter(|it| !it["because_of"].is_null()).count();
@@ -103,7 +103,7 @@ fn sites_that_come_and_go_are_one_row_each() {
     assert_eq!(screens.json()["edits"].as_array().expect("edits").len(), 1, "{full}");
     assert!(screens["html"].len() <= 300_000, "{}", screens["html"].len());
     sandbox.commit();
-    fs::remove_dir_all(sandbox.path("site/harbor")).expect("it is there");
+    fs::remove_dir_all(sandbox.path("site/harbor")).expect("the site exists");
     let screens = Screens::of(&sandbox, &USUAL, "site harbor of type sloop removed");
     let full = &screens["full"];
     assert!(full.contains("381 of 2539 outputs removed in 1 of 7 sites"), "{full}");
@@ -111,26 +111,26 @@ fn sites_that_come_and_go_are_one_row_each() {
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn a_first_push_is_the_present_state() {
+fn first_push_shows_the_current_state() {
     let sandbox = clone();
     sandbox.git(&["checkout", "--quiet", "--orphan", "first"]);
     let budget = Budget { lines: 450, ..USUAL };
-    let screens = Screens::told(&sandbox, &["lint", "--staged"], &budget);
+    let screens = Screens::of_command(&sandbox, &["lint", "--staged"], &budget);
     let report = screens.json();
     for list in ["edits", "outputs", "groups", "shields"] {
         assert!(report[list].as_array().expect("a list").is_empty(), "{list}");
     }
     let alone = sandbox.run(&["lint", "-o", "json"]).json();
     assert_eq!(report["totals"]["findings"], alone["totals"]["findings"]);
-    let state = "nothing to compare with: the present state is checked";
+    let state = "no base to compare with: the current state is checked";
     assert!(screens["full"].contains(state), "{}", screens["full"]);
     assert!(screens["full"].starts_with("FAIL  4 errors, 24 warnings, "), "{}", screens["full"]);
 }
 
-/// Four sites copied under other names to a thousand. It takes minutes.
+/// Four sites copied under other names, a thousand in total. Takes minutes.
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn a_thousand_sites_fit_a_screen() {
+fn thousand_sites_fit_a_screen() {
     if !is_thorough() {
         return;
     }
@@ -149,7 +149,7 @@ fn a_thousand_sites_fit_a_screen() {
         edit(&sandbox, VERSIONS, "quay.io/airshipit/", "registry.example.org/airshipit/");
     }
     let budget = Budget { lines: 120, ..USUAL };
-    let twelve = Screens::told(&sandbox, &["lint", "--since", "HEAD"], &budget);
+    let twelve = Screens::of_command(&sandbox, &["lint", "--since", "HEAD"], &budget);
     let report: Json = twelve.json();
     assert_eq!(report["edits"].as_array().expect("edits").len(), 12);
     assert!(twelve["json"].len() <= 2_000_000, "{}", twelve["json"].len());

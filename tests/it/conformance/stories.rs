@@ -1,5 +1,5 @@
-//! Two edits of the head of the largest public site repository: what is told
-//! of each follows from the two states, rendered one by one.
+//! Two edits of the head of the largest public site repository: the reported changes equal the
+//! differences between the two separately rendered states.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,12 +23,12 @@ use super::treasuremap::Treasuremap;
 const VERSIONS: &str = "global/software/config/versions.yaml";
 const NEUTRON: &str = "global/software/charts/osh/openstack-compute-kit/neutron.yaml";
 
-/// The branch of the recorded head.
+/// Branch of the recorded head.
 const HEAD: &str = "v1.9";
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn a_version_in_global_reaches_fourteen_outputs() {
+fn version_in_global_reaches_fourteen_outputs() {
     let repository = Treasuremap::clone();
     let edited = Edited::of(&repository, |root| {
         let file = root.join(VERSIONS);
@@ -61,7 +61,7 @@ fn a_version_in_global_reaches_fourteen_outputs() {
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn a_parent_removed_leaves_its_children_alone() {
+fn removed_parent_leaves_its_children_without_parent() {
     let repository = Treasuremap::clone();
     let edited = Edited::of(&repository, |root| {
         std::fs::remove_file(root.join(NEUTRON)).expect("the file is there");
@@ -71,7 +71,7 @@ fn a_parent_removed_leaves_its_children_alone() {
     let edits = compared.comparison.edits.iter().map(|reach| {
         (&*reach.edit.document.name, reach.outputs.len(), reach.sites.len(), reach.untouched)
     });
-    // The second is rendered in every site, and nothing is made of it.
+    // The second parent is rendered in every site but has no children.
     assert_eq!(edits.collect::<Vec<_>>(), [("neutron-global", 12, 6, 6), ("neutron-htk", 6, 6, 0)]);
     let count = |status| compared.comparison.count(status);
     let statuses = [Status::Changed, Status::Added, Status::Removed, Status::Metadata];
@@ -110,7 +110,7 @@ fn a_parent_removed_leaves_its_children_alone() {
     }
 }
 
-/// The selectors that find nothing any more, in files that nobody edited.
+/// Selectors in unchanged files that no longer match anything.
 const ORPHANS: [&str; 3] = [
     "site/seaworthy/software/charts/osh/openstack-compute-kit/neutron.yaml:17",
     "type/skiff/charts/osh/openstack-compute-kit/neutron.yaml:13",
@@ -119,7 +119,7 @@ const ORPHANS: [&str; 3] = [
 
 fn only_edit(compared: &Compared) -> &EditReach {
     let [only] = &compared.comparison.edits[..] else {
-        panic!("one edit, and not {:?}", compared.comparison.edits)
+        panic!("expected one edit, found {:?}", compared.comparison.edits)
     };
     only
 }
@@ -133,7 +133,7 @@ fn place(compared: &Compared, span: layercake::source::Span) -> String {
 struct Edited {
     head: StoredTree,
     work: WorkTree,
-    /// How many outputs each site of the head is recorded to have.
+    /// Recorded number of outputs of each site of the head.
     recorded: BTreeMap<String, usize>,
 }
 
@@ -156,7 +156,7 @@ impl Edited {
         let id = repository.resolve("HEAD").expect("the clone has a head");
         Self {
             recorded: corpus.recorded_outputs(&id),
-            head: repository.commit(&id).expect("the head is there"),
+            head: repository.commit(&id).expect("the head exists"),
             work: WorkTree::compared(&repository).expect("the clone has files"),
         }
     }
@@ -172,7 +172,7 @@ impl Edited {
         compared
     }
 
-    /// The outputs that changed are those that two renderings differ in.
+    /// Asserts that the changed outputs are those that differ between two renderings.
     fn assert_follows_from_both_renders(&self, compared: &Compared) {
         let (base, head) = (rendered(&self.head), rendered(&self.work));
         let mut counts = BTreeMap::new();
@@ -183,11 +183,11 @@ impl Edited {
         let keys: BTreeSet<&[String; 4]> = base.keys().chain(head.keys()).collect();
         let differing: BTreeSet<[String; 4]> =
             keys.into_iter().filter(|key| base.get(*key) != head.get(*key)).cloned().collect();
-        let told = compared.comparison.outputs.iter().map(|change| {
+        let reported = compared.comparison.outputs.iter().map(|change| {
             let site = change.site.as_deref().expect("a site has a name");
             [site, &change.key.schema, &change.key.name, &change.key.layer].map(str::to_owned)
         });
-        assert_eq!(told.collect::<BTreeSet<_>>(), differing);
+        assert_eq!(reported.collect::<BTreeSet<_>>(), differing);
     }
 }
 
@@ -237,7 +237,7 @@ fn rendered(tree: &dyn Tree) -> Outputs {
 }
 
 impl Treasuremap {
-    /// How many outputs the sites of a commit are recorded to have.
+    /// Recorded number of outputs of the sites of a commit.
     fn recorded_outputs(&self, commit: &str) -> BTreeMap<String, usize> {
         let mut records = self.recorded_commits().into_iter();
         let record = records.find(|path| path.file_stem().is_some_and(|stem| stem == commit));

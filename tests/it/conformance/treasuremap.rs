@@ -1,6 +1,5 @@
-//! The largest public site repository: every recorded commit renders to the
-//! recorded documents, in both meanings, and every leaf of the head says
-//! where it was written.
+//! The largest public site repository: every recorded commit renders to the recorded documents in
+//! both meanings, and every leaf at the head has the location where it is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -27,7 +26,7 @@ use super::{corpus, node_of, recorded};
 use crate::laws::reading::text_reads_as as reads_as;
 use crate::provenance::untrue_ways;
 
-/// The branch of the recorded head.
+/// Branch of the recorded head.
 pub const HEAD: &str = "v1.9";
 
 const SEMANTICS: [Semantics; 2] = [Semantics::Documented, Semantics::Deckhand];
@@ -54,9 +53,9 @@ fn every_recorded_commit_renders_as_recorded() {
             for site in &checked.sites {
                 let name = site.name.as_deref().expect("a site has a name");
                 let (actual, refused) = site.taken.as_ref().expect("no fault in layercake");
-                let told = told_to_differ(&checked, name, semantics);
+                let reported = documents_reported_to_differ(&checked, name, semantics);
                 let what = format!("{commit} {semantics:?} {name}");
-                assert_hashes(&what, actual, &expected[name]["documents"], &told);
+                assert_hashes(&what, actual, &expected[name]["documents"], &reported);
                 let violations = &expected[name]["schema_violations"];
                 assert_eq!(*refused, recorded_refusals(violations), "{what}");
                 violations_met += refused.len();
@@ -64,10 +63,10 @@ fn every_recorded_commit_renders_as_recorded() {
             }
         }
     }
-    assert!(violations_met > 0, "a commit that the schemas refuse was tried");
+    assert!(violations_met > 0, "no commit violates the schemas");
 }
 
-/// Schema, name and place of what the repository's own schemas refuse.
+/// Schema, name and location of violations of the repository's own schemas.
 type Refusals = BTreeSet<[String; 3]>;
 
 fn refusals(site: &RenderedSite<'_>) -> Refusals {
@@ -93,9 +92,9 @@ fn is_found_to_violate<T>(checked: &Checked<T>, site: &str) -> bool {
     })
 }
 
-/// Schema and name of the documents that a rule says are rendered differently
-/// in Deckhand's own meaning, which is the recorded one.
-fn told_to_differ<T>(
+/// Schema and name of the documents for which a rule reports a different rendering in Deckhand's
+/// own meaning, which is the recorded one.
+fn documents_reported_to_differ<T>(
     checked: &Checked<T>,
     site: &str,
     semantics: Semantics,
@@ -113,13 +112,13 @@ fn told_to_differ<T>(
         .collect()
 }
 
-/// The recorded hashes are those of our documents; a document that is told to
-/// differ must.
+/// Asserts that our documents have the recorded hashes, except those reported to differ, which must
+/// differ.
 pub(super) fn assert_hashes(
     what: &str,
     actual: &Outputs,
     expected: &Json,
-    told: &BTreeSet<[String; 2]>,
+    reported: &BTreeSet<[String; 2]>,
 ) {
     let rows = expected.as_array().expect("documents");
     assert_eq!(actual.len(), rows.len(), "{what}");
@@ -137,13 +136,13 @@ pub(super) fn assert_hashes(
     let names = |rows: &[&([String; 3], String)]| -> BTreeSet<[String; 2]> {
         rows.iter().map(|([schema, name, _], _)| [schema.clone(), name.clone()]).collect()
     };
-    assert_eq!(&names(&differing), told, "{what}: only here");
-    assert_eq!(&names(&missing), told, "{what}: only recorded");
+    assert_eq!(&names(&differing), reported, "{what}: unreported difference");
+    assert_eq!(&names(&missing), reported, "{what}: missing document");
 }
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn every_value_of_the_head_has_a_way_to_its_text() {
+fn every_value_of_the_head_has_a_route_to_its_text() {
     let repository = Treasuremap::clone();
     for semantics in SEMANTICS {
         let checked = repository.check(HEAD, semantics, untrue_ways);
@@ -154,11 +153,10 @@ fn every_value_of_the_head_has_a_way_to_its_text() {
     }
 }
 
-/// One line of the head: 14 outputs of five sites hold what it says, and the
-/// sixth site says something else.
+/// A line at the head: 14 outputs of five sites contain its value, and the sixth site overrides it.
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn a_line_of_the_head_flows_to_five_sites() {
+fn line_of_the_head_flows_to_five_sites() {
     const FILE: &str = "global/software/config/versions.yaml";
     let repository = Treasuremap::clone();
     let checked = repository.check(HEAD, Semantics::Documented, |site| {
@@ -192,7 +190,7 @@ fn a_line_of_the_head_flows_to_five_sites() {
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn the_head_renders_leaf_by_leaf_as_recorded() {
+fn every_leaf_of_the_head_renders_as_recorded() {
     let repository = Treasuremap::clone();
     for semantics in SEMANTICS {
         let checked = repository.check(HEAD, semantics, outputs);
@@ -212,10 +210,10 @@ fn the_head_renders_leaf_by_leaf_as_recorded() {
             expected.sort();
             let actual = site.taken.as_ref().expect("no fault in layercake");
             assert_eq!(actual.len(), expected.len(), "{name}");
-            let told = told_to_differ(&checked, name, semantics);
+            let reported = documents_reported_to_differ(&checked, name, semantics);
             for (actual, expected) in actual.iter().zip(&expected) {
                 let [schema, document, _] = &actual.0;
-                let differs = told.contains(&[schema.clone(), document.clone()]);
+                let differs = reported.contains(&[schema.clone(), document.clone()]);
                 assert_eq!(actual.0, expected.0, "{name} {semantics:?}");
                 assert_eq!(actual.1 != expected.1, differs, "{name} {semantics:?} {document}");
             }
@@ -223,8 +221,7 @@ fn the_head_renders_leaf_by_leaf_as_recorded() {
     }
 }
 
-/// The law of provenance: a leaf that a person wrote reads, in the text its
-/// span names, as that leaf.
+/// Law of provenance: a written leaf reads, in the text of its span, as that leaf.
 #[test]
 #[ignore = "needs the recorded corpus"]
 fn every_rendered_leaf_reads_back_from_its_span() {
@@ -247,7 +244,7 @@ fn every_rendered_leaf_reads_back_from_its_span() {
         total.made += count.made;
     }
     eprintln!("leaves: {} written, {} derived, {} made", total.written, total.derived, total.made);
-    assert!(total.written > 50_000 && total.derived > 100, "the law was tried on real leaves");
+    assert!(total.written > 50_000 && total.derived > 100, "too few leaves");
 }
 
 #[derive(Default)]
@@ -281,7 +278,7 @@ impl Leaves {
         }
     }
 
-    /// A key reads as itself too, or it is a piece of the path that made it.
+    /// A key also reads as itself, or is a part of the path that created it.
     fn key(&mut self, key: &Key, sources: &SourceMap) {
         let Some(name) = key.as_str() else {
             return self.reads_as(&key.value, key.span, sources);
@@ -327,7 +324,7 @@ fn sha256(text: &str) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A bare clone of the recorded repository.
+/// Bare clone of the recorded repository.
 pub struct Treasuremap {
     folder: TempDir,
     corpus: PathBuf,
@@ -351,7 +348,7 @@ impl Treasuremap {
         Self { folder, corpus }
     }
 
-    /// The repository, a bare one.
+    /// Path of the bare repository.
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("treasuremap.git")
     }
@@ -365,8 +362,7 @@ impl Treasuremap {
         paths
     }
 
-    /// Renders a commit as `pegleg site render` does: a missing substitution
-    /// source is skipped.
+    /// Renders a commit like `pegleg site render`: missing substitution sources are skipped.
     fn check<T: Send>(
         &self,
         revision: &str,

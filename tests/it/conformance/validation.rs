@@ -1,5 +1,5 @@
-//! `deckhand/validation.json`: what Deckhand's validation says of documents,
-//! by themselves and by their schemas.
+//! `deckhand/validation.json`: results of Deckhand's validation of documents, with and without
+//! their schemas.
 
 use std::collections::BTreeSet;
 
@@ -19,12 +19,12 @@ use super::layering::{
 use super::recorded;
 use crate::support::{check_files, finding_text};
 
-/// Of each document, in their order, the places that its schema refuses.
+/// By document, in order, the locations that its schema refuses.
 type Paths = Vec<BTreeSet<String>>;
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn validation_says_what_is_recorded() {
+fn validation_has_the_recorded_results() {
     let cases = recorded("deckhand/validation.json");
     let classes = classes_of_errors();
     let (mut compared, mut refused, mut wrong) = (0, 0, Vec::new());
@@ -45,15 +45,14 @@ fn validation_says_what_is_recorded() {
         }
     }
     eprintln!("validation: {compared} compared, {refused} refused, of {}", cases.len());
-    assert!(compared > 100 && refused > 50, "real cases were tried");
+    assert!(compared > 100 && refused > 50, "too few cases");
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What is refused of a document when it is deployed cannot be deployed, whatever the chosen
-/// meaning renders.
+/// A document that is refused when deployed cannot be deployed, regardless of the chosen meaning.
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn every_document_that_is_not_valid_is_an_error_in_both_meanings() {
+fn every_invalid_document_is_an_error_in_both_meanings() {
     let classes = classes_of_errors();
     let (mut refusals, mut wrong) = (0, Vec::new());
     for case in recorded("deckhand/validation.json") {
@@ -82,12 +81,12 @@ fn every_document_that_is_not_valid_is_an_error_in_both_meanings() {
             }
         }
     }
-    assert!(refusals > 200, "{refusals} refusals were tried");
+    assert!(refusals > 200, "{refusals} refusals were checked");
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What is found in a case's documents, and how many schemas stand before
-/// them; none where a document is no data.
+/// Findings in the documents of a case, and the number of schemas before them; `None` if a document
+/// is not data.
 fn checked(case: &Json, semantics: Semantics) -> Option<(Checked<Paths>, usize)> {
     let documents = case["documents"].as_array().expect("documents");
     let identity = |it: &Json| {
@@ -95,7 +94,7 @@ fn checked(case: &Json, semantics: Semantics) -> Option<(Checked<Paths>, usize)>
         let layer = &metadata["layeringDefinition"]["layer"];
         (it["schema"].clone(), layer.clone(), metadata["name"].clone())
     };
-    // One that is given again takes the place of the one that was there.
+    // A document that is given again replaces the earlier one.
     let existing = case["existing_data_schemas"].as_array().expect("schemas").iter();
     let given: Vec<_> = documents.iter().map(identity).collect();
     let existing: Vec<Json> =
@@ -108,7 +107,7 @@ fn checked(case: &Json, semantics: Semantics) -> Option<(Checked<Paths>, usize)>
     Some((check_files(&tree, options, |site| paths(site, only_control)), before))
 }
 
-/// The documents as they are given, which is what Deckhand validates here.
+/// Violations of the documents as given, which are the ones that Deckhand validates here.
 fn paths(site: &RenderedSite<'_>, only_control: bool) -> Paths {
     let mut paths = vec![BTreeSet::new(); site.site.documents.len()];
     let data = |doc: DocId| Some(&site.site.document(doc).data);
@@ -122,7 +121,7 @@ fn paths(site: &RenderedSite<'_>, only_control: bool) -> Paths {
     paths
 }
 
-/// A place as Deckhand's validation writes it.
+/// A location in the notation of Deckhand's validation.
 pub(super) fn path(location: &Location) -> String {
     let pieces = location.0.iter().map(|piece| match piece {
         Piece::Index(index) => format!(".{index}"),
@@ -143,18 +142,18 @@ fn compare(case: &Json, checked: &Checked<Paths>, existing: usize) -> Result<(),
         let expected: BTreeSet<String> =
             errors.iter().filter_map(|error| error["path"].as_str().map(str::to_owned)).collect();
         let actual = &paths[existing + index];
-        // What is wrong with a document, but not by its schema, is an error.
+        // Other errors of a document than schema violations are errors.
         let by_itself = errors.iter().any(|error| error["path"].is_null());
         let findings = &checked.findings.diagnostics;
-        let is_told = |name: &str| {
+        let is_reported = |name: &str| {
             let mut errors = findings.iter().filter(|it| it.severity == Severity::Error);
             errors.any(|finding| finding.rule.name.contains(name))
         };
-        if *actual != expected || (by_itself && !is_told("duplicate-")) {
-            let told: String =
+        if *actual != expected || (by_itself && !is_reported("duplicate-")) {
+            let text: String =
                 findings.iter().map(|it| finding_text(it, &checked.sources)).collect();
             return Err(format!(
-                "{}: expected {expected:?}, got {actual:?}\n{told}",
+                "{}: expected {expected:?}, got {actual:?}\n{text}",
                 documents[index]["metadata"]["name"]
             ));
         }

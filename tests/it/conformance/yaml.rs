@@ -1,4 +1,4 @@
-//! `deckhand/yaml.json`: texts as PyYAML over libyaml reads them.
+//! `deckhand/yaml.json`: texts as PyYAML with libyaml reads them.
 
 use layercake::diagnostic::Diagnostic;
 use layercake::merge::deckhand::Semantics;
@@ -13,13 +13,13 @@ use crate::support::{check_files, options};
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn reads_what_pyyaml_reads() {
+fn texts_are_read_as_by_pyyaml() {
     let cases = recorded("deckhand/yaml.json");
     let mut passed = 0;
     let mut excused = Vec::new();
     let mut failures = Vec::new();
     for case in &cases {
-        let text = case["yaml"].as_str().expect("a case has a text");
+        let text = case["yaml"].as_str().expect("each case has YAML");
         match (compare(text, &case["outcome"]), yaml_exception(text)) {
             (Ok(()), _) => passed += 1,
             (Err(_), Some(reason)) => excused.push(format!("{} {reason}", case["id"])),
@@ -30,13 +30,13 @@ fn reads_what_pyyaml_reads() {
     assert!(failures.is_empty(), "{} differ:\n{}", failures.len(), failures.join("\n\n"));
 }
 
-/// What Deckhand's reader refuses cannot be deployed, whatever the chosen meaning renders.
+/// A text that Deckhand's parser refuses cannot be deployed, regardless of the chosen meaning.
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn every_text_that_pyyaml_refuses_is_an_error_in_both_meanings() {
+fn every_text_refused_by_pyyaml_is_an_error_in_both_meanings() {
     let (mut refusals, mut wrong) = (0, Vec::new());
     for case in recorded("deckhand/yaml.json") {
-        let text = case["yaml"].as_str().expect("a case has a text");
+        let text = case["yaml"].as_str().expect("each case has YAML");
         if case["outcome"].get("error").is_none() || yaml_exception(text).is_some() {
             continue;
         }
@@ -51,7 +51,7 @@ fn every_text_that_pyyaml_refuses_is_an_error_in_both_meanings() {
             }
         }
     }
-    assert!(refusals > 90, "{refusals} refusals were tried");
+    assert!(refusals > 90, "{refusals} refusals were checked");
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -80,7 +80,7 @@ fn compare(text: &str, outcome: &Json) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether anything but a duplicate key is wrong.
+/// Whether there is an error other than a duplicate key.
 fn is_refused(parsed: &Parsed) -> bool {
     !parsed.problems.iter().all(|it| matches!(it.kind, YamlProblemKind::DuplicateKey { .. }))
 }

@@ -1,5 +1,5 @@
-//! What pages and help texts tell people to type: every verb is told of, and
-//! what is told means something.
+//! Commands in pages and help texts: every verb is documented, and every documented command is
+//! valid.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,13 +12,12 @@ use super::{pages, root};
 
 static VERBS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| below(&[]));
 
-/// All verbs that users are told of, each with the words that name it, such as
-/// `lint`, `config` and `config show`.
+/// All documented verbs, each as words, such as `lint`, `config` and `config show`.
 pub fn verbs() -> Vec<Vec<String>> {
     VERBS.clone()
 }
 
-/// Verbs that do something: those without others below them.
+/// Verbs without subcommands.
 pub fn leaves() -> Vec<Vec<String>> {
     let all = verbs();
     let is_leaf = |verb: &&Vec<String>| {
@@ -27,7 +26,7 @@ pub fn leaves() -> Vec<Vec<String>> {
     all.iter().filter(is_leaf).cloned().collect()
 }
 
-/// The help of a verb, as wide as it gets.
+/// Help of a verb at unlimited width.
 pub fn help(verb: &[String]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
     command.current_dir(root()).args(verb).arg("--help").env("COLUMNS", "100");
@@ -38,9 +37,9 @@ fn below(verb: &[String]) -> Vec<Vec<String>> {
     let help = help(verb);
     let Some((_, list)) = help.split_once("\nCommands:\n") else { return Vec::new() };
     let rows = list.lines().take_while(|line| !line.is_empty());
-    // what goes on in the next line is further to the right
+    // continuation lines have a larger indent
     let names = rows.filter_map(|row| row.strip_prefix("  ")?.split(' ').next());
-    let names = names.filter(|name| !name.is_empty());
+    let names = names.filter(|name| !name.is_empty() && *name != "help");
     let named = names.map(|name| [verb, &[name.to_owned()]].concat());
     named.flat_map(|verb| [vec![verb.clone()], below(&verb)].concat()).collect()
 }
@@ -54,10 +53,10 @@ fn verbs_are_found() {
     assert!(leaves.contains(&"config show".to_owned()) && !leaves.contains(&"config".to_owned()));
 }
 
-/// Each verb has a line in a page beside the README and the list of exit codes.
+/// Each verb is mentioned in a page besides the README and the list of exit codes.
 #[test]
 fn every_verb_is_in_a_page() {
-    let told: String = pages()
+    let text: String = pages()
         .into_iter()
         .filter(|(path, _)| path.starts_with(root().join("docs")))
         .filter(|(path, _)| !path.ends_with("exit-codes.md") && !path.ends_with("changelog.md"))
@@ -65,13 +64,14 @@ fn every_verb_is_in_a_page() {
         .collect();
     for verb in leaves() {
         let verb = verb.join(" ");
-        let is_told = ["layercake ", "`"].iter().any(|it| told.contains(&format!("{it}{verb}")));
-        assert!(is_told, "`layercake {verb}`");
+        let is_documented =
+            ["layercake ", "`"].iter().any(|it| text.contains(&format!("{it}{verb}")));
+        assert!(is_documented, "`layercake {verb}`");
     }
 }
 
 #[test]
-fn what_pages_tell_to_type_means_something() {
+fn commands_in_pages_are_valid() {
     let mut seen = BTreeSet::new();
     for (path, text) in pages() {
         let typed = |language: &str| ["console", "sh", "yaml", "groovy"].contains(&language);
@@ -79,17 +79,17 @@ fn what_pages_tell_to_type_means_something() {
             for command in commands_in(&block) {
                 println!("{}: {command:?}", path.display());
                 if seen.insert(command.clone()) {
-                    assert_means_something(&command);
+                    assert_valid_command(&command);
                 }
             }
         }
     }
-    assert!(seen.len() > 20, "commands are found: {seen:?}");
+    assert!(seen.len() > 20, "pages have commands: {seen:?}");
 }
 
-/// A block marked as YAML or JSON is such.
+/// A block marked as YAML or JSON is valid.
 #[test]
-fn blocks_are_what_they_are_marked_as() {
+fn marked_blocks_are_valid() {
     let pages = pages().into_iter().filter(|(path, _)| path.starts_with(root().join("docs")));
     for (path, text) in pages {
         for (language, block) in fenced(&text) {
@@ -104,9 +104,9 @@ fn blocks_are_what_they_are_marked_as() {
     }
 }
 
-/// Runs a command where there is nothing. It will not find what it names; but
-/// what it is asked is not refused as meaning nothing.
-pub fn assert_means_something(words: &[String]) {
+/// Runs a command in an empty folder. It may fail because of missing files, but not because the
+/// command is invalid.
+pub fn assert_valid_command(words: &[String]) {
     let nowhere = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
     command.args(words).current_dir(nowhere.path()).stdin(Stdio::null()).env_clear();
@@ -115,8 +115,8 @@ pub fn assert_means_something(words: &[String]) {
     assert!(!errors.contains("try '--help'"), "layercake {words:?}: {errors}");
 }
 
-/// The commands of layercake's in a text with one on a line, each as its
-/// arguments: behind a prompt, a key of YAML, a pipe, or in brackets.
+/// Arguments of each layercake command in a text with one command a line: after a prompt, a YAML
+/// key, a pipe, or in brackets.
 pub fn commands_in(text: &str) -> Vec<Vec<String>> {
     let mut parts = text.split("\\\n");
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -125,7 +125,7 @@ pub fn commands_in(text: &str) -> Vec<Vec<String>> {
         text += &format!(" {}", part.trim_start());
     }
     let lines = text.lines().map(|line| match line.split_once(" #") {
-        // a comment, or what people call a job
+        // a comment, or the name of a job
         _ if line.trim_start().starts_with('#') || line.contains("name: ") => "",
         Some((before, _)) => before,
         None => line,
@@ -144,8 +144,8 @@ fn commands_of_line(line: &str) -> Vec<Vec<String>> {
     starts.map(|(at, name)| words(&line[at + name.len()..])).collect()
 }
 
-/// The words of a command up to its end: a pipe, a bracket, what goes to a
-/// file, or two blanks, behind which examples say what they do.
+/// Words of a command up to its end: a pipe, a bracket, a redirection, or two spaces, which precede
+/// the comment in examples.
 fn words(text: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
     let mut letters = text.chars().peekable();
@@ -166,7 +166,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn commands_are_taken_apart() {
+fn commands_are_split_into_words() {
     let text = "$ layercake lint --since main  # why\n  script: layercake lint -o full\n# layercake no\n\
                 diff <(layercake render --rev 'a b') <(layercake render)\nlayercake man | man -l -\n\
                 in /tmp/layercake it lies\n  layercake demo here      the folder\n\
@@ -176,7 +176,7 @@ fn commands_are_taken_apart() {
     assert_eq!(found, [&expected[..], &["demo+here", "lint+--auto"]].concat());
 }
 
-/// The fenced blocks of a page, with what they are marked as.
+/// Fenced blocks of a page, with their info strings.
 pub fn fenced(text: &str) -> Vec<(String, String)> {
     let (mut found, mut open) = (Vec::new(), None::<(String, String)>);
     for line in text.lines() {
@@ -190,9 +190,9 @@ pub fn fenced(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// What is behind the README's "More" is one hop away.
+/// Every page is linked from the section "More" of the README.
 #[test]
-fn the_readme_leads_to_every_page() {
+fn readme_links_to_every_page() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let (_, more) = readme.split_once("\n## More\n").unwrap();
     for (path, _) in pages() {

@@ -1,5 +1,5 @@
-//! The path of a newcomer: the commands of the README and of the quick start, one after the other,
-//! each where the page says that it is run, with nothing on the machine but what the page names.
+//! First steps of a new user: the commands of the README and of the quick start in order, each in
+//! the folder that the page names, on a machine with only the tools that the page requires.
 #![cfg(unix)]
 
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ fn commands_of_the_readme_work_in_a_fresh_clone() {
 }
 
 #[test]
-fn commands_of_the_quick_start_work_where_it_says() {
+fn commands_of_the_quick_start_work_in_the_named_folders() {
     let newcomer = Newcomer::new();
     let own = newcomer.own_repository();
     let page = fs::read_to_string(root().join("docs/quick-start.md")).unwrap();
@@ -37,13 +37,13 @@ fn commands_of_the_quick_start_work_where_it_says() {
     let sections: Vec<Section> = sections(&page)
         .into_iter()
         .map(|(heading, text)| {
-            // "Go there": from here on the page is about the newcomer's own repository.
+            // "Go there": the rest of the page is about the user's own repository.
             is_own |= heading == "Your own repository";
             let folder = if is_own { own.clone() } else { newcomer.home() };
             Section { folder, commands: typed(&text) }
         })
         .collect();
-    assert!(is_own, "the page has a section about one's own repository");
+    assert!(is_own, "the page has a section about the user's repository");
     let typed = newcomer.follow(&sections);
     for command in ["git clone", "cargo install", "layercake demo", "layercake init"] {
         assert!(typed.contains(command), "`{command}` is among {typed}");
@@ -52,17 +52,17 @@ fn commands_of_the_quick_start_work_where_it_says() {
     assert!(hook.contains("layercake"), "{hook}");
 }
 
-/// Address of the project, from which the pages clone.
+/// Address from which the pages clone the project.
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
-/// What is typed in a folder.
+/// Commands to run in a folder.
 struct Section {
     folder: PathBuf,
-    /// The commands of each block; `cd` lasts to its end.
+    /// Commands of each block; `cd` lasts until the end of the block.
     commands: Vec<Vec<String>>,
 }
 
-/// The sections of a page by their headings, down to the second level.
+/// Sections of a page by heading, of the first two levels.
 fn sections(page: &str) -> Vec<(String, String)> {
     let mut sections = vec![(String::new(), String::new())];
     for line in page.lines() {
@@ -75,7 +75,7 @@ fn sections(page: &str) -> Vec<(String, String)> {
     sections
 }
 
-/// The commands of each block of a text: behind a prompt if there is one, and else all lines.
+/// Commands of each block of a text: lines after a prompt if there is one, otherwise all lines.
 fn typed(text: &str) -> Vec<Vec<String>> {
     let blocks = fenced(text).into_iter().map(|(language, block)| {
         let joined = block.replace("\\\n", "");
@@ -89,13 +89,13 @@ fn typed(text: &str) -> Vec<Vec<String>> {
     blocks.collect()
 }
 
-/// A machine of somebody who has never used layercake.
+/// Machine of a user who has never used layercake.
 struct Newcomer {
     folder: TempDir,
 }
 
-/// Stands for Rust's `cargo`: what it would compile is there already, and becomes known as
-/// `layercake` only by being installed.
+/// Stub for Rust's `cargo`: the program is already compiled, and `install` only makes it available
+/// as `layercake`.
 const CARGO: &str = r#"
 case $1 in
     run) shift; [[ $1 == -- ]] && shift; [[ -f Cargo.toml ]] && exec "$PROGRAM" "$@" ;;
@@ -107,7 +107,7 @@ case $1 in
 esac
 "#;
 
-/// Stands for pre-commit, which refuses a folder without its configuration.
+/// Stub for pre-commit, which fails in a folder without its configuration.
 const PRE_COMMIT: &str = "[[ $1 == install && -f .pre-commit-config.yaml ]]\n";
 
 impl Newcomer {
@@ -144,7 +144,7 @@ impl Newcomer {
         self.home().join("layercake")
     }
 
-    /// A site repository with a commit on `main`, and a folder in it to be in.
+    /// Site repository with a commit on `main`; returns a folder in it.
     fn own_repository(&self) -> PathBuf {
         let own = self.path("own");
         copy(&root().join("examples/sites"), &own);
@@ -158,7 +158,7 @@ impl Newcomer {
         self.run(folder, commands);
     }
 
-    /// Types the commands, and returns them.
+    /// Runs the commands and returns them.
     fn follow(&self, sections: &[Section]) -> String {
         let mut script = String::from(
             "check() {\n    code=$?\n    case $1 in 'layercake lint'*) most=1 ;; *) most=0 ;; esac\n    \
@@ -170,7 +170,7 @@ impl Newcomer {
             for block in &section.commands {
                 writeln!(script, "cd '{}'", section.folder.display()).unwrap();
                 for command in block {
-                    // The demo tells the folder that it makes, which is another one here.
+                    // The demo prints the folder that it creates, which differs here.
                     let here = command.replace("/tmp/layercake-demo", "\"$TMPDIR\"/layercake-demo");
                     let quoted = here.replace('\'', r"'\''");
                     writeln!(script, "{here}\ncheck '{quoted}'").unwrap();
@@ -186,7 +186,7 @@ impl Newcomer {
         let folders = [self.path("tools"), self.home().join(".cargo/bin")];
         let inherited = std::env::var_os("PATH").unwrap_or_default();
         let inherited = std::env::split_paths(&inherited).filter(|folder| {
-            // An installed layercake is none that the page installs.
+            // A preinstalled layercake must not be used.
             !folder.join("layercake").exists()
         });
         let mut command = Command::new("bash");

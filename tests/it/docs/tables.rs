@@ -1,4 +1,4 @@
-//! Tables of pages that say what the code says.
+//! Tables in pages that must agree with the code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,17 +9,17 @@ use layercake::rules::RULES;
 use super::commands::{help, leaves};
 use super::root;
 
-/// The page of exit codes and the help of each verb agree, word for word.
+/// The page of exit codes and the help of each verb have the same text.
 #[test]
-fn exit_codes_are_those_of_the_help() {
-    let mut told = rows("docs/exit-codes.md", "| verb | 0 | 1 | 2 |");
-    told.sort();
+fn exit_codes_agree_with_the_help() {
+    let mut documented = rows("docs/exit-codes.md", "| verb | 0 | 1 | 2 |");
+    documented.sort();
     let mut expected: Vec<Vec<String>> = leaves().iter().map(|verb| exit_codes(verb)).collect();
     expected.sort();
-    assert_eq!(told, expected);
+    assert_eq!(documented, expected);
 }
 
-/// A row of the table, as the help of a verb has it.
+/// Row of the table from the help of a verb.
 fn exit_codes(verb: &[String]) -> Vec<String> {
     let help = help(verb);
     let (_, codes) = help.split_once("\n\nExit codes: ").unwrap();
@@ -31,27 +31,26 @@ fn exit_codes(verb: &[String]) -> Vec<String> {
     [&verb, none, some, second].map(str::to_owned).to_vec()
 }
 
-/// Behind each of Pegleg's codes are the rules that it selects.
+/// The rules of each Pegleg code are listed after it.
 #[test]
-fn pegleg_codes_are_those_of_the_rules() {
-    let mut told = BTreeSet::new();
+fn pegleg_codes_agree_with_the_rules() {
+    let mut documented = BTreeSet::new();
     for row in rows("docs/pegleg.md", "| code | Pegleg looks for | rules here |") {
         let code = row[0].trim_matches('`').to_owned();
         let names = row[2].split("[`").skip(1).map(|rest| rest.split('`').next().unwrap());
-        told.extend(names.map(|name| (code.clone(), name.to_owned())));
+        documented.extend(names.map(|name| (code.clone(), name.to_owned())));
     }
     let aliases = |rule: &'static layercake::diagnostic::Rule| {
         rule.aliases.iter().map(|alias| ((*alias).to_owned(), rule.name.to_owned()))
     };
     let expected: BTreeSet<_> = RULES.iter().flat_map(|rule| aliases(rule)).collect();
-    assert_eq!(told, expected);
+    assert_eq!(documented, expected);
 }
 
-/// What `--auto` reads of the environment is told, each variable with what it
-/// does.
+/// Every environment variable that `--auto` reads is documented.
 #[test]
-fn variables_are_told() {
-    let told: BTreeSet<String> = rows("docs/ci.md", "| variable | what it does |")
+fn environment_variables_are_documented() {
+    let documented: BTreeSet<String> = rows("docs/ci.md", "| variable | what it does |")
         .iter()
         .flat_map(|row| row[0].split(", ").map(|name| name.trim_matches('`').to_owned()))
         .collect();
@@ -64,10 +63,10 @@ fn variables_are_told() {
         "CLICOLOR_FORCE",
     ];
     let read = Environment::VARIABLES.iter().chain(&also).map(|name| (*name).to_owned());
-    assert_eq!(told, read.collect());
+    assert_eq!(documented, read.collect());
 }
 
-/// The cells of the table that begins with `heading`.
+/// Cells of the table that begins with `heading`.
 fn rows(page: &str, heading: &str) -> Vec<Vec<String>> {
     let text = fs::read_to_string(root().join(page)).unwrap();
     let (_, table) = text.split_once(&format!("\n{heading}\n")).expect("the page has the table");
@@ -79,23 +78,23 @@ fn rows(page: &str, heading: &str) -> Vec<Vec<String>> {
     rows.map(cells).collect()
 }
 
-/// The tables that `cargo bench -- table` writes.
+/// Tables written by `cargo bench -- table`.
 #[path = "../../../benches/tables.rs"]
 mod measured;
 
-/// The page of costs has every table that the bench makes, as it makes it, and
-/// figures in each.
+/// The page has exactly the tables of the bench, each with its header and with rows.
 #[test]
-fn the_page_of_costs_has_every_table() {
+fn performance_page_has_all_tables() {
     let page = fs::read_to_string(root().join("docs/performance.md")).unwrap();
+    assert_eq!(page.matches("<!-- table: ").count(), measured::TABLES.len());
     let mut written = page.clone();
     for table in &measured::TABLES {
         let (begin, end) = measured::markers(table.name);
         let (_, rest) =
-            page.split_once(&begin).unwrap_or_else(|| panic!("{} is there", table.name));
-        let text = rest.split_once(&end).unwrap_or_else(|| panic!("{} ends", table.name)).0;
+            page.split_once(&begin).unwrap_or_else(|| panic!("no table `{}`", table.name));
+        let text = rest.split_once(&end).unwrap_or_else(|| panic!("no end of `{}`", table.name)).0;
         let mut lines = text.trim_start().lines();
-        assert_eq!(lines.next(), Some(table.head), "write it: `cargo bench -- table`");
+        assert_eq!(lines.next(), Some(table.head), "run `cargo bench -- table`");
         assert_eq!(lines.next(), Some(&*measured::rule_of(table.head)));
         let columns = table.head.matches('|').count();
         let mut rows = 0;
@@ -103,9 +102,9 @@ fn the_page_of_costs_has_every_table() {
             assert_eq!(row.matches('|').count(), columns, "{}: {row}", table.name);
             rows += 1;
         }
-        assert!(rows > 0, "`{}` has figures: `cargo bench -- table`", table.name);
+        assert!(rows > 0, "`{}` has no rows; run `cargo bench -- table`", table.name);
         written = measured::put(&written, table.name, text.trim_start_matches('\n')).unwrap();
     }
-    assert_eq!(written, page, "writing the same tables changes nothing");
+    assert_eq!(written, page, "writing the same tables changes the page");
     assert!(measured::put("no table", "costs", "").is_err());
 }

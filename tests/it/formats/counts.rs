@@ -1,5 +1,4 @@
-//! Nothing is lost and nothing is made up: so many findings as a report is to
-//! list are in each format, or it says how many it left out.
+//! Completeness: each format has all findings of a report, or the number of those it omits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,8 +10,8 @@ use super::readers::{annotations, issues, test_cases};
 use super::written;
 use crate::cli::{Sandbox, broken, formats};
 
-/// A repository in which a finding is new, one unchanged, one fixed, one
-/// ignored, and the first of all is a note.
+/// Repository with a new, an unchanged, a fixed and an ignored finding, the first of which is a
+/// note.
 fn repository() -> Sandbox {
     let sandbox = Sandbox::with_sites();
     let named = |name: &str| broken().replace("broken", name).replace("nowhere", &absent(name));
@@ -42,13 +41,12 @@ fn repository() -> Sandbox {
     sandbox
 }
 
-/// What a document is to take a value from, which no other text of a report
-/// has.
+/// Name of a missing source, which occurs nowhere else in a report.
 fn absent(name: &str) -> String {
     format!("absent-for-{name}")
 }
 
-/// What is listed of a report, by what the flags say: written down once more.
+/// Findings that a report lists with these flags, as an independent implementation.
 fn listed<'a>(report: &'a Json, arguments: &[&str]) -> Vec<&'a Json> {
     let is_wanted = |finding: &&Json| {
         let is_unchanged = finding["state"] == "unchanged";
@@ -60,7 +58,7 @@ fn listed<'a>(report: &'a Json, arguments: &[&str]) -> Vec<&'a Json> {
     report["findings"].as_array().unwrap().iter().filter(is_wanted).collect()
 }
 
-/// How many findings a format has, as a reader of it counts them.
+/// Number of findings in a format, as counted by a reader of it.
 fn counted(format: &str, text: &str) -> Option<usize> {
     let parsed = || serde_json::from_str::<Json>(text).unwrap();
     match format {
@@ -78,7 +76,7 @@ fn counted(format: &str, text: &str) -> Option<usize> {
         }
         "github" => {
             let of = annotations(text).into_iter().map(|it| match &*it.properties["title"] {
-                "left out" => {
+                "omitted" => {
                     it.data.split_once(" more finding").map_or(0, |it| it.0.parse().unwrap())
                 }
                 title => usize::from(layercake::rules::find(title).is_some()),
@@ -88,9 +86,9 @@ fn counted(format: &str, text: &str) -> Option<usize> {
         "sarif" => Some(parsed()["runs"][0]["results"].as_array().unwrap().len()),
         "junit" => Some(test_cases(text).len() - 1),
         "gitlab" => Some(issues(text).len()),
-        // Which are in these is told by their names.
+        // These are counted by their names.
         "json" | "markdown" | "comment" | "html" => None,
-        _ => panic!("nobody counts `{format}`"),
+        _ => panic!("unknown format `{format}`"),
     }
 }
 
@@ -105,7 +103,7 @@ const RUNS: [&[&str]; 7] = [
 ];
 
 #[test]
-fn so_many_go_in_and_so_many_come_out() {
+fn every_format_has_all_findings_or_counts_the_rest() {
     let sandbox = repository();
     let mut seen = BTreeMap::new();
     for arguments in RUNS {
@@ -114,7 +112,7 @@ fn so_many_go_in_and_so_many_come_out() {
         let listed = listed(&report, arguments);
         seen.insert(arguments.join(" "), listed.len());
         for (format, text) in &formats {
-            // `diff` lists no findings in a line each, but edits.
+            // `diff` does not list findings in a line each, but edits.
             if let Some(count) = counted(format, text).filter(|_| arguments[0] == "lint") {
                 assert_eq!(count, listed.len(), "{arguments:?} -o {format}:\n{text}");
             }
@@ -137,10 +135,10 @@ fn so_many_go_in_and_so_many_come_out() {
     assert!(counts[..6].iter().all(|count| *count >= 2) && counts[6] == 0, "{seen:?}");
     assert!(counts[0] < counts[1] && counts[2] < counts[3] && counts[2] < counts[4], "{seen:?}");
     let first = &sandbox.findings(&[])[0];
-    assert_eq!(first["severity"], "note", "the first of all is a note: {first}");
+    assert_eq!(first["severity"], "note", "the first finding is a note: {first}");
 }
 
-/// Whether a finding of this name is in the report at all.
+/// Whether a finding of this name is in the report.
 fn is_there(report: &Json, name: &str) -> bool {
     let findings = report["findings"].as_array().unwrap();
     findings.iter().any(|it| it["message"].as_str().unwrap().contains(&absent(name)))
@@ -148,9 +146,9 @@ fn is_there(report: &Json, name: &str) -> bool {
         || report["edits"].to_string().contains(&absent(name))
 }
 
-/// Two thousand findings are in each format, or it says how many are not.
+/// Two thousand findings are in each format, or it has the number of the missing ones.
 #[test]
-fn what_there_is_no_room_for_is_counted() {
+fn omitted_findings_are_counted() {
     const ALL: usize = 2000;
     let sandbox = Sandbox::outside_git();
     let levels = ["note", "warning", "error"];
@@ -172,11 +170,11 @@ fn what_there_is_no_room_for_is_counted() {
         let text = ran.stdout;
         let tokens =
             text.match_indices("finding-").filter_map(|(at, it)| text[at + it.len()..].get(..5));
-        let told: BTreeSet<&str> = tokens.filter(|it| it.ends_with('.')).collect();
+        let shown: BTreeSet<&str> = tokens.filter(|it| it.ends_with('.')).collect();
         match format {
-            "github" => assert_eq!((counted(format, &text), told.len()), (Some(ALL), 27)),
+            "github" => assert_eq!((counted(format, &text), shown.len()), (Some(ALL), 27)),
             "json" | "sarif" | "junit" | "gitlab" | "html" => {
-                assert_eq!(told.len(), ALL, "-o {format}");
+                assert_eq!(shown.len(), ALL, "-o {format}");
                 assert!(counted(format, &text).is_none_or(|count| count == ALL), "-o {format}");
             }
             _ => {
@@ -186,7 +184,7 @@ fn what_there_is_no_room_for_is_counted() {
                     let digits = text[..at].rfind(|it: char| !it.is_ascii_digit());
                     text[digits.map_or(0, |it| it + 1)..at].parse::<usize>().unwrap_or(0)
                 });
-                assert_eq!(said.sum::<usize>(), ALL - told.len(), "-o {format}: {text}");
+                assert_eq!(said.sum::<usize>(), ALL - shown.len(), "-o {format}: {text}");
             }
         }
     }

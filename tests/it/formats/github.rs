@@ -1,5 +1,4 @@
-//! Workflow commands: what is annotated where, within the limits of GitHub, and
-//! escaped so that the runner reads what was meant.
+//! Workflow commands: their locations, the limits of GitHub, and escaping for the runner.
 
 use layercake::report::model::read;
 use layercake::report::{FindingFilter, ReportFormat};
@@ -15,14 +14,14 @@ fn annotated(findings: &[Json], edits: &[Json]) -> Vec<Command> {
     annotations(&written(ReportFormat::Github, &report(findings, edits), USUAL))
 }
 
-/// Where a command is shown.
+/// Location at which a command is shown.
 fn place(command: &Command) -> String {
     let of = |key: &str| command.properties.get(key).map_or("-", String::as_str);
     format!("{}:{}:{}-{}", of("file"), of("line"), of("col"), of("endColumn"))
 }
 
 #[test]
-fn a_finding_is_told_at_its_line() {
+fn finding_is_annotated_at_its_line() {
     let mut all = finding("missing-parent", "error", "no parent", "a.yaml", 4);
     all["primary"]["label"] = "selects nothing".into();
     all["related"] = vec![label("b.yaml", 9, "it was here")].into();
@@ -41,7 +40,7 @@ fn a_finding_is_told_at_its_line() {
 }
 
 #[test]
-fn places_that_github_could_not_show_are_told_in_the_text() {
+fn locations_that_github_cannot_show_are_in_the_text() {
     let of = |label: Json| {
         let mut it = finding("missing-parent", "warning", "no parent", "a.yaml", 4);
         it["primary"] = label;
@@ -51,20 +50,20 @@ fn places_that_github_could_not_show_are_told_in_the_text() {
     };
     let place_of_many = json!({"file": "a.yaml", "line": 4, "column": 3, "end_line": 9,
                                "end_column": 1, "label": ""});
-    // An annotation of many lines is shown below the last of them.
+    // GitHub shows a multi-line annotation below its last line.
     assert_eq!(of(place_of_many), ("a.yaml:4:3--".into(), "no parent".into()));
     let decoded = json!({"file": "a", "line": 4, "column": 3, "end_line": 4, "end_column": 9,
                          "label": "", "decoded": {"name": "a#2", "line": 7, "column": 1,
                                                   "end_line": 7, "end_column": 2}});
     assert_eq!(of(decoded), ("a:4:3-9".into(), "a:4:3 (decoded, a#2:7:1): no parent".into()));
-    // A file of another name would be another file.
+    // An escaped path would name another file.
     let hidden = label("a\u{1b}[31m.yaml", 4, "");
     assert_eq!(of(hidden), ("-:-:---".into(), "a\\x1b[31m.yaml:4:3: no parent".into()));
     assert_eq!(of(label("", 1, "")).0, "-:-:---");
 }
 
 #[test]
-fn no_more_are_written_than_github_keeps() {
+fn annotations_are_limited_to_those_github_keeps() {
     for (level, word) in [("error", "error"), ("warning", "warning"), ("note", "notice")] {
         for count in [1, 9, 10, 11, 500] {
             let findings: Vec<Json> =
@@ -73,11 +72,11 @@ fn no_more_are_written_than_github_keeps() {
             assert!(commands.iter().all(|it| it.name == word));
             let last = &commands.last().unwrap().data;
             let left_out = last.split_once(" more finding").map_or(0, |it| it.0.parse().unwrap());
-            let told = commands.len() - usize::from(left_out > 0);
-            assert_eq!((told + left_out, commands.len()), (count, count.min(10)), "{last}");
+            let shown = commands.len() - usize::from(left_out > 0);
+            assert_eq!((shown + left_out, commands.len()), (count, count.min(10)), "{last}");
         }
     }
-    // Levels do not take each other's place.
+    // Levels have separate limits.
     let mixed: Vec<Json> = (0..60)
         .map(|at| finding("missing-parent", ["error", "warning", "note"][at % 3], "m", "a", at + 1))
         .collect();
@@ -85,7 +84,7 @@ fn no_more_are_written_than_github_keeps() {
 }
 
 #[test]
-fn what_matters_most_is_kept() {
+fn most_important_annotations_are_kept() {
     let mut findings: Vec<Json> =
         (1..=12).map(|at| finding("missing-parent", "error", "old", "a.yaml", at)).collect();
     for old in &mut findings {
@@ -100,12 +99,12 @@ fn what_matters_most_is_kept() {
     let listing = FindingFilter { all: true, ignored: true };
     let commands = annotations(&written(ReportFormat::Github, &report(&findings, &[]), listing));
     assert_eq!(commands[0].data, "new");
-    assert!(commands[1].data.ends_with("the base has it too"));
-    assert!(commands[9].data.starts_with("4 more findings left out"), "{commands:?}");
-    // What fails nothing is not painted red.
+    assert!(commands[1].data.ends_with("also present on the base side"));
+    assert!(commands[9].data.starts_with("4 more findings omitted"), "{commands:?}");
+    // Findings that do not fail the run are not shown as errors.
     assert_eq!(commands[10].name, "notice");
     assert!(commands[10].data.ends_with("ignored by a.yaml:2: we know"));
-    // Edits are told by how much they change.
+    // Edits are ordered by the number of changed outputs.
     let mut edits: Vec<Json> =
         (1..=15).map(|at| edit(&format!("e{at}"), "a.yaml", at, at)).collect();
     for (at, edit) in edits.iter_mut().enumerate() {
@@ -117,7 +116,7 @@ fn what_matters_most_is_kept() {
     let commands = annotations(&written(ReportFormat::Github, &read, USUAL));
     let lines: Vec<&str> = commands.iter().take(9).map(|it| &*it.properties["line"]).collect();
     assert_eq!(lines, ["15", "14", "13", "12", "11", "10", "9", "8", "7"]);
-    assert!(commands[9].data.starts_with("6 more edits left out"), "{}", commands[9].data);
+    assert!(commands[9].data.starts_with("6 more edits omitted"), "{}", commands[9].data);
 }
 
 #[test]
@@ -156,7 +155,7 @@ fn edits_of_equal_values_are_one_annotation_with_both_values() {
     );
 }
 
-/// A repository in which an edit of one file breaks a document of another.
+/// Repository in which an edit of one file breaks a document of another.
 fn broken_elsewhere() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("global/policy.yaml", POLICY);
@@ -178,7 +177,7 @@ fn broken_elsewhere() -> Sandbox {
 }
 
 #[test]
-fn a_finding_outside_of_the_difference_is_told_at_the_edit_behind_it() {
+fn finding_outside_of_the_diff_is_annotated_at_its_edit() {
     let sandbox = broken_elsewhere();
     let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "github"]);
     assert_eq!(ran.code, 1, "{ran:?}");
@@ -191,13 +190,13 @@ fn a_finding_outside_of_the_difference_is_told_at_the_edit_behind_it() {
         let own = format!("\nsite/{site}/child.yaml:7:");
         assert!(errors[0].data.contains(&own), "{errors:?}");
     }
-    // The edit is told with it, and not once more.
+    // The edit is named there and not annotated again.
     assert!(errors[0].data.contains("parent (global)"), "{}", errors[0].data);
     assert!(commands.iter().all(|it| it.name != "notice"), "{commands:?}");
 }
 
 #[test]
-fn nothing_that_is_gone_is_annotated() {
+fn removed_lines_are_not_annotated() {
     let sandbox = broken_elsewhere();
     std::fs::remove_file(sandbox.path("global/parent.yaml")).unwrap();
     let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "github", "--max-sites", "1"]);
@@ -211,22 +210,22 @@ fn nothing_that_is_gone_is_annotated() {
     let edit = commands.iter().find(|it| it.name == "notice").unwrap();
     assert!(edit.data.starts_with("global/parent.yaml:"), "{edit:?}");
     assert!(edit.data.contains("document parent (global) removed\nreaches "), "{edit:?}");
-    // Children in files that are still there are told there.
+    // Findings of children in existing files are at their own lines.
     assert!(commands.iter().any(|it| place(it).starts_with("site/lab/child.yaml:")));
 }
 
 #[test]
-fn what_no_edit_explains_is_told() {
+fn unexplained_change_is_annotated() {
     let mut all = json_report(&[], &[]);
     all["totals"]["unexplained"] = json!(1);
     let read = read(&all.to_string()).unwrap();
     let commands = annotations(&written(ReportFormat::Github, &read, USUAL));
     assert_eq!((commands.len(), commands[0].name.as_str()), (1, "warning"));
-    assert!(commands[0].data.starts_with("1 output changed, and no edit explains how"));
+    assert!(commands[0].data.starts_with("1 output changed without an edit that explains it"));
 }
 
 #[test]
-fn a_message_is_no_longer_than_the_runner_keeps() {
+fn messages_are_limited_to_the_length_the_runner_keeps() {
     for letter in ["x", "ä", "😀", "%"] {
         let it = finding("missing-parent", "error", &letter.repeat(9000), "a.yaml", 1);
         let commands = annotated(&[it], &[]);
@@ -235,7 +234,7 @@ fn a_message_is_no_longer_than_the_runner_keeps() {
     }
 }
 
-/// What could end a property, a command or a line, and text around it.
+/// Characters that could end a property, a command or a line, and text around them.
 fn text() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         prop::sample::select(vec![
@@ -271,7 +270,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn the_runner_reads_what_was_meant(
+    fn runner_decodes_the_original_text(
         texts in vec((text(), text(), text(), text()), 1..5),
         name in text(),
     ) {
@@ -293,9 +292,9 @@ proptest! {
             let is_shown = visible(file) == *file;
             let place = if is_shown { String::new() } else { format!("{}:4:3: ", visible(file)) };
             let lines = [message, place + &visible(said), format!("note: {note}")];
-            let told = commands.iter().find(|it| it.data == lines.join("\n"));
-            prop_assert!(told.is_some(), "{:?} {:?}", lines, commands);
-            prop_assert_eq!(told.unwrap().properties.get("file"), is_shown.then_some(file));
+            let command = commands.iter().find(|it| it.data == lines.join("\n"));
+            prop_assert!(command.is_some(), "{:?} {:?}", lines, commands);
+            prop_assert_eq!(command.unwrap().properties.get("file"), is_shown.then_some(file));
         }
     }
 }

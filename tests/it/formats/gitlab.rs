@@ -1,4 +1,4 @@
-//! The code quality report: what GitLab shows, and knows again.
+//! The code quality report as GitLab reads it.
 
 use layercake::report::ReportFormat;
 use serde_json::{Value as Json, json};
@@ -8,7 +8,7 @@ use super::readers::issues;
 use crate::cli::{Sandbox, document};
 
 #[test]
-fn an_issue_is_what_gitlab_takes() {
+fn issue_has_the_format_of_gitlab() {
     let error = finding("missing-parent", "error", "no \"parent\"", "site/a b.yaml", 4);
     let mut long = finding("unused-label", "warning", "w", "b.yaml", 7);
     long["primary"]["end_line"] = 12.into();
@@ -23,14 +23,14 @@ fn an_issue_is_what_gitlab_takes() {
     assert_eq!(issues[1]["location"]["lines"], json!({"begin": 7, "end": 12}));
     let severities: Vec<&Json> = issues.iter().map(|issue| &issue["severity"]).collect();
     assert_eq!(severities, ["major", "minor", "info"]);
-    // All three have the fingerprint `0f`, and are three.
+    // All three have the fingerprint `0f`, and stay separate.
     let fingerprints: Vec<&Json> = issues.iter().map(|issue| &issue["fingerprint"]).collect();
     assert_eq!(fingerprints, ["0f", "0f-2", "0f-3"]);
 }
 
 /// GitLab compares the reports of two branches by fingerprint.
 #[test]
-fn findings_are_known_again_when_lines_move() {
+fn fingerprints_are_stable_when_lines_move() {
     let sandbox = Sandbox::with_sites();
     let doubled = |above: &str| {
         let data = "{a: {b: 1, b: 2}, c: {b: 1, b: 2}}";

@@ -1,6 +1,5 @@
-//! A repository whose every text is made to be taken for something else: each
-//! format gives it back as text, and nothing of it as a command, as markup or
-//! as the end of what it stands in.
+//! A repository in which every string imitates markup or a command: each format shows the strings
+//! as plain text.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -40,21 +39,21 @@ const TEXTS: [&str; 26] = [
     "# heading, *stars*, _lines_, ~~no~~, $x$, :tada:, #1",
 ];
 
-/// Formats that are printed where lines can be commands to who runs the job.
+/// Formats that are printed where the CI runner may interpret lines as commands.
 const PRINTED: [&str; 6] = ["full", "concise", "json", "sarif", "junit", "gitlab"];
 
-/// A name of a file or folder.
+/// Name of a file or folder.
 fn component(text: &str) -> String {
     text.replace('/', "\u{2215}")
 }
 
-/// A text between quotation marks, as JSON and YAML have it.
+/// Text in quotation marks, as in JSON and YAML.
 fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap().replace('\u{2028}', "\\u2028")
 }
 
-/// A document all of whose texts are one, and which takes a value from
-/// nowhere; so does a second one, which says that nobody is to be told.
+/// Two documents that use one string everywhere and substitute from a missing source; a comment
+/// suppresses the finding of the second.
 fn documents(text: &str, value: &str) -> String {
     let (absent, text, value) = (quoted(&format!("absent {text}")), quoted(text), quoted(value));
     let of = |name: &str, comment: &str| {
@@ -70,7 +69,7 @@ fn documents(text: &str, value: &str) -> String {
     of(&text, "") + &known
 }
 
-/// The repository, with values that changed since the last commit.
+/// Repository with values that changed since the last commit.
 fn repository(texts: &[&str]) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("global/policy.yaml", POLICY);
@@ -96,7 +95,7 @@ fn listed(report: &Json) -> Vec<&Json> {
 }
 
 #[test]
-fn every_text_comes_back_and_nothing_else_comes_in() {
+fn every_string_is_reported_verbatim() {
     let sandbox = repository(&TEXTS);
     let (ran, formats) = written(&sandbox, &ARGUMENTS);
     assert_eq!(ran.stdout, "");
@@ -108,12 +107,12 @@ fn every_text_comes_back_and_nothing_else_comes_in() {
         let path = format!("/{hostile}.yaml").replace("//", "/");
         let is_of = |it: &&&Json| file(it).ends_with(&path);
         let of: Vec<&Json> = listed.iter().filter(is_of).copied().collect();
-        // A headline is one line: what would break it is an escape.
-        let is_told = |it: &&Json| {
+        // A headline is one line: line breaks are escaped.
+        let is_reported = |it: &&Json| {
             let message = text(it, "message");
             message.contains(hostile) || message.contains(&visible(hostile))
         };
-        assert!(of.iter().any(is_told), "{hostile:?}: {of:?}");
+        assert!(of.iter().any(is_reported), "{hostile:?}: {of:?}");
         let is_known = |it: &&Json| !it["suppressed"].is_null();
         assert!(of.iter().copied().any(|it| is_known(&it)), "{hostile:?}: {of:?}");
     }
@@ -121,8 +120,8 @@ fn every_text_comes_back_and_nothing_else_comes_in() {
         listed.iter().map(|it| (file(it), text(it, "message"))).collect();
     let issues = issues(&formats["gitlab"]);
     assert_eq!(issues.len(), listed.len());
-    let told = issues.iter().map(|it| (text(&it["location"], "path"), text(it, "description")));
-    assert_eq!(told.collect::<BTreeSet<_>>(), all);
+    let reported = issues.iter().map(|it| (text(&it["location"], "path"), text(it, "description")));
+    assert_eq!(reported.collect::<BTreeSet<_>>(), all);
     let cases = test_cases(&formats["junit"]);
     assert_eq!(cases.len(), listed.len() + 1);
     for (file, message) in &all {
@@ -132,18 +131,18 @@ fn every_text_comes_back_and_nothing_else_comes_in() {
     let sarif: Json = serde_json::from_str(&formats["sarif"]).unwrap();
     let results = sarif["runs"][0]["results"].as_array().unwrap();
     assert_eq!(results.len(), listed.len());
-    // In SARIF brackets in a message would be a link: they have a backslash.
+    // In SARIF, brackets in a message are escaped with a backslash so that they are not links.
     let bare = |text: &str| text.replace('\\', "");
     for (_, message) in &all {
         let says =
             |it: &Json, message: &str| bare(&text(&it["message"], "text")).contains(&bare(message));
-        let is_told = results.iter().any(|it| says(it, message) || says(it, &visible(message)));
-        assert!(is_told, "{message:?}");
+        let is_reported = results.iter().any(|it| says(it, message) || says(it, &visible(message)));
+        assert!(is_reported, "{message:?}");
     }
     assert_annotated(&sandbox, &report);
 }
 
-/// GitHub takes few annotations at once; so they are read a few at a time.
+/// GitHub accepts few annotations per step, so the report is split.
 fn assert_annotated(sandbox: &Sandbox, report: &Json) {
     for some in listed(report).chunks(7) {
         let mut part = report.clone();
@@ -155,21 +154,21 @@ fn assert_annotated(sandbox: &Sandbox, report: &Json) {
         for finding in some {
             let message = visible(finding["message"].as_str().unwrap());
             let file = finding["primary"]["file"].as_str().unwrap();
-            let told = commands.iter().find(|it| {
+            let annotation = commands.iter().find(|it| {
                 let is_there = it.properties.get("file").is_none_or(|it| it == file);
                 it.properties["title"] == finding["rule"].as_str().unwrap()
                     && it.data.contains(&message)
                     && is_there
                     && (it.properties.contains_key("file") || it.data.contains(&visible(file)))
             });
-            let is_dropped = commands.iter().any(|it| it.properties["title"] == "left out");
-            assert!(told.is_some() || is_dropped, "{message:?}: {commands:?}");
+            let is_dropped = commands.iter().any(|it| it.properties["title"] == "omitted");
+            assert!(annotation.is_some() || is_dropped, "{message:?}: {commands:?}");
         }
     }
 }
 
 #[test]
-fn no_line_of_a_log_is_a_command() {
+fn no_log_line_is_a_command() {
     let sandbox = repository(&TEXTS);
     for arguments in [&ARGUMENTS[..], &["lint"], &["diff", "HEAD"]] {
         let (_, formats) = written(&sandbox, arguments);
@@ -197,7 +196,7 @@ fn no_line_of_a_log_is_a_command() {
 }
 
 #[test]
-fn markup_is_text() {
+fn markup_is_escaped() {
     let (_, hostile) = written(&repository(&TEXTS), &ARGUMENTS);
     let (_, harmless) = written(&repository(&["harmless"]), &ARGUMENTS);
     for word in ["<script", "</script", "<!--", "<img", "onerror=alert(1)>", "</failure"] {
@@ -215,8 +214,7 @@ fn markup_is_text() {
     }
 }
 
-/// Markdown without what stands in fences and between backticks, as `CommonMark`
-/// finds their ends.
+/// Markdown outside of fences and code spans, as delimited in `CommonMark`.
 fn outside_of_code(text: &str) -> String {
     let (mut outside, mut fence) = (String::new(), None::<usize>);
     for line in text.lines() {
@@ -230,7 +228,7 @@ fn outside_of_code(text: &str) -> String {
             None => outside += &(outside_of_spans(line) + "\n"),
         }
     }
-    assert!(fence.is_none(), "a fence is left open");
+    assert!(fence.is_none(), "unclosed fence");
     outside
 }
 

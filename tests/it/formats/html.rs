@@ -1,5 +1,5 @@
-//! The page is read here as a browser reads it, without a script. `.ci/page` tests in a browser
-//! what the script adds.
+//! The page is parsed here as a browser parses it, without its script. `.ci/page` tests the script
+//! in a browser.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,13 +12,13 @@ use sha2::{Digest as _, Sha256};
 
 use crate::cli::{Sandbox, document};
 
-/// What is put behind every text of a hostile report.
+/// Suffix of every string of a hostile report.
 const HOSTILE: &str = "</style></title><!--<script>ran=1</script>\"><img src=x onerror='ran=1'>&amp;&#39; \
                        javascript:alert(1) %0A ``` \u{202e}gnp.\u{7}\t\r\n]]>";
 
-/// A repository with a commit and edits since: one that reaches both sites by
-/// inheritance and is stopped in one of them, one of a secret, one without
-/// effect, and one that makes a finding elsewhere.
+/// Repository with a commit and edits since: one that reaches both sites by inheritance and is
+/// shielded in one of them, one of a secret, one without effect, and one that causes a finding in
+/// another file.
 fn repository() -> Sandbox {
     let sandbox = Sandbox::with_sites();
     sandbox.write("global/parent.yaml", parent("replicas: 1\n    text: |\n      one\n      two\n"));
@@ -59,7 +59,7 @@ fn reader() -> String {
     document("reader", "site", "{}").replace("\ndata:", &format!("\n{substitution}data:"))
 }
 
-/// The page of a run, and the report it shows.
+/// Page of a run, and the report that it shows.
 fn page(sandbox: &Sandbox, arguments: &[&str]) -> (String, Json) {
     let [page, report] = ["page.html", "report.json"].map(|it| sandbox.beside(it));
     let [to_page, to_report] =
@@ -70,7 +70,7 @@ fn page(sandbox: &Sandbox, arguments: &[&str]) -> (String, Json) {
     (fs::read_to_string(page).unwrap(), serde_json::from_str(&report).unwrap())
 }
 
-/// The page of a saved report.
+/// Page of a saved report.
 fn page_of(report: &Json) -> String {
     let sandbox = Sandbox::outside_git();
     sandbox.write("report.json", report.to_string());
@@ -80,9 +80,9 @@ fn page_of(report: &Json) -> String {
     ran.stdout
 }
 
-/// A report with every text made hostile that is not a word of the format.
+/// Report in which every string is hostile, except the keywords of the format.
 fn hostile(report: &Json) -> Json {
-    /// Keys of words of the format, names of parts, and addresses.
+    /// Keys of keywords, names of parts, and addresses.
     const WORDS: [&str; 29] = [
         "because_of",
         "caused_by",
@@ -123,7 +123,7 @@ fn hostile(report: &Json) -> Json {
                 let is_name = match &**key {
                     "text" => entries.contains_key("label"),
                     "sites" => value.is_string(),
-                    // Of the tool, which is layercake.
+                    // The name of the tool, which is layercake.
                     "name" => entries.contains_key("version"),
                     key => WORDS.contains(&key),
                 };
@@ -159,7 +159,7 @@ fn attributes<'a>(html: &'a Html, name: &str) -> Vec<&'a str> {
     all(html, &format!("[{name}]")).into_iter().filter_map(|it| it.attr(name)).collect()
 }
 
-/// The page as a browser reads it, which has nothing to say against it.
+/// Parses the page like a browser and asserts that there are no errors.
 #[track_caller]
 fn read(page: &str) -> Html {
     let html = Html::parse_document(page);
@@ -170,7 +170,7 @@ fn read(page: &str) -> Html {
     html
 }
 
-/// That nothing is there which could run or fetch, but what the policy allows.
+/// Asserts that the page has no active or external content except what its policy allows.
 #[track_caller]
 fn assert_elements(html: &Html) {
     const RUNS_OR_FETCHES: &str = "img, iframe, object, embed, link, base, form, video, audio, svg, \
@@ -202,7 +202,7 @@ fn assert_elements(html: &Html) {
 fn assert_links(html: &Html) {
     let ids = attributes(html, "id");
     let known: BTreeSet<&str> = ids.iter().copied().collect();
-    assert_eq!(known.len(), ids.len(), "two things have one name");
+    assert_eq!(known.len(), ids.len(), "duplicate id");
     for href in attributes(html, "href") {
         match href.strip_prefix('#') {
             Some(id) => assert!(known.contains(id), "`{href}` leads nowhere"),
@@ -216,8 +216,7 @@ fn assert_links(html: &Html) {
     }
 }
 
-/// That there is one title, and no heading more than a step below the one
-/// before it.
+/// Asserts that there is one title, and that no heading skips a level.
 #[track_caller]
 fn assert_headings(html: &Html) {
     let headings = all(html, "h1, h2, h3, h4, h5, h6");
@@ -233,24 +232,24 @@ fn assert_headings(html: &Html) {
     }
 }
 
-/// A text as the page has it: escapes stand for what could hide, reorder or forge. Backticks are
-/// markup of messages.
+/// Text as shown in the page: invisible and misleading characters are escaped; backticks in
+/// messages are markup.
 fn shown(text: &str) -> String {
     let escaped = text.replace('\r', "\\r").replace('\n', "\\n").replace('\u{7}', "\\x07");
     escaped.replace('\u{202e}', "\\u{202e}").replace('`', "")
 }
 
-/// The elements that a selector finds in another element.
+/// Elements that match a selector in another element.
 fn within<'a>(element: ElementRef<'a>, selector: &str) -> Vec<ElementRef<'a>> {
     element.select(&Selector::parse(selector).unwrap()).collect()
 }
 
-/// The texts of all elements of a selector.
+/// Text of all elements that match a selector.
 fn texts(html: &Html, selector: &str) -> Vec<String> {
     all(html, selector).into_iter().map(text).collect()
 }
 
-/// A text with one space in the place of each space.
+/// Text with each whitespace sequence replaced by a space.
 fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -260,7 +259,7 @@ fn list<'a>(report: &'a Json, key: &str) -> &'a [Json] {
 }
 
 #[test]
-fn pages_are_sound_whatever_they_show() {
+fn pages_are_valid_for_any_report() {
     let sandbox = repository();
     let links = ["--links", "https://git.example.org/{path}#L{line}"];
     read(&page(&sandbox, &[]).0);
@@ -282,7 +281,7 @@ fn pages_are_sound_whatever_they_show() {
 }
 
 #[test]
-fn the_verdict_and_what_was_compared_come_first() {
+fn verdict_and_compared_sides_come_first() {
     let (page, report) = page(&repository(), &["--since", "HEAD"]);
     let html = read(&page);
     let title = texts(&html, "h1");
@@ -307,7 +306,7 @@ fn the_verdict_and_what_was_compared_come_first() {
 }
 
 #[test]
-fn everything_in_the_report_is_in_the_page() {
+fn page_has_everything_in_the_report() {
     let (page, report) = page(&repository(), &["--since", "HEAD", "--all-findings"]);
     let html = read(&page);
     let count = |selector: &str| all(&html, selector).len();
@@ -335,7 +334,7 @@ fn everything_in_the_report_is_in_the_page() {
 }
 
 #[test]
-fn the_table_of_sites_has_the_worst_first() {
+fn table_of_sites_has_the_worst_first() {
     let (page, report) = page(&repository(), &["--since", "HEAD"]);
     let html = read(&page);
     let rows = all(&html, ".sites tbody tr");
@@ -406,7 +405,7 @@ fn scalars_of_outputs_share_a_line_and_long_ones_are_marked_where_they_differ() 
 }
 
 #[test]
-fn long_values_are_folded_and_longer_ones_cut() {
+fn long_values_are_folded_and_longer_ones_truncated() {
     let sandbox = Sandbox::with_sites();
     let write = |data: &str| sandbox.write("global/value.yaml", document("value", "global", data));
     let shown = |lines: usize| {
@@ -429,7 +428,7 @@ fn long_values_are_folded_and_longer_ones_cut() {
 }
 
 #[test]
-fn a_finding_links_to_the_edit_that_caused_it() {
+fn finding_links_to_the_edit_that_caused_it() {
     let (page, report) = page(&repository(), &["--since", "HEAD"]);
     let html = read(&page);
     let new = list(&report, "findings").iter().find(|it| it["state"] == "new").unwrap();
@@ -439,11 +438,13 @@ fn a_finding_links_to_the_edit_that_caused_it() {
     let edit = new["caused_by"][0].as_str().unwrap();
     assert_eq!(within(finding, &format!("a[href='#{edit}']")).len(), 1);
     assert_eq!(within(finding, "mark").into_iter().map(text).collect::<String>(), "source");
-    assert_eq!(all(&html, "#rule-missing-source h3").len(), 2);
+    let headings: Vec<String> =
+        all(&html, "#rule-missing-source h3").into_iter().map(text).collect();
+    assert_eq!(headings, ["What it does", "Why is this bad?", "Bad", "Good"]);
 }
 
 #[test]
-fn hostile_texts_are_shown_as_they_are() {
+fn hostile_strings_are_shown_verbatim() {
     let report = hostile_report();
     let html = read(&page_of(&report));
     let whole = text(html.root_element()).replace('`', "");
@@ -492,11 +493,11 @@ fn hostile_texts_are_shown_as_they_are() {
         let html = Html::parse_document(page);
         text(all(&html, "script")[0])
     });
-    assert_eq!(scripts[0], scripts[1], "no text is in the script");
+    assert_eq!(scripts[0], scripts[1], "the script has no text of the report");
 }
 
 #[test]
-fn links_lead_to_the_web_alone() {
+fn links_use_only_web_addresses() {
     let mut report = hostile_report();
     for links in ["javascript:alert({line})", "data:text/html,{path}", "//x/{path}", "{sha}:{path}"]
     {
@@ -509,7 +510,7 @@ fn links_lead_to_the_web_alone() {
 }
 
 #[test]
-fn a_page_depends_on_nothing_but_the_report() {
+fn page_depends_only_on_the_report() {
     let sandbox = repository();
     let (of_run, report) = page(&sandbox, &["--since", "HEAD"]);
     assert_eq!(of_run, page(&sandbox, &["--since", "HEAD"]).0);
@@ -522,7 +523,7 @@ fn a_page_depends_on_nothing_but_the_report() {
 }
 
 #[test]
-fn values_that_look_alike_are_told_apart() {
+fn similar_values_are_distinguished() {
     let sandbox = Sandbox::with_sites();
     let write = |data: &str| sandbox.write("global/value.yaml", document("value", "global", data));
     write("{number: 3, map: {a: [1, 'yes'], b: {c: 12345678901234567890123}}, gone: {x: }}");
@@ -539,7 +540,7 @@ fn values_that_look_alike_are_told_apart() {
 }
 
 #[test]
-fn excerpts_mark_what_a_label_is_about() {
+fn excerpts_highlight_the_text_of_labels() {
     let sandbox = Sandbox::with_sites();
     let pad = "x".repeat(2000);
     let broken = document("broken", "site", "{password: canary-1}")
@@ -573,7 +574,7 @@ fn excerpts_mark_what_a_label_is_about() {
 }
 
 #[test]
-fn a_comparison_without_findings_says_nothing_of_them() {
+fn comparison_without_findings_has_no_findings_section() {
     let sandbox = repository();
     let ran = sandbox.run(&["diff", "HEAD", "-o", "html"]);
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -587,7 +588,7 @@ fn a_comparison_without_findings_says_nothing_of_them() {
 }
 
 #[test]
-fn huge_reports_are_cut_with_a_word_on_what_is_missing() {
+fn huge_reports_are_truncated_with_a_notice() {
     const MAX_BYTES: usize = 6 << 20;
     let (_, mut report) = page(&repository(), &["--since", "HEAD"]);
     report["findings"] = vec![report["findings"][0].clone(); 20_000].into();
@@ -620,6 +621,6 @@ fn changes_that_no_edit_explains_are_shown_with_their_values() {
     output["causes"] = Json::Array(Vec::new());
     let html = read(&page_of(&report));
     let unexplained = text(all(&html, "#unexplained .alarm")[0]);
-    assert!(unexplained.contains("This is a fault of layercake"), "{unexplained}");
+    assert!(unexplained.contains("This is a bug in layercake"), "{unexplained}");
     assert_eq!(all(&html, "#unexplained .alarm .diff").len(), 1);
 }

@@ -1,4 +1,4 @@
-//! Reports of tests: what fails, what is told beside, and what is known again.
+//! JUnit reports: failures, skipped cases and stable names.
 
 use layercake::report::{FindingFilter, ReportFormat};
 use proptest::collection::vec;
@@ -13,7 +13,7 @@ fn cases(findings: &[Json], listing: FindingFilter) -> Vec<TestCase> {
 }
 
 #[test]
-fn errors_fail_and_all_else_is_skipped() {
+fn errors_fail_and_other_findings_are_skipped() {
     let mut error = finding("missing-parent", "error", "no parent", "a.yaml", 4);
     error["primary"]["label"] = "selects nothing".into();
     error["related"] = vec![label("b.yaml", 9, "")].into();
@@ -25,7 +25,7 @@ fn errors_fail_and_all_else_is_skipped() {
         json!({"kind": "baseline", "file": ".baseline", "line": 3, "reason": ""});
     let listing = FindingFilter { ignored: true, ..USUAL };
     let cases = cases(&[error, warning, note, ignored], listing);
-    let told: Vec<(&str, &str, Vec<&str>)> = cases
+    let outcomes: Vec<(&str, &str, Vec<&str>)> = cases
         .iter()
         .map(|it| {
             let outcome = it.outcome.iter().flatten().map(String::as_str);
@@ -33,7 +33,7 @@ fn errors_fail_and_all_else_is_skipped() {
         })
         .collect();
     assert_eq!(
-        told,
+        outcomes,
         [
             ("layercake", "ran", vec![]),
             (
@@ -63,14 +63,14 @@ fn errors_fail_and_all_else_is_skipped() {
 }
 
 #[test]
-fn names_stay_when_lines_move_and_are_never_the_same() {
+fn names_are_stable_and_unique() {
     let at = |line| finding("missing-parent", "error", "m", "a.yaml", line);
     let names = |lines: [usize; 3]| -> Vec<String> {
         cases(&lines.map(at), USUAL).into_iter().map(|case| case.name).collect()
     };
     assert_eq!(names([1, 2, 3]), ["ran", "a.yaml: m", "a.yaml: m (2)", "a.yaml: m (3)"]);
     assert_eq!(names([1, 2, 3]), names([10, 20, 30]));
-    // Not by chance either.
+    // Names that would collide are made unique.
     let chance = finding("missing-parent", "error", "m (2)", "a.yaml", 1);
     assert_eq!(cases(&[chance, at(2), at(3)], USUAL).len(), 4);
 }
@@ -78,9 +78,9 @@ fn names_stay_when_lines_move_and_are_never_the_same() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// XML cannot hold every character, and some would end what they stand in.
+    /// XML cannot represent every character, and some would end an element or attribute.
     #[test]
-    fn any_text_is_read_as_it_was(
+    fn any_text_reads_back_unchanged(
         texts in vec((text(), text(), text()), 1..5),
     ) {
         let findings: Vec<Json> = texts
@@ -94,8 +94,8 @@ proptest! {
         let cases = cases(&findings, USUAL);
         prop_assert_eq!(cases.len(), texts.len() + 1);
         for (case, (message, file, note)) in cases[1..].iter().zip(&texts) {
-            let [_, _, told, text] = case.outcome.as_ref().unwrap();
-            prop_assert_eq!(told, &visible(message));
+            let [_, _, shown, text] = case.outcome.as_ref().unwrap();
+            prop_assert_eq!(shown, &visible(message));
             let name = format!("{}: {}", visible(file), visible(message));
             prop_assert!(case.name.starts_with(&name), "{:?}", case.name);
             prop_assert_eq!(text, &format!("{}:4:3\nnote: {}", visible(file), visible(note)));

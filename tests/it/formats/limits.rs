@@ -1,5 +1,5 @@
-//! Budgets, in a run of the real program: one edit that changes 5,000 outputs, and
-//! 2,000 new findings.
+//! Limits, in a run of the real program: one edit that changes 5,000 outputs, and 2,000 new
+//! findings.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ const DOCUMENTS: usize = 100;
 const FINDINGS: usize = 40;
 
 #[test]
-fn a_change_of_5000_outputs_with_2000_findings_stays_within_every_limit() {
+fn change_of_5000_outputs_with_2000_findings_is_within_every_limit() {
     let sandbox = wide();
     let written = written(&sandbox);
     let json: Json = serde_json::from_str(&written["json"]).unwrap();
@@ -44,10 +44,10 @@ fn github(commands: &str) {
     }
     assert!(commands.lines().count() <= 30);
     let last = commands.lines().rfind(|it| it.starts_with("::error")).unwrap();
-    assert!(last.contains("more"), "the last says what was left out: {last}");
+    assert!(last.contains("more"), "the last command counts the omitted findings: {last}");
 }
 
-/// A page is whole, and says what it leaves out.
+/// Asserts that a page is complete and names what it omits.
 fn page(markdown: &str, longest: usize, findings: usize) {
     assert!(markdown.len() <= longest, "{}", markdown.len());
     let page = read(markdown);
@@ -56,7 +56,7 @@ fn page(markdown: &str, longest: usize, findings: usize) {
     let figures = page.paragraphs.iter().find(|it| it.contains("outputs changed in all 50 sites"));
     assert!(figures.is_some(), "{:#?}", page.paragraphs);
     let left = page.paragraphs.iter().any(|it| it.contains(" more errors"));
-    assert!(left, "it says what it leaves out");
+    assert!(left, "the page counts the omitted findings");
 }
 
 /// GitHub keeps 5,000 results of a run, and 1,000 locations of a result.
@@ -71,8 +71,8 @@ fn sarif(log: &Json) {
     }
 }
 
-/// Every site renders documents that are written of one, of which an edit changes
-/// the only value; and in every site documents come that cannot be rendered.
+/// Repository whose sites all render documents from one value, which an edit changes; each site
+/// also gains documents that cannot be rendered.
 fn wide() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("global/policy.yaml", POLICY);
@@ -91,7 +91,7 @@ fn wide() -> Sandbox {
     sandbox.commit();
     sandbox.write("global/versions.yaml", document("versions", "global", "{version: 2}"));
     for site in 0..SITES {
-        // Each lacks another source, so that no two are one finding.
+        // Each lacks a different source, so that no two findings are merged.
         let fault = |at: usize| {
             let text = broken().replace("name: broken", &format!("name: broken-{at}"));
             text.replace("name: nowhere", &format!("name: nowhere-{site}-{at}"))
@@ -102,7 +102,7 @@ fn wide() -> Sandbox {
     sandbox
 }
 
-/// All formats of one run.
+/// Output of one run in all formats.
 fn written(sandbox: &Sandbox) -> BTreeMap<&'static str, String> {
     let files = Format::ALL.map(|format| format!("{}={0}.out", format.name()));
     let mut arguments = vec!["lint", "--since", "HEAD"];

@@ -1,4 +1,4 @@
-//! Reports made by hand, as `-o json` would have them.
+//! Reports built by hand in the format of `-o json`.
 
 use layercake::report::model::{Report, ReportInput, read};
 use layercake::report::{FindingFilter, FormatOptions, ReportFormat, View};
@@ -9,15 +9,15 @@ use serde_json::{Value as Json, json};
 
 use crate::support::saved;
 
-/// What is listed where nothing more is asked for.
+/// Findings that are listed by default.
 pub const USUAL: FindingFilter = FindingFilter { all: false, ignored: false };
 
-/// A report with these findings, edits, and no more.
+/// Report with only these findings and edits.
 pub fn report(findings: &[Json], edits: &[Json]) -> Report {
     read(&json_report(findings, edits).to_string()).unwrap()
 }
 
-/// The same as JSON: of two sites, `lab` (`s1`) and `prod` (`s2`), and both of them (`s3`).
+/// Report as JSON: of two sites, `lab` (`s1`) and `prod` (`s2`), and both of them (`s3`).
 pub fn json_report(findings: &[Json], edits: &[Json]) -> Json {
     let sources = SourceMap::new();
     let view = View::new(&sources, &[], &[]);
@@ -36,7 +36,7 @@ pub fn json_report(findings: &[Json], edits: &[Json]) -> Json {
     report
 }
 
-/// A finding at a line of a file.
+/// Finding at a line of a file.
 pub fn finding(rule: &str, severity: &str, message: &str, file: &str, line: usize) -> Json {
     json!({
         "rule": rule, "severity": severity, "state": null, "fingerprint": "0f",
@@ -51,7 +51,7 @@ pub fn label(file: &str, line: usize, text: &str) -> Json {
         "text": "t1"})
 }
 
-/// An edit of a value at a line of the head, and how many outputs it changed.
+/// Edit of a value at a line of the head, with the number of changed outputs.
 pub fn edit(id: &str, file: &str, line: usize, outputs: usize) -> Json {
     let at = json!({"file": file, "line": line, "column": 5});
     json!({
@@ -63,14 +63,14 @@ pub fn edit(id: &str, file: &str, line: usize, outputs: usize) -> Json {
     })
 }
 
-/// The report in a form.
+/// Report in a form.
 pub fn written(form: ReportFormat, report: &Report, listing: FindingFilter) -> String {
     let mut out = Vec::new();
     form.write(report, &FormatOptions { listing, rules: RULES }, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
-/// Outputs that an edit changed in these sites, each a group and a document of its own, by the
+/// Adds outputs that an edit changed in these sites, each with its own group and document, by the
 /// route `r1`.
 pub fn add_outputs(report: &mut Json, edit: &str, sites: &str, count: usize) {
     let document = |name: &str| json!({"schema": "s", "layer": "site", "name": name});

@@ -1,5 +1,5 @@
-//! Markdown: what is said, that texts of others are only texts, and that a page
-//! is whole and short enough however much there is to tell.
+//! Markdown: its content, the escaping of foreign text, and that pages of any size are complete and
+//! within their limit.
 
 pub mod made;
 pub mod reader;
@@ -16,11 +16,11 @@ use self::made::{Size, report, written};
 use self::reader::read;
 use crate::cli::Sandbox;
 
-/// So long is each form at most.
-pub const LONGEST: [(ReportFormat, usize); 2] =
+/// Maximum length of each form in bytes.
+pub const MAX_BYTES: [(ReportFormat, usize); 2] =
     [(ReportFormat::Markdown, 900_000), (ReportFormat::Comment, 8_000)];
 
-/// Texts that Markdown, HTML or a host of git could make something of.
+/// Strings that Markdown, HTML or a git host could interpret.
 const HOSTILE: &[&str] = &[
     "@everyone",
     "@org/team",
@@ -118,7 +118,7 @@ fn with_controls() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(all), 0..8).prop_map(|it| it.concat())
 }
 
-/// A message as it is shown: names that stand between backticks lose these.
+/// Message as shown: names in backticks lose them.
 fn shown(message: &str) -> String {
     let mut text = String::new();
     let mut rest = message;
@@ -135,7 +135,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn texts_of_others_come_back_as_they_are(text in hostile()) {
+    fn foreign_text_is_shown_verbatim(text in hostile()) {
         let report = report(Size::SMALL, &|_| text.clone());
         let page = read(&written(ReportFormat::Markdown, &report));
         let sites: Vec<&str> = page.tables[0].iter().map(|row| &*row[0]).collect();
@@ -158,9 +158,9 @@ proptest! {
     }
 
     #[test]
-    fn a_page_of_any_texts_is_whole(text in with_controls()) {
+    fn page_with_any_text_is_complete(text in with_controls()) {
         let report = report(Size::SMALL, &|_| text.clone());
-        for (form, _) in LONGEST {
+        for (form, _) in MAX_BYTES {
             let markdown = written(form, &report);
             let page = read(&markdown);
             prop_assert!(page.links.iter().all(|it| it.starts_with("https://git.example.org/sites/blob/")));
@@ -171,24 +171,24 @@ proptest! {
 }
 
 #[test]
-fn a_page_is_whole_and_short_enough_at_every_level() {
-    let mut told = Vec::new();
+fn page_is_complete_and_short_enough_at_every_level() {
+    let mut lengths = Vec::new();
     for (at, times) in [1, 20, 60, 300, 1_000, 2_000].into_iter().enumerate() {
         let sites = [2, 5, 20, 30, 50, 3][at];
         let size = Size { sites, documents: times, inert: times, findings: times, shields: at };
         let report = report(size, &|what| format!("some `{what}` | of\nsomebody"));
-        for (form, longest) in LONGEST {
+        for (form, longest) in MAX_BYTES {
             let markdown = written(form, &report);
             assert!(markdown.len() <= longest, "{form:?} {size:?}: {}", markdown.len());
             let page = read(&markdown);
             assert!(page.headings[0].starts_with("layercake: "));
-            told.push(page.paragraphs.len() + page.blocks.len());
+            lengths.push(page.paragraphs.len() + page.blocks.len());
         }
     }
-    // Not all levels are met, but more than the first and the last.
-    told.sort_unstable();
-    told.dedup();
-    assert!(told.len() > 4, "{told:?}");
+    // Several levels occur, not only the first and the last.
+    lengths.sort_unstable();
+    lengths.dedup();
+    assert!(lengths.len() > 4, "{lengths:?}");
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn names_of_any_length_fit() {
     ] {
         let size = Size { sites: 4, documents: 12, inert: 12, findings: 24, shields: 4 };
         let report = report(size, &|_| name.clone());
-        for (form, longest) in LONGEST {
+        for (form, longest) in MAX_BYTES {
             let markdown = written(form, &report);
             assert!(markdown.len() <= longest, "{form:?}: {}", markdown.len());
             read(&markdown);
@@ -210,10 +210,10 @@ fn names_of_any_length_fit() {
 }
 
 #[test]
-fn twenty_thousand_edits_are_told_soon() {
+fn twenty_thousand_edits_are_rendered_quickly() {
     let size = Size { sites: 1, documents: 3_000, inert: 17_000, findings: 2_000, shields: 0 };
     let report = report(size, &|what| what.to_owned());
-    for (form, longest) in LONGEST {
+    for (form, longest) in MAX_BYTES {
         let before = Instant::now();
         let markdown = written(form, &report);
         let took = before.elapsed();
@@ -226,12 +226,12 @@ fn twenty_thousand_edits_are_told_soon() {
 }
 
 #[test]
-fn pages_are_as_they_are_kept() {
+fn pages_match_the_stored_ones() {
     let pages = [
-        ("state", tell(|sandbox| sandbox.break_site("lab"), &["lint"])),
-        ("change", tell(raise_version, &["lint", "--since", "HEAD"])),
-        ("removal", tell(remove_parent, &["lint", "--since", "HEAD"])),
-        ("refactor", tell(add_unused, &["diff", "--since", "HEAD"])),
+        ("state", comment_on(|sandbox| sandbox.break_site("lab"), &["lint"])),
+        ("change", comment_on(raise_version, &["lint", "--since", "HEAD"])),
+        ("removal", comment_on(remove_parent, &["lint", "--since", "HEAD"])),
+        ("refactor", comment_on(add_unused, &["diff", "--since", "HEAD"])),
     ];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/markdown");
     let bless = std::env::var_os("LAYERCAKE_BLESS").is_some();
@@ -266,8 +266,8 @@ fn replace(sandbox: &Sandbox, path: &str, before: &str, after: &str) {
     sandbox.write(path, text.replace(before, after));
 }
 
-/// The comment on a change of the example, as if its commit were always the same.
-fn tell(change: impl Fn(&Sandbox), arguments: &[&str]) -> String {
+/// Comment on a change of the example, with a fixed commit id.
+fn comment_on(change: impl Fn(&Sandbox), arguments: &[&str]) -> String {
     let sandbox = Sandbox::new();
     for (path, text) in FILES {
         sandbox.write(path, text);

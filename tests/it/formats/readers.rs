@@ -1,11 +1,11 @@
-//! Readers of formats, as strict as those they are written for.
+//! Readers of formats, as strict as the programs that the formats are for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use roxmltree::{Document, Node};
 use serde_json::Value as Json;
 
-/// A workflow command as the runner of GitHub takes it off a line.
+/// Workflow command as parsed by the GitHub runner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     pub name: String,
@@ -13,7 +13,7 @@ pub struct Command {
     pub data: String,
 }
 
-/// The commands of a log, all of whose lines are commands that annotate.
+/// Commands of a log, each line of which must be an annotation.
 #[track_caller]
 pub fn annotations(log: &str) -> Vec<Command> {
     let commands: Vec<Command> = log
@@ -26,7 +26,7 @@ pub fn annotations(log: &str) -> Vec<Command> {
         assert!(["error", "warning", "notice"].contains(&name.as_str()), "{name}");
         assert!(properties.keys().all(|key| known.contains(key.as_str())), "{properties:?}");
         let number = |key: &str| properties.get(key).map(|it| it.parse::<usize>().unwrap());
-        // What the runner would throw away: `ValidateLinesAndColumns`.
+        // Commands that the runner would discard: `ValidateLinesAndColumns`.
         assert_eq!(properties.contains_key("file"), properties.contains_key("line"));
         assert!(number("endLine").is_none_or(|end| Some(end) == number("line")));
         assert!(number("endColumn").is_none_or(|end| Some(end) >= number("col")));
@@ -37,8 +37,8 @@ pub fn annotations(log: &str) -> Vec<Command> {
     commands
 }
 
-/// As `ActionCommand.TryParseV2` of the runner does it; none where the line is
-/// printed as it is.
+/// Parses a line like `ActionCommand.TryParseV2` of the runner; `None` if the runner would print
+/// the line unchanged.
 pub fn command(line: &str) -> Option<Command> {
     let rest = line.trim_start().strip_prefix("::")?;
     let (head, data) = rest.split_once("::")?;
@@ -60,7 +60,7 @@ fn unescaped(text: &str) -> String {
     text.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
 }
 
-/// The issues of a code quality report, which is as GitLab takes it.
+/// Issues of a code quality report, in the format that GitLab requires.
 #[track_caller]
 pub fn issues(text: &str) -> Vec<Json> {
     let schema = include_str!("../../schemas/gitlab-code-quality.schema.json");
@@ -72,21 +72,24 @@ pub fn issues(text: &str) -> Vec<Json> {
     let issues = report.as_array().unwrap().clone();
     let fingerprints: BTreeSet<&str> =
         issues.iter().map(|it| it["fingerprint"].as_str().unwrap()).collect();
-    assert_eq!(fingerprints.len(), issues.len(), "GitLab shows one of those that are alike");
+    assert_eq!(
+        fingerprints.len(),
+        issues.len(),
+        "GitLab shows only one issue of the same fingerprint"
+    );
     issues
 }
 
-/// One test case of a report of tests.
+/// Test case of a JUnit report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestCase {
     pub class: String,
     pub name: String,
-    /// `failure` or `skipped` with its type, message and text; none where the
-    /// test passed.
+    /// `failure` or `skipped` with its type, message and text; `None` if the test passed.
     pub outcome: Option<[String; 4]>,
 }
 
-/// The test cases of a report, which is as its schema says and counts right.
+/// Test cases of a report, after validating its schema and counts.
 #[track_caller]
 pub fn test_cases(text: &str) -> Vec<TestCase> {
     let document = Document::parse(text).unwrap_or_else(|fault| panic!("{fault}: {text}"));
@@ -103,9 +106,9 @@ pub fn test_cases(text: &str) -> Vec<TestCase> {
     }
     assert_counted(document.root_element(), &cases);
     for case in &cases {
-        assert!(names.insert((&case.class, &case.name)), "GitLab takes the first of {case:?}");
+        assert!(names.insert((&case.class, &case.name)), "GitLab only uses the first of {case:?}");
     }
-    assert!(cases.iter().any(|case| case.outcome.is_none()), "a test passed");
+    assert!(cases.iter().any(|case| case.outcome.is_none()), "one test passed");
     cases
 }
 
@@ -139,8 +142,8 @@ fn assert_counted(node: Node<'_, '_>, cases: &[TestCase]) {
     assert!(node.attribute("skipped").is_none_or(|count| count == of("skipped")));
 }
 
-/// What a schema says of one element: its attributes, which of them it must
-/// have, what may be in it, and whether text may.
+/// Declaration of an element in a schema: attributes, required attributes, children, and whether
+/// text is allowed.
 #[derive(Debug, Default)]
 struct Declared {
     attributes: BTreeSet<String>,
@@ -149,8 +152,8 @@ struct Declared {
     takes_text: bool,
 }
 
-/// The elements that a schema declares: of XML Schema what `junit-10.xsd` uses,
-/// where children come in any order and number.
+/// Elements declared in a schema. Supports the subset of XML Schema in `junit-10.xsd`, where
+/// children may be in any order and number.
 fn declared(schema: &Document<'_>) -> BTreeMap<String, Declared> {
     let elements = schema.root_element().children().filter(|it| it.has_tag_name((XS, "element")));
     let declared = elements.map(|element| {
@@ -198,8 +201,7 @@ fn assert_as_declared(node: Node<'_, '_>, declared: &BTreeMap<String, Declared>)
     }
 }
 
-/// Text with its control characters as escapes, as everything that is printed
-/// has it.
+/// Text with its control characters escaped, as in all printed output.
 pub fn visible(text: &str) -> String {
     let mut visible = String::new();
     for character in text.chars() {

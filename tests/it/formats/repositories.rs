@@ -1,5 +1,5 @@
-//! Places in further repositories: shown as `NAME:path:line` in every format, and taken for a place
-//! of the repository that was checked in none.
+//! Locations in further repositories: every format shows them as `NAME:path:line`, and none treats
+//! them as locations of the checked repository.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ fn revision(name: &str, commit: &str) -> Json {
     json!({"chosen_by": "pin", "revision": name, "commit": commit})
 }
 
-/// `global` at a pin of its own in each of two sites, and two that have nearly one name.
+/// `global` with a different pin in each of two sites, and two repositories with similar names.
 fn repositories() -> Json {
     let pin = |site: &str| json!({"file": format!("site/{site}/site-definition.yaml"), "line": 12, "column": 17});
     let used = |name: &str, sites: &str, head: Json| json!({"name": name, "sites": sites, "base": null, "head": head, "pin": null, "links": null});
@@ -34,7 +34,7 @@ fn repositories() -> Json {
     [vec![first, second], odd.to_vec()].concat().into()
 }
 
-/// A report with these findings and edits, each of which changed an output.
+/// Report with these findings and edits, each of which changed an output.
 fn report(findings: &[Json], edits: &[Json]) -> Json {
     let mut report = json_report(findings, edits);
     for edit in edits {
@@ -45,7 +45,7 @@ fn report(findings: &[Json], edits: &[Json]) -> Json {
     report
 }
 
-/// A new error at a line of the further repository, read from its first pin.
+/// New error at a line of the further repository, read from its first pin.
 fn error() -> Json {
     let mut error = finding("missing-parent", "error", "no parent", FILE, 4);
     error["primary"]["commit"] = COMMIT.into();
@@ -80,7 +80,7 @@ fn sarif_has_a_root_for_each_repository() {
         "the root of a further repository: global v1.8 (pinned, 3f2a91c) in lab; global v1.7 \
          (pinned, 1d5f2a9) in prod"
     );
-    // Two names of which only the safe letters are the same.
+    // Two names that are equal except for unsafe characters.
     assert!(words("REPOSITORY_ODD_NAME").contains(": odd name "));
     assert!(words("REPOSITORY_ODD_NAME_2").contains(": odd-name "));
     let artifact = |result: usize, pointer: &str| {
@@ -95,20 +95,20 @@ fn sarif_has_a_root_for_each_repository() {
     assert_eq!(related, ("a.yaml".to_owned(), "REPOSITORY_ODD_NAME_2".to_owned()));
     let first = artifact(1, &format!("/locations/0{physical}"));
     assert_eq!(first, ("a.yaml".to_owned(), "%SRCROOT%".to_owned()));
-    // Code scanning knows no root but the first, so the result is at the pin.
+    // Code scanning only supports the first root, so the result is at the pin.
     let pin = ("site/lab/site-definition.yaml".to_owned(), "%SRCROOT%".to_owned());
     assert_eq!(artifact(0, &format!("/locations/0{physical}")), pin);
     assert_eq!(run["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 12);
     let message = run["results"][0]["message"]["text"].as_str().unwrap();
     assert!(message.starts_with(&format!("no parent\nat {FILE}:4:3")), "{message}");
-    // Every root that a place names is declared.
+    // Every root used by a location is declared.
     for (uri, base) in [own, related, first] {
         assert!(run["originalUriBaseIds"].get(&base).is_some(), "{uri}: {base}");
     }
 }
 
 #[test]
-fn without_a_pin_a_result_of_sarif_is_where_it_is() {
+fn sarif_result_without_a_pin_is_at_its_own_location() {
     let mut report = report(&[error()], &[]);
     report["repositories"][0]["pin"] = Json::Null;
     let log: Json = serde_json::from_str(&made(ReportFormat::Sarif, &report)).unwrap();
@@ -145,7 +145,7 @@ fn suppressions_and_routes_of_sarif_are_in_their_repositories() {
 }
 
 #[test]
-fn annotations_are_at_the_line_that_pins_the_revision() {
+fn annotations_are_at_the_line_of_the_pin() {
     let place = |name: &str, properties: &BTreeMap<String, String>| {
         let of = |key: &str| properties.get(key).map_or("-", String::as_str).to_owned();
         format!("{name} {}:{}", of("file"), of("line"))
@@ -160,13 +160,13 @@ fn annotations_are_at_the_line_that_pins_the_revision() {
     assert_eq!(found[1].0, "notice site/lab/site-definition.yaml:12");
     assert!(found[1].1.starts_with(&format!("{FILE}:9 versions (global)  .a\n")), "{found:?}");
 
-    // The revision of the other site is pinned elsewhere.
+    // The revision of the other site is pinned in another file.
     let mut other = error();
     other["primary"]["commit"] = OTHER_COMMIT.into();
     let found = annotated(&report(&[other], &[]));
     assert_eq!(found[0].0, "error site/prod/site-definition.yaml:12");
 
-    // Without a pin there is no line of the repository, and no other one is taken.
+    // Without a pin, no line of this repository applies.
     let mut unpinned = report(&[error()], &[edited()]);
     for used in unpinned["repositories"].as_array_mut().unwrap() {
         used["pin"] = Json::Null;
@@ -175,7 +175,7 @@ fn annotations_are_at_the_line_that_pins_the_revision() {
     assert_eq!(found.iter().map(|it| &*it.0).collect::<Vec<_>>(), ["error -:-", "notice -:-"]);
     assert!(found[0].1.starts_with(&format!("{FILE}:4:3: no parent\n")), "{found:?}");
 
-    // What an edit of the repository itself caused there is at that edit.
+    // An effect of an edit of this repository is annotated at that edit.
     let mut caused = error();
     caused["caused_by"] = json!(["e1"]);
     let found = annotated(&report(&[caused], &[edit("e1", "site/lab/a.yaml", 3, 1)]));
@@ -197,10 +197,10 @@ fn other_formats_name_the_repository_before_the_path() {
     }
 }
 
-/// A link is made of the template of the repository and the commit that the place was read from,
-/// or not at all.
+/// A link uses the template of the repository and the commit that was read; otherwise there is no
+/// link.
 #[test]
-fn links_are_those_of_the_repository() {
+fn links_use_the_template_of_the_repository() {
     let address = |commit: &str, line: usize| {
         format!("https://git.example.org/global/{commit}/global/%C3%A4%20one.yaml#L{line}")
     };
@@ -209,12 +209,12 @@ fn links_are_those_of_the_repository() {
         let page = made(form, &linked);
         assert!(page.contains(&address(COMMIT, 4)), "{page}");
         assert!(!page.contains("org/sites/global"), "{page}");
-        // Nothing says which revision it is of.
+        // No commit is known for this location.
         let mut unknown = linked.clone();
         unknown["findings"][0]["primary"].as_object_mut().unwrap().remove("commit");
         let page = made(form, &unknown);
         assert!(!page.contains("one.yaml#L4"), "{page}");
-        // No template is set for it.
+        // The repository has no template.
         let mut unset = linked.clone();
         for used in unset["repositories"].as_array_mut().unwrap() {
             used["links"] = Json::Null;
@@ -224,16 +224,16 @@ fn links_are_those_of_the_repository() {
 }
 
 #[test]
-fn a_site_that_a_report_lacks_is_refused() {
+fn unknown_site_id_is_refused() {
     let mut report = report(&[], &[]);
     report["repositories"][0]["sites"] = "s9".into();
     let fault = read(&report.to_string()).unwrap_err().to_string();
-    assert!(fault.contains("there is no `s9` in it"), "{fault}");
+    assert!(fault.contains("unknown id `s9`"), "{fault}");
 }
 
-/// However many pins there are, a page has room for its header.
+/// A page has space for its header with any number of pins.
 #[test]
-fn of_many_revisions_the_first_are_named() {
+fn first_of_many_revisions_are_named() {
     let mut report = report(&[], &[]);
     let one = report["repositories"][0].clone();
     let other = |at: usize| {
@@ -247,7 +247,7 @@ fn of_many_revisions_the_first_are_named() {
     let comment = made(ReportFormat::Comment, &report);
     assert!(comment.len() < 8_000, "{comment}");
     assert_eq!(comment.matches("with **global-").count(), 5, "{comment}");
-    assert!(comment.contains("with **global-299**"), "what differs comes first: {comment}");
+    assert!(comment.contains("with **global-299**"), "differing revisions come first: {comment}");
     assert!(comment.contains("with 295 more: see the JSON report"), "{comment}");
 }
 

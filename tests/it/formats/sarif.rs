@@ -1,5 +1,5 @@
-//! SARIF is what its published schema says, within the limits of code
-//! scanning, and points at what it speaks of.
+//! SARIF conforms to its published schema and to the limits of code scanning, and points to the
+//! correct text.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use crate::cli::{POLICY, Sandbox, definition, document};
 
 const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schemas/sarif-schema-2.1.0.json");
 
-/// The log that a run prints, which is as its schema says.
+/// Log printed by a run, validated by its schema.
 #[track_caller]
 fn log(sandbox: &Sandbox, arguments: &[&str]) -> Json {
     let ran = sandbox.run(&[arguments, &["-o", "sarif"]].concat());
@@ -22,7 +22,7 @@ fn log(sandbox: &Sandbox, arguments: &[&str]) -> Json {
 
 #[track_caller]
 pub(super) fn assert_sound(log: &Json) {
-    // As published, one pattern is no regular expression: a bracket is lost.
+    // One pattern of the published schema is not a valid regular expression: it lacks a bracket.
     let schema = fs::read_to_string(SCHEMA).unwrap().replace("[a-zA-Z]{2}]?$", "[a-zA-Z]{2}$");
     let schema = serde_json::from_str(&schema).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
@@ -45,7 +45,7 @@ fn rules(log: &Json) -> Vec<&str> {
     results(log).iter().map(|result| result["ruleId"].as_str().unwrap()).collect()
 }
 
-/// What a relative reference of RFC 3986 names.
+/// Path of a relative reference of RFC 3986.
 fn decoded(uri: &str) -> String {
     let mut parts = uri.split('%');
     let mut bytes = parts.next().unwrap().as_bytes().to_vec();
@@ -56,7 +56,7 @@ fn decoded(uri: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// The text that a location points at, as the file has it.
+/// Text that a location points to.
 fn text_at(sandbox: &Sandbox, location: &Json) -> String {
     let place = &location["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uriBaseId"], "%SRCROOT%");
@@ -91,7 +91,7 @@ fn inherited() -> Sandbox {
 }
 
 #[test]
-fn results_point_at_the_text_they_speak_of() {
+fn results_point_to_the_text_of_the_finding() {
     let sandbox = inherited();
     assert_eq!(rules(&log(&sandbox, &["lint"])), [""; 0]);
     sandbox.write("global/parent.yaml", document("parent", "global", "{}"));
@@ -109,7 +109,7 @@ fn results_point_at_the_text_they_speak_of() {
             place["artifactLocation"]["uri"].as_str().unwrap()
         })
         .collect();
-    // A percent sign and what is no ASCII are encoded; the file is found again.
+    // Percent signs and non-ASCII characters are encoded, and the file is still found.
     assert_eq!(places, ["site/lab/ch%C3%A4rt%2520one.yaml"]);
     let other = &found[0]["relatedLocations"][0];
     assert_eq!(text_at(&sandbox, other), "{name: parent-global}");
@@ -120,7 +120,7 @@ fn results_point_at_the_text_they_speak_of() {
 }
 
 #[test]
-fn a_finding_in_an_untouched_file_is_led_back_to_the_edit() {
+fn finding_in_an_unchanged_file_has_the_route_from_the_edit() {
     let sandbox = inherited();
     let parent = document("parent", "global", "{values: {replicas: 1}}");
     let renamed = "  name: parent\n  labels: {name: parent-worldwide}\n";
@@ -144,7 +144,7 @@ fn a_finding_in_an_untouched_file_is_led_back_to_the_edit() {
 }
 
 #[test]
-fn a_gate_has_the_routes_of_its_edit() {
+fn gate_has_the_routes_of_its_edit() {
     let sandbox = inherited();
     let parent = fs::read_to_string(sandbox.path("global/parent.yaml")).unwrap();
     sandbox.write("global/parent.yaml", parent.replace("replicas: 1", "replicas: 2"));
@@ -160,7 +160,7 @@ fn a_gate_has_the_routes_of_its_edit() {
 }
 
 #[test]
-fn fingerprints_stay_when_lines_move_and_are_in_a_file_once() {
+fn fingerprints_are_stable_and_unique_in_a_file() {
     let sandbox = Sandbox::with_sites();
     let twice = "data: {a: 1, a: 2, a: 3}";
     let text = document("twice", "site", "{}").replace("data: {}", twice);
@@ -177,7 +177,7 @@ fn fingerprints_stay_when_lines_move_and_are_in_a_file_once() {
 }
 
 #[test]
-fn what_is_ignored_is_told_where_it_is_asked_for_with_its_reason() {
+fn ignored_findings_are_listed_with_reason_on_request() {
     let sandbox = Sandbox::with_sites();
     let broken = crate::cli::broken();
     let ignored = broken.replace(
@@ -193,7 +193,7 @@ fn what_is_ignored_is_told_where_it_is_asked_for_with_its_reason() {
 }
 
 #[test]
-fn unchanged_findings_are_told_where_they_are_asked_for() {
+fn unchanged_findings_are_listed_on_request() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     sandbox.commit();
@@ -207,7 +207,7 @@ fn unchanged_findings_are_told_where_they_are_asked_for() {
 }
 
 #[test]
-fn the_worst_are_kept_and_how_many_are_not_is_said() {
+fn most_severe_findings_are_kept_and_the_others_counted() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     let ran = sandbox.run(&["lint", "-o", "json"]);
@@ -230,14 +230,14 @@ fn the_worst_are_kept_and_how_many_are_not_is_said() {
         |it: &Json| it["locations"][0]["physicalLocation"]["region"]["startLine"].as_u64().unwrap();
     assert!(results(&log).is_sorted_by_key(line));
     let notification = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"][0];
-    let said = "4000 findings more are left out of this file: the worst 5000 are kept";
+    let said = "4000 findings omitted from this file: only the 5000 most severe are kept";
     assert_eq!(notification["message"]["text"], said);
     let message = results(&log)[0]["message"]["text"].as_str().unwrap();
     assert!(message.starts_with("[click]\\(http://example.org/) me\n"), "{message}");
 }
 
 #[test]
-fn the_page_of_a_rule_links_to_nothing_that_is_not_there() {
+fn rule_page_has_no_dead_links() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     let ran = sandbox.run(&["lint", "-o", "json"]);
@@ -259,12 +259,12 @@ fn the_page_of_a_rule_links_to_nothing_that_is_not_there() {
     }
     let stale = described.iter().find(|it| it["id"] == "ineffective-action").unwrap();
     assert!(
-        stale["help"]["text"].as_str().unwrap().contains("\n`ineffective-override`. A document's")
+        stale["help"]["text"].as_str().unwrap().contains("reported by `ineffective-override`. A")
     );
 }
 
 #[test]
-fn rules_of_another_version_are_told_by_name() {
+fn rules_of_another_version_are_named() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     let ran = sandbox.run(&["lint", "-o", "json"]);

@@ -1,5 +1,4 @@
-//! A saved report says in every format what the run itself would have said,
-//! byte for byte.
+//! A saved report has the same output as the run itself in every format, byte for byte.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +7,7 @@ use super::{timeless, written};
 use crate::cli::{Sandbox, formats};
 use crate::stories;
 
-/// Holds what a run writes against what is written of its saved report.
+/// Compares the output of a run with that of its saved report.
 fn assert_same(name: &str, sandbox: &Sandbox, arguments: &[&str]) {
     let (_, live) = written(sandbox, arguments);
     let file = sandbox.beside("written/json");
@@ -30,8 +29,8 @@ fn assert_same(name: &str, sandbox: &Sandbox, arguments: &[&str]) {
     }
 }
 
-/// A saved report holds nothing of the machine, the name of the folder
-/// included, which people are told in the first line.
+/// A saved report has no data about the machine; the name of the folder, which the first line
+/// shows, is replaced.
 fn nameless(format: &str, text: &str) -> String {
     let text = timeless(format, text);
     let begins = |name: &str| text.strip_prefix("repository").and_then(|it| it.strip_prefix(name));
@@ -42,7 +41,7 @@ fn nameless(format: &str, text: &str) -> String {
 }
 
 #[test]
-fn stories_are_told_the_same_from_saved_reports() {
+fn stories_are_the_same_from_saved_reports() {
     let mut scenes = 0;
     stories::scenes(|name, sandbox| {
         assert_same(name, sandbox, &["lint", "--since", "HEAD", "--all-findings"]);
@@ -53,7 +52,7 @@ fn stories_are_told_the_same_from_saved_reports() {
 }
 
 #[test]
-fn examples_are_told_the_same_from_saved_reports() {
+fn examples_are_the_same_from_saved_reports() {
     for example in ["sites", "cloud-init"] {
         let sandbox = stories::of_example(example);
         assert_same(example, &sandbox, &["lint"]);

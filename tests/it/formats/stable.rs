@@ -1,5 +1,5 @@
-//! The same input gives the same bytes in every format, wherever and however
-//! often it is run; and where there is nothing to tell, that is well formed.
+//! Reproducibility: the same input gives the same bytes in every format, in any folder and with any
+//! number of threads; an empty report is well-formed.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::stories;
 const RUNS: [&[&str]; 3] =
     [&["lint"], &["lint", "--since", "HEAD", "--all-findings"], &["diff", "HEAD"]];
 
-/// A repository with findings and edits.
+/// Repository with findings and edits.
 fn repository() -> Sandbox {
     let sandbox = stories::of_example("sites");
     sandbox.write("global/another.yaml", document("another", "global", "{a: 1}"));
@@ -23,7 +23,7 @@ fn repository() -> Sandbox {
 }
 
 #[test]
-fn neither_threads_nor_folders_show() {
+fn output_is_independent_of_threads_and_folders() {
     let sandbox = repository();
     let copy = Sandbox::outside_git();
     copy_all(&sandbox.root, &copy.root);
@@ -50,7 +50,7 @@ fn neither_threads_nor_folders_show() {
         }
         let folder = sandbox.root.parent().unwrap().to_str().unwrap();
         for (format, text) in &formats {
-            assert!(!text.contains(folder), "-o {format} holds a path of this machine");
+            assert!(!text.contains(folder), "-o {format} contains a path of this machine");
         }
     }
 }
@@ -69,7 +69,7 @@ fn copy_all(from: &Path, to: &Path) {
 }
 
 #[test]
-fn nothing_to_tell_is_well_formed() {
+fn empty_report_is_well_formed() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     for arguments in RUNS {

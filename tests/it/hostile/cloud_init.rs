@@ -1,12 +1,10 @@
-//! What cloud-init is given, made to break the engine: linted, compared and
-//! followed in bounded time, and with a finding, or an error of a part, where
-//! something is refused.
+//! Hostile cloud-init input: it is checked, compared and traced in bounded time, and refused input
+//! has a finding or an error of its part.
 //!
-//! What is promised: merging takes time and memory that grow with what the
-//! parts hold, and not by its square. To follow values back, states of an
-//! output are kept, with a million entries of mappings and lists in all (some
-//! 100 MB) and of a thousand parts at most: where there is more, the first parts
-//! are not followed, and that is said.
+//! Merging takes time and memory linear in the size of the parts. To trace values, the states of an
+//! output are kept, with at most a million entries of mappings and lists in total (about 100 MB)
+//! and of at most a thousand parts. Beyond these limits the first parts are not traced, and the
+//! trace says so.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -27,14 +25,14 @@ use layercake::yaml::{Key, Mapping, Node};
 
 use crate::support::{check_files, compare_files, options};
 
-/// Far more than any of these takes, in a debug build on a busy machine.
-const LONGEST: Duration = Duration::from_secs(60);
+/// Time limit per case, far above the actual time of a debug build on a busy machine.
+const MAX_TIME: Duration = Duration::from_secs(60);
 
 const PARTS: usize = 10_000;
 
 const DECLARED: &str = "cloud-config: [{name: genesis, parts: ['parts/*']}]\n";
 
-/// The tree of a set with these parts.
+/// Tree of a set with these parts.
 fn tree(parts: impl IntoIterator<Item = String>) -> MemoryTree {
     let tree = MemoryTree::new().with("layercake.yaml", DECLARED);
     let parts = parts.into_iter().enumerate();
@@ -46,7 +44,7 @@ fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let done = work();
     let elapsed = start.elapsed();
     eprintln!("{what}: {elapsed:?}");
-    assert!(elapsed < LONGEST, "{what}: {elapsed:?}");
+    assert!(elapsed < MAX_TIME, "{what}: {elapsed:?}");
     done
 }
 
@@ -60,13 +58,13 @@ fn checked<T: Send>(
     (checked, taken.pop().expect("there is one set of files"))
 }
 
-/// What is merged of the set.
+/// Merged result of the set.
 fn output(site: &RenderedSite<'_>) -> Node {
     let (doc, _) = site.graph.outputs().next().expect("there is one output");
-    site.rendered.data(doc).expect("it is made").clone()
+    site.rendered.data(doc).expect("the output is rendered").clone()
 }
 
-/// How the way of a value of the output ends.
+/// Kind of the last hop in the trace of a value of the output.
 fn end_of(site: &RenderedSite<'_>, place: &Location) -> Via {
     let (doc, _) = site.graph.outputs().next().expect("there is one output");
     let replay = Replay::new(site.graph, site.rendered);
@@ -85,7 +83,7 @@ fn span() -> layercake::source::Span {
     layercake::source::Span::point(layercake::source::FileId::default(), 0)
 }
 
-/// How many values of the output changed from one tree to the other.
+/// Number of values of the output that changed between two trees.
 fn changes(base: &MemoryTree, head: &MemoryTree) -> usize {
     let compared = timed("compared", || {
         let (options, selectors) = (options(Semantics::Documented), Selectors::default());
@@ -101,15 +99,15 @@ fn changes(base: &MemoryTree, head: &MemoryTree) -> usize {
     assert!(!compared.checked.internal_error);
     let outputs = compared.comparison.outputs.iter();
     let unexplained: usize = outputs.clone().map(|change| change.unexplained).sum();
-    assert_eq!(unexplained, 0, "each change has its cause");
+    assert_eq!(unexplained, 0, "each change has a cause");
     outputs.map(|change| change.data.len()).sum()
 }
 
-/// The user-data of the first file.
+/// User-data of the first file.
 fn user_data<T>(site: &RenderedSite<'_>, look: impl FnOnce(&UserData) -> T) -> T {
     let set = site.sets.sets.first().expect("there is one set");
     let given = set.sources.iter().flat_map(|source| &source.files).next();
-    look(given.and_then(|given| given.read).expect("it was read whole"))
+    look(given.and_then(|given| given.read).expect("the file was read completely"))
 }
 
 #[test]
@@ -144,8 +142,7 @@ fn ten_thousand_parts_that_append_to_one_list() {
     assert_eq!(changes(&base, &head), 1);
 }
 
-/// How the value that the first of so many parts wrote, and no other, is said to have
-/// come about; the others write `text`.
+/// Last hop of a value that only the first of several parts wrote; the others write `text`.
 fn end_of_first(parts: usize, text: &str) -> Via {
     let others = std::iter::repeat_n(format!("#cloud-config\n{text}\n"), parts - 1);
     let parts = std::iter::once("#cloud-config\nfirst: 1\n".to_owned()).chain(others);
@@ -153,21 +150,21 @@ fn end_of_first(parts: usize, text: &str) -> Via {
 }
 
 #[test]
-fn states_that_are_kept() {
+fn number_of_kept_states_is_limited() {
     assert_eq!(end_of_first(1_000, "k: 1"), Via::Literal);
     assert_eq!(end_of_first(1_001, "k: 1"), Via::Unfollowed);
 }
 
-/// Five hundred states of two keys and a list of so many items are a million entries.
+/// Five hundred states of two keys and a list of `items` items are a million entries.
 #[test]
-fn entries_of_states_that_are_kept() {
+fn number_of_entries_in_kept_states_is_limited() {
     let list = format!("l: [{}]", vec!["1"; 1_998].join(", "));
     assert_eq!(end_of_first(500, &list), Via::Literal);
     assert_eq!(end_of_first(501, &list), Via::Unfollowed);
 }
 
 #[test]
-fn what_a_part_reaches_among_ten_thousand() {
+fn outputs_reached_by_one_of_ten_thousand_parts() {
     let part = |number: usize| format!("#cloud-config\nk{number}: {number}\n");
     let (_, reached) = checked(&tree((0..PARTS).map(part)), |site| {
         let replay = Replay::new(site.graph, site.rendered);
@@ -186,15 +183,15 @@ fn what_a_part_reaches_among_ten_thousand() {
         };
         [of("parts/00017"), of("parts/09990")]
     });
-    // Of the first it is said that it was not followed to its end.
+    // The trace of the first part ends early.
     assert_eq!(reached, [(false, true), (true, true)]);
 }
 
 #[test]
-fn an_archive_of_ten_thousand_entries() {
+fn archive_of_ten_thousand_entries() {
     let mut archive = "#cloud-config-archive\n".to_owned();
     for number in 0..PARTS {
-        writeln!(archive, "- content: '{{k{number}: 1}}'").expect("text can grow");
+        writeln!(archive, "- content: '{{k{number}: 1}}'").expect("writing to a string succeeds");
     }
     let base = tree([archive.clone()]);
     let (_, length) = checked(&base, |site| output(site).as_mapping().map_or(0, Mapping::len));
@@ -204,7 +201,7 @@ fn an_archive_of_ten_thousand_entries() {
 }
 
 #[test]
-fn a_part_of_fifty_megabytes() {
+fn part_of_fifty_megabytes() {
     let mut text = "#cloud-config\nl:\n".to_owned();
     let line = format!("- {}\n", "x".repeat(1_000));
     while text.len() < 50 << 20 {
@@ -217,7 +214,7 @@ fn a_part_of_fifty_megabytes() {
 }
 
 #[test]
-fn a_text_that_is_too_large_is_given_up_as_a_whole() {
+fn text_over_the_limit_is_dropped_completely() {
     let text = "#cloud-config\n".to_owned() + &"# x\n".repeat(17 << 20);
     let (_, kind) = checked(&tree([text]), |site| {
         user_data(site, |read| read.aborted.as_ref().map(|fault| fault.kind.clone()))
@@ -226,7 +223,7 @@ fn a_text_that_is_too_large_is_given_up_as_a_whole() {
 }
 
 #[test]
-fn a_structure_nested_a_hundred_thousand_deep() {
+fn structure_nested_a_hundred_thousand_deep() {
     const DEPTH: usize = 100_000;
     let list = format!("#cloud-config\na: {}{}\n", "[".repeat(DEPTH), "]".repeat(DEPTH));
     let patch = format!(
@@ -242,27 +239,27 @@ fn a_structure_nested_a_hundred_thousand_deep() {
     let (_, (output, problems)) = checked(&base, |site| {
         let set = site.sets.sets.first().expect("there is one set");
         let parts = set.sources.iter().flat_map(PartSource::parts);
-        let told = parts.filter(|part| !part.problems.is_empty() || !part.faults.is_empty());
-        (output(site), (told.count(), site.rendered.problems.len()))
+        let reported = parts.filter(|part| !part.problems.is_empty() || !part.faults.is_empty());
+        (output(site), (reported.count(), site.rendered.problems.len()))
     });
     assert_eq!(output.as_mapping().map(Mapping::len), Some(1));
-    let (told, failed) = problems;
-    assert_eq!(told + failed, 3, "each of the three is told of");
+    let (reported, failed) = problems;
+    assert_eq!(reported + failed, 3, "each of the three is reported");
     let head = base.clone().with("parts/00000", "#cloud-config\nb: 2\n");
     assert_eq!(changes(&base, &head), 1);
 }
 
 #[test]
-fn a_merge_that_nests_deeper_with_every_part() {
+fn merge_that_nests_deeper_with_every_part() {
     let mut parts = vec!["#cloud-config\nl: [x]\n".to_owned()];
-    // What a patch copies into itself doubles and nests.
+    // Data that a patch copies into itself doubles in size and depth.
     for _ in 0..2_000 {
         parts.push(
             "#cloud-config-jsonp\n[{\"op\":\"copy\",\"from\":\"/l\",\"path\":\"/l/-\"}]".to_owned(),
         );
     }
     let (_, refused) = checked(&tree(parts), |site| site.rendered.problems.len());
-    assert!(refused > 0, "what is too large is refused");
+    assert!(refused > 0, "data over the limit is refused");
 }
 
 #[test]
@@ -272,7 +269,7 @@ fn messages_with_broken_boundaries() {
     for depth in 0..1_000 {
         let inner = depth + 1;
         writeln!(nested, "--b{depth}\nContent-Type: multipart/mixed; boundary=b{inner}\n")
-            .expect("text can grow");
+            .expect("writing to a string succeeds");
     }
     let messages = [
         format!("{head}\"BB\n\n--BB\nContent-Type: text/cloud-config\n\na: 1\n"),
@@ -285,13 +282,13 @@ fn messages_with_broken_boundaries() {
     ];
     for message in messages {
         let base = tree([message]);
-        let (_, told) = checked(&base, |site| {
+        let (_, reported) = checked(&base, |site| {
             user_data(site, |read| {
                 let of_parts = read.parts.iter().map(|part| part.faults.len());
                 let is_aborted = usize::from(read.aborted.is_some());
                 read.faults.len() + is_aborted + of_parts.sum::<usize>()
             })
         });
-        assert!(told > 0, "what is wrong with it is told");
+        assert!(reported > 0, "errors are reported");
     }
 }

@@ -1,9 +1,9 @@
-//! Cost of hostile repositories: at most in proportion to their size.
+//! The cost of hostile repositories is at most proportional to their size.
 //!
-//! The cost is the processor time of the program itself. Instructions cannot be counted
-//! everywhere, and counting allocations needs unsafe code, which is forbidden; so each
-//! figure is the least of a few runs, and sizes are chosen at which a quadratic part
-//! would cost sixteen times as much where four times is expected.
+//! The cost is the processor time of the program. Instructions cannot be counted on all machines,
+//! and counting allocations requires unsafe code, which is forbidden. So each figure is the minimum
+//! of a few runs, and sizes are chosen for which a quadratic algorithm would cost sixteen times as
+//! much instead of four times.
 
 mod inputs;
 
@@ -18,14 +18,14 @@ use self::inputs::{
 use crate::git::{self, Site};
 use crate::support::sample::is_thorough;
 
-/// Maximum factor of the cost where the input is four times as large: as far from four as from
-/// sixteen, since a busy machine spoils figures by half.
+/// Maximum factor of the cost when the input is four times as large: between four and sixteen,
+/// since figures of a busy machine vary by half.
 const MAX_GROWTH: f64 = 8.0;
 
-/// Maximum number of runs whose least cost is taken, on a machine that does other things, too.
+/// Maximum number of runs to take the minimum of, on a machine with other load.
 const TRIES: usize = 8;
 
-/// Maximum cost of hostile input, in costs of as much ordinary input.
+/// Maximum cost of hostile input, relative to ordinary input of the same size.
 const MAX_FACTOR: f64 = 50.0;
 
 const MAX_MEMORY: u64 = 1 << 30;
@@ -50,8 +50,8 @@ fn four_times_the_hostile_input_costs_at_most_eight_times_as_much() {
     assert_eq!(failed, Vec::<String>::new());
 }
 
-/// The factor between the least costs of two repositories, beyond that of none. There are
-/// only as many runs as it takes to see that it is small enough.
+/// Factor between the minimum costs of two repositories, less the cost of an empty one. Runs stop
+/// as soon as it is small enough.
 fn least_growth(sizes: &[Files; 2], nothing: Duration) -> f64 {
     let mut least = [Duration::MAX; 2];
     let mut growth = f64::INFINITY;
@@ -59,7 +59,7 @@ fn least_growth(sizes: &[Files; 2], nothing: Duration) -> f64 {
         for (least, files) in least.iter_mut().zip(sizes) {
             *least = cost_of(files).time.saturating_sub(nothing).min(*least);
         }
-        // Below the grain of the clock there is nothing to compare.
+        // Differences below the clock resolution are not significant.
         growth = least[1].as_secs_f64() / least[0].as_secs_f64().max(0.02);
         if growth <= MAX_GROWTH {
             break;
@@ -70,12 +70,12 @@ fn least_growth(sizes: &[Files; 2], nothing: Duration) -> f64 {
 
 #[test]
 fn hostile_input_costs_at_most_fifty_times_as_much_as_ordinary_input() {
-    // A start, and the trials of causes, cost what they cost, however little is read.
+    // Startup and the trials of causes have a fixed cost.
     assert_bounded(|kind| (kind.make)(2 * kind.size), 100_000.0);
 }
 
 #[test]
-fn a_megabyte_of_hostile_input_costs_at_most_fifty_times_as_much_as_ordinary_input() {
+fn megabyte_of_hostile_input_costs_at_most_fifty_times_as_much_as_ordinary_input() {
     if !is_thorough() {
         return;
     }
@@ -88,8 +88,8 @@ fn a_megabyte_of_hostile_input_costs_at_most_fifty_times_as_much_as_ordinary_inp
     );
 }
 
-/// Every kind of input costs at most so much as the same command does for ordinary input of its
-/// size, or of `least` bytes.
+/// Asserts that every kind of input costs at most this factor of the same command on ordinary input
+/// of its size, or of `least` bytes.
 fn assert_bounded(make: impl Fn(&Kind) -> Files, least: f64) {
     let per_byte = |ordinary: &Files| {
         let least = (0..TRIES).map(|_| cost_of(ordinary).time).min().unwrap();
@@ -120,8 +120,8 @@ fn assert_bounded(make: impl Fn(&Kind) -> Files, least: f64) {
     assert_eq!(failed, Vec::<String>::new());
 }
 
-/// Values that are copied into each other are millions of places; what is listed of
-/// them is bounded, and the rest is a number.
+/// Values that are copied into each other have millions of locations; a bounded number is listed,
+/// and the rest counted.
 #[test]
 fn copies_of_a_changed_value_are_compared_once() {
     for (name, files) in [("copies", copies(18)), ("substitutions", mesh(24))] {
@@ -132,14 +132,17 @@ fn copies_of_a_changed_value_are_compared_once() {
 }
 
 #[test]
-fn absurd_numbers_of_threads_are_cut() {
+fn number_of_threads_is_limited() {
     let site = repository(&site(String::new()));
     let mut command = layercake(&site, &["lint"]);
     let output = command.env("RAYON_NUM_THREADS", "100000").stderr(Stdio::piped()).output();
     let output = output.unwrap();
     assert!(output.status.success());
     let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(errors.contains("RAYON_NUM_THREADS is 100000; 256 threads are used"), "{errors}");
+    assert!(
+        errors.contains("RAYON_NUM_THREADS is 100000, above the maximum; using 256 threads"),
+        "{errors}"
+    );
 }
 
 fn bytes(files: &Files) -> f64 {

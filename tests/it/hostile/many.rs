@@ -1,5 +1,5 @@
-//! Very many of what costs nothing by itself: each costs as much as if it were
-//! alone. Where each looks at all the others, these take minutes.
+//! Large numbers of cheap elements: the cost of each is independent of their number. A quadratic
+//! algorithm would take minutes.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -19,24 +19,24 @@ use layercake::triage::Findings;
 use layercake::triage::baseline::{Baseline, BaselineEntry, Damage};
 use layercake::yaml::path::Location;
 
-use super::{LONGEST, collecting, document, numbers, three_layers};
+use super::{MAX_DURATION, collecting, document, numbers, three_layers};
 use crate::support::{check_files, check_with, compare_files, options};
 
-/// What `run` gives, in bounded time.
+/// Runs `run` in bounded time.
 fn soon<T>(run: impl FnOnce() -> T) -> T {
     let (start, before) = (Instant::now(), at_work());
     let given = run();
     let at_work = at_work().zip(before).map(|(now, before)| now.saturating_sub(before));
     let spent = at_work.unwrap_or(start.elapsed());
-    assert!(spent < LONGEST, "{spent:?}");
+    assert!(spent < MAX_DURATION, "{spent:?}");
     given
 }
 
-/// How long this thread has been at work, where the system tells: on a busy
-/// machine that is far less than goes by.
+/// Processor time of this thread, if the system reports it; on a busy machine it is far less than
+/// the elapsed time.
 fn at_work() -> Option<Duration> {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    told.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
 fn selecting(rules: &[&str]) -> Selectors {
@@ -44,17 +44,17 @@ fn selecting(rules: &[&str]) -> Selectors {
     Selectors { select, ..Selectors::default() }
 }
 
-/// A document with so many keys, each on a line of its own.
+/// Document with `count` keys, each on its own line.
 fn keys(count: usize, line: impl Fn(usize) -> String) -> String {
     let mut data = String::from("\n");
     for at in 0..count {
-        writeln!(data, "  k{at}: {}", line(at)).expect("text can grow");
+        writeln!(data, "  k{at}: {}", line(at)).expect("writing to a string succeeds");
     }
     three_layers() + &document("d", "layer: site", "", &data)
 }
 
 #[test]
-fn comments_that_each_ignore_one_finding() {
+fn many_comments_that_each_ignore_one_finding() {
     let text = keys(20_000, |_| "yes # layercake: ignore[boolean-word] it is on".to_owned());
     let tree = MemoryTree::new().with("documents.yaml", text);
     let selectors = selecting(&["boolean-word", "unused-ignore"]);
@@ -63,13 +63,13 @@ fn comments_that_each_ignore_one_finding() {
     assert_eq!(checked.findings.suppressed.len(), 20_000);
 }
 
-/// One in ten is in a text, where there is no place for a comment.
+/// One in ten is inside a block scalar, where no comment is possible.
 #[test]
-fn findings_that_each_get_a_comment() {
+fn many_findings_that_each_get_a_comment() {
     let text = keys(3000, |at| if at % 10 == 9 { "|\n    text" } else { "yes" }.to_owned());
     let mut sources = SourceMap::new();
     let file = sources.add(Source::new(RepoPath::new("documents.yaml"), Ok(text.clone().into())));
-    let rule = rules::find("boolean-word").expect("there is such a rule");
+    let rule = rules::find("boolean-word").expect("the rule exists");
     let places = text.match_indices("yes").chain(text.match_indices(" text\n"));
     let findings: Vec<Diagnostic> = places
         .map(|(at, _)| Span::point(file, at as u32))
@@ -90,7 +90,7 @@ fn findings_that_each_get_a_comment() {
 }
 
 #[test]
-fn entries_of_a_baseline() {
+fn many_entries_of_a_baseline() {
     let entry = |at: usize| BaselineEntry {
         file: RepoPath::new("documents.yaml"),
         rule: "boolean-word".to_owned(),
@@ -103,7 +103,8 @@ fn entries_of_a_baseline() {
     let baseline = Baseline { entries: (0..60_000).map(entry).collect() };
     let text = baseline.to_text();
     let read = soon(|| Baseline::read(FileId::default(), &text));
-    let last = read.expect("what is written can be read").entries.pop().expect("it has entries");
+    let last =
+        read.expect("the written baseline can be read").entries.pop().expect("it has entries");
     assert_eq!(BaselineEntry { span: None, ..last }, entry(59_999));
     let damaged = text.replace(&format!("{:032x}", 59_999), "x");
     let Damage { line, .. } = Baseline::read(FileId::default(), &damaged).expect_err("no name");
@@ -111,13 +112,13 @@ fn entries_of_a_baseline() {
 }
 
 #[test]
-fn findings_on_one_long_line() {
+fn many_findings_on_one_long_line() {
     const COUNT: usize = 20_000;
     let item = format!("\u{e9}{}, ", "x".repeat(1000));
     let mut sources = SourceMap::new();
     let text = format!("a: b\n{}", item.repeat(COUNT));
     let file = sources.add(Source::new(RepoPath::new("a.yaml"), Ok(text.into())));
-    let rule = rules::find("boolean-word").expect("there is such a rule");
+    let rule = rules::find("boolean-word").expect("the rule exists");
     let diagnostics = (0..COUNT).map(|at| {
         let start = (5 + at * item.len()) as u32;
         Diagnostic::new(rule, "it is on", Label::new(Span::new(file, start, start + 3), ""))
@@ -137,9 +138,9 @@ fn findings_on_one_long_line() {
     }
 }
 
-/// Of all parents with a label the first counts: each could have moved past each.
+/// The first of several parents with a label is used: each could have moved past the others.
 #[test]
-fn documents_whose_order_decides() {
+fn many_documents_whose_order_matters() {
     let labels: Vec<String> = (0..150).map(|at| format!("l{at}: x")).collect();
     let labels = format!("  labels: {{{}}}\n", labels.join(", "));
     let text = |last: &str| {
@@ -163,9 +164,9 @@ fn documents_whose_order_decides() {
     assert_eq!(compared.comparison.edits.len(), 1);
 }
 
-/// Where each of a thousand values goes is asked of what takes them all.
+/// A thousand values with a common destination are each traced to it.
 #[test]
-fn one_output_takes_very_many_values() {
+fn one_output_with_many_values() {
     let text = three_layers() + &numbers(1) + &collecting("d", &["z"]);
     let tree = MemoryTree::new().with("documents.yaml", text);
     let checked = check_files(&tree, options(Semantics::Documented), |site| {
@@ -182,9 +183,9 @@ fn one_output_takes_very_many_values() {
     assert_eq!(reached, expected);
 }
 
-/// What each action laid is asked of what it laid alone.
+/// The result of each action is compared with its isolated result.
 #[test]
-fn keys_without_a_value_beside_very_many_actions() {
+fn many_actions_on_keys_without_a_value() {
     const COUNT: usize = 20_000;
     let lines = |value: &str| (0..COUNT).map(|at| format!("    k{at}: {value}\n")).collect();
     let data = |b: usize, lines: String| format!("\n  a: {{b: {b}}}\n  x:\n{}", lines.trim_end());

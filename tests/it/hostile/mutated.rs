@@ -1,5 +1,5 @@
-//! Any bytes, and files of a site with anything changed in them, through the
-//! whole pipeline: there is always a report.
+//! Arbitrary bytes, and randomly modified files of a site, through the whole pipeline: there is
+//! always a report.
 
 use layercake::merge::deckhand::Semantics;
 use layercake::source::MemoryTree;
@@ -9,7 +9,7 @@ use proptest::sample::select;
 use super::run;
 use crate::support::saved;
 
-/// Files as real sites have them.
+/// Typical files of a site.
 const FILES: [(&str, &str); 5] = [
     (
         "global/layering-policy.yaml",
@@ -56,7 +56,7 @@ const FILES: [(&str, &str); 5] = [
     ),
 ];
 
-/// Pieces that mean something somewhere.
+/// Tokens with a meaning in some format.
 const PIECES: [&str; 30] = [
     "---\n",
     "...\n",

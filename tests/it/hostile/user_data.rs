@@ -1,5 +1,5 @@
-//! User-data made to break what takes it apart: each ends soon, without a
-//! panic, and with a fault where it is too much.
+//! Hostile user-data: parsing ends quickly, without a panic, and with a fault if a limit is
+//! exceeded.
 
 use std::io::Write as _;
 use std::time::Instant;
@@ -14,11 +14,11 @@ use layercake::system::cloud_init::read::{Included, UserData, read};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::LONGEST;
+use super::MAX_DURATION;
 
 const HEADERS: &str = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=BB\n\n";
 
-/// Takes user-data apart, in bounded time. All it includes is itself or `more`.
+/// Parses user-data in bounded time. Its includes refer to itself or to `more`.
 fn timed(bytes: Vec<u8>, more: &[&str]) -> UserData {
     let mut sources = SourceMap::new();
     let mut add = |name: &str, bytes| sources.add(Source::new(RepoPath::new(name), Ok(bytes)));
@@ -32,8 +32,8 @@ fn timed(bytes: Vec<u8>, more: &[&str]) -> UserData {
             .map_or(Included::File(file), |file| Included::File(*file))
     });
     let elapsed = start.elapsed();
-    assert!(elapsed < LONGEST, "{elapsed:?}");
-    // Every place can be shown.
+    assert!(elapsed < MAX_DURATION, "{elapsed:?}");
+    // Every location can be formatted.
     let faults = user_data.parts.iter().flat_map(|part| &part.faults);
     for fault in faults.chain(&user_data.faults).chain(&user_data.aborted) {
         sources.start(fault.at);
@@ -64,7 +64,7 @@ fn many_parts() {
 }
 
 #[test]
-fn a_part_of_fifty_megabytes() {
+fn part_of_fifty_megabytes() {
     let line = format!("# {}\n", "a comment that says nothing ".repeat(400));
     let comments = line.repeat((50 << 20) / line.len());
     let part = format!("{HEADERS}--BB\n\n#cloud-config\n{comments}a: 1\n--BB--\n");
@@ -99,13 +99,13 @@ fn lines_that_are_nearly_boundaries() {
 }
 
 #[test]
-fn what_is_small_and_becomes_large() {
-    // Members of gzip may follow one another.
+fn decompression_bombs_are_refused() {
+    // gzip members can be concatenated.
     let megabyte = gzip("x".repeat(1 << 20).as_bytes());
     let over = PartFaultKind::OverLimit(PartLimit::Bytes);
     assert_eq!(aborted(&timed(megabyte.repeat(65), &[])), Some(&over));
 
-    // Each is allowed, all of them are not.
+    // Each one is below the limit, all together are not.
     let sent = STANDARD.encode(megabyte.repeat(50));
     let part = format!(
         "--BB\nContent-Type: application/gzip\nContent-Transfer-Encoding: base64\n\n{sent}\n"
@@ -143,7 +143,7 @@ fn archives_in_encodings_and_aliases() {
     assert_eq!(aborted(&user_data), Some(&PartFaultKind::OverLimit(PartLimit::Bytes)));
 }
 
-/// Pieces of which messages are made, sound and broken.
+/// Parts of messages, valid and invalid.
 const PIECES: &[&str] = &[
     "MIME-Version: 1.0\n",
     "Content-Type: multipart/mixed; boundary=BB\n",
@@ -183,14 +183,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
     #[test]
-    fn any_pieces(pieces in vec(0..PIECES.len(), 0..30), sign in any::<bool>()) {
+    fn arbitrary_pieces(pieces in vec(0..PIECES.len(), 0..30), sign in any::<bool>()) {
         let text: String = pieces.iter().map(|piece| PIECES[*piece]).collect();
         let start = if sign { "MIME-Version: 1.0\n" } else { "" };
         timed(format!("{start}{text}").into_bytes(), &["#cloud-config\na: 1\n"]);
     }
 
     #[test]
-    fn a_mutated_message(changes in vec((any::<u16>(), any::<u8>()), 0..12)) {
+    fn mutated_message(changes in vec((any::<u16>(), any::<u8>()), 0..12)) {
         let mut bytes = format!(
             "{HEADERS}--BB\nContent-Type: text/cloud-config\nMerge-Type: list()\n\na: [1, 2]\n--BB\n\
              Content-Transfer-Encoding: base64\n\nI2Nsb3VkLWNvbmZpZy1hcmNoaXZlCi0gJ2E6IDEnCg==\n--BB\n\
@@ -206,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn a_mutated_gzip(changes in vec((any::<u16>(), any::<u8>()), 0..4)) {
+    fn mutated_gzip(changes in vec((any::<u16>(), any::<u8>()), 0..4)) {
         let mut bytes = gzip(b"#cloud-config-archive\n- 'a: 1'\n");
         for (at, byte) in changes {
             let at = usize::from(at) % bytes.len();

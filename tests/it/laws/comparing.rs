@@ -1,5 +1,4 @@
-//! The laws of comparisons: what is seen from one side is seen from the other,
-//! and every change has its cause.
+//! Laws of comparisons: both directions show the same differences, and every change has a cause.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +12,13 @@ fn value(place: &DiffPlace) -> String {
     format!("{} = {}", place.location, canonical(&place.node))
 }
 
-/// A difference with its sides, the given one first.
+/// Values of a difference on both sides, that of the given side first.
 fn both(difference: &Difference, is_swapped: bool) -> [Option<String>; 2] {
     let [base, head] = [&difference.base, &difference.head].map(|it| it.as_ref().map(value));
     if is_swapped { [head, base] } else { [base, head] }
 }
 
-/// What became of an output, seen from one of the sides.
+/// Description of a change, seen from one of the sides.
 pub fn seen(change: &Change, is_swapped: bool) -> String {
     let status = match (change.status, is_swapped) {
         (Status::Added, true) => Status::Removed,
@@ -28,10 +27,10 @@ pub fn seen(change: &Change, is_swapped: bool) -> String {
         (Status::Repaired, true) => Status::Broken,
         (status, _) => status,
     };
-    let told = |differences: &[Difference]| {
+    let describe = |differences: &[Difference]| {
         differences.iter().map(|it| both(it, is_swapped)).collect::<BTreeSet<_>>()
     };
-    let (data, metadata) = (told(&change.data), told(&change.metadata));
+    let (data, metadata) = (describe(&change.data), describe(&change.metadata));
     let (key, from) = match &change.renamed_from {
         Some(from) if is_swapped => (from, Some(&change.key)),
         from => (&change.key, from.as_ref()),
@@ -42,7 +41,7 @@ pub fn seen(change: &Change, is_swapped: bool) -> String {
     format!("{site} {schema} {name} {} {from:?}: {data:?} {metadata:?}", status.as_str())
 }
 
-pub fn all_seen(compared: &Compared, is_swapped: bool) -> Vec<String> {
+pub fn describe_changes(compared: &Compared, is_swapped: bool) -> Vec<String> {
     let outputs = compared.comparison.outputs.iter();
     let mut all: Vec<String> = outputs.map(|change| seen(change, is_swapped)).collect();
     all.sort();

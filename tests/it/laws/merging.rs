@@ -1,4 +1,4 @@
-//! The laws of merging: what explains a result agrees with it.
+//! Laws of merging: the explanation of a result agrees with the result.
 
 use std::rc::Rc;
 
@@ -10,17 +10,17 @@ use layercake::yaml::{Key, Mapping, Node, Origin, Value};
 
 use super::reading::same;
 
-/// What a strategy moves where.
+/// Numbers that describe which values a strategy moves, and where.
 pub fn numbers(merging: &Merging, base: &Node, over: &Node) -> Numbers {
     let before = Numbered::of(base, NumberedInput::Before);
     let source = Rc::new(Numbered::of(over, NumberedInput::Source));
     let mut after = before.node().clone();
-    // What fails leaves all as it was.
-    let _ = merging.lay(&mut after, source.node());
+    // A failed merge leaves the data unchanged.
+    let _ = merging.merge(&mut after, source.node());
     Numbers::new(before, None, Some(source), after)
 }
 
-/// All places of a value, the root among them.
+/// All locations in a value, including the root.
 pub fn places(node: &Node) -> Vec<Location> {
     fn walk(node: &Node, here: &Location, all: &mut Vec<Location>) {
         all.push(here.clone());
@@ -33,11 +33,11 @@ pub fn places(node: &Node) -> Vec<Location> {
     all
 }
 
-/// Whether the node of a result is what stands at its origin.
+/// Checks that a node of a result equals the node at its origin.
 fn is_from(node: &Node, source: &Node, at: &Location, side: &Node) -> Result<(), String> {
-    let told = || format!("{node:?} is not from {source:?}");
+    let message = || format!("{node:?} is not from {source:?}");
     if node.secret != source.secret && !node.is_collection() {
-        return Err(format!("a secret: {}", told()));
+        return Err(format!("a secret: {}", message()));
     }
     let is_character = node.origin == Origin::Derived
         && source.as_str().zip(node.as_str()).is_some_and(|(all, one)| all.contains(one));
@@ -54,10 +54,10 @@ fn is_from(node: &Node, source: &Node, at: &Location, side: &Node) -> Result<(),
         }
         Some((Piece::Index(_), _)) | None => false,
     };
-    if is_same || is_in_pairs || is_key { Ok(()) } else { Err(told()) }
+    if is_same || is_in_pairs || is_key { Ok(()) } else { Err(message()) }
 }
 
-/// What is not true of a result, of which the parts below and above are known.
+/// Violations of the laws in a result of merging `over` into `base`.
 pub fn untrue(merging: &Merging, base: &Node, over: &Node, result: &Node) -> Vec<String> {
     let mut wrong = Vec::new();
     let numbers = numbers(merging, base, over);
@@ -68,10 +68,12 @@ pub fn untrue(merging: &Merging, base: &Node, over: &Node, result: &Node) -> Vec
             let data = if input == NumberedInput::Before { base } else { over };
             let source = at.get(data).cloned();
             if source.is_none() {
-                wrong.push(format!("{place} came from {input:?} {at}, where nothing is"));
+                wrong.push(format!("{place} came from {input:?} {at}, which does not exist"));
             }
-            if !numbers.went(input, at).contains(&place) {
-                wrong.push(format!("{place} came from {input:?} {at}, which did not go there"));
+            if !numbers.destinations(input, at).contains(&place) {
+                wrong.push(format!(
+                    "{place} came from {input:?} {at}, which has another destination"
+                ));
             }
             source
         };
@@ -89,19 +91,18 @@ pub fn untrue(merging: &Merging, base: &Node, over: &Node, result: &Node) -> Vec
                     [check(NumberedInput::Before, text), check(NumberedInput::Source, part)];
                 let is_whole = node.as_str().is_some_and(|text| is_joined(text, &texts));
                 if !is_whole || node.origin != Origin::Derived {
-                    wrong.push(format!("{place}: {node:?} is not joined of {texts:?}"));
+                    wrong.push(format!("{place}: {node:?} is not joined from {texts:?}"));
                 }
             }
             Some(From::Built { part: None, .. } | From::Made) | None => {
-                wrong.push(format!("{place} is there, and {came:?}"));
+                wrong.push(format!("{place} exists although its origin is {came:?}"));
             }
         }
     }
     wrong
 }
 
-/// Whether a text is made of these two; of one that stands in a pair only the list
-/// of pairs is known.
+/// Whether a string is made of these two; for a string in a pair, only the list of pairs is known.
 fn is_joined(text: &str, sources: &[Option<Node>; 2]) -> bool {
     let [before, after] = sources.each_ref().map(|source| match source {
         Some(source) if matches!(source.value, Value::Pairs(_)) => None,
@@ -116,24 +117,29 @@ fn is_joined(text: &str, sources: &[Option<Node>; 2]) -> bool {
     }
 }
 
-/// Keys of the root that are gone must have been taken away by a null.
-pub fn untrue_deletions(base: &Node, over: &Node, result: &Node) -> Vec<String> {
+/// Checks that a null removed the missing keys of the root.
+pub fn invalid_deletions(base: &Node, over: &Node, result: &Node) -> Vec<String> {
     let keys = base.as_mapping().into_iter().flat_map(Mapping::keys);
     let gone = keys.filter(|key| result.as_mapping().is_none_or(|it| it.get(*key).is_none()));
     let is_null = |key: &&Key| over.as_mapping()?.get(*key).map(Node::is_null);
     let kept = gone.filter(|key| is_null(key) != Some(true));
-    kept.map(|key| format!("{key:?} is gone, and nothing takes it away")).collect()
+    kept.map(|key| format!("{key:?} is missing without a null that deletes it")).collect()
 }
 
-/// Where a value went there is something, whichever value it was.
-pub fn untrue_goings(merging: &Merging, base: &Node, over: &Node, result: &Node) -> Vec<String> {
+/// Checks that values exist at the destinations of other values.
+pub fn invalid_destinations(
+    merging: &Merging,
+    base: &Node,
+    over: &Node,
+    result: &Node,
+) -> Vec<String> {
     let mut wrong = Vec::new();
     let numbers = numbers(merging, base, over);
     for (input, data) in [(NumberedInput::Before, base), (NumberedInput::Source, over)] {
         for place in places(data) {
-            for went in numbers.went(input, &place) {
+            for went in numbers.destinations(input, &place) {
                 if went.get(result).is_none() {
-                    wrong.push(format!("{input:?} {place} went to {went}, where nothing is"));
+                    wrong.push(format!("{input:?} {place} went to {went}, which does not exist"));
                 }
             }
         }

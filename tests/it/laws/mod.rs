@@ -1,6 +1,5 @@
-//! What holds of any input, whoever makes it up: the tests here, which generate
-//! it, or the fuzz targets in `fuzz/`, which are given bytes. Nothing here
-//! knows where its input comes from.
+//! Laws that hold for any input. Tests generate the input; the fuzz targets in `fuzz/` derive it
+//! from bytes. Nothing here depends on its origin.
 
 pub mod comparing;
 pub mod merging;

@@ -1,5 +1,5 @@
-//! The laws of reading and writing YAML: what stands at a span reads as the
-//! value, and what is written reads back.
+//! Laws of reading and writing YAML: the text at a span reads as the value, and written values read
+//! back.
 
 use layercake::source::{FileId, SourceMap, Span};
 use layercake::yaml::emit::{EmitOptions, to_yaml};
@@ -7,7 +7,7 @@ use layercake::yaml::{Mapping, Node, Parsed, Size, Value, YamlProblemKind, parse
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// A file's id, for texts that are in no file.
+/// File id for text that is not in a file.
 pub fn some_file() -> FileId {
     SourceMap::new().upcoming()
 }
@@ -47,13 +47,12 @@ pub fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Whether a span's text, put in a place like the one it was in, is `value`.
+/// Whether the text of a span, in a similar position, reads as `value`.
 pub fn text_reads_as(text: &str, span: Span, value: &Value) -> bool {
     let is_blank = |it: char| matches!(it, ' ' | '\t' | '\r' | '\n' | '\u{85}' | '\u{feff}');
     let before = text[..span.start as usize].trim_end_matches(is_blank);
     let token = before.rsplit(|it| is_blank(it) || matches!(it, '[' | '{' | ',')).next();
-    // A tag has its say about the value; it is not in the span, and a comment may
-    // stand between.
+    // A tag affects the value but is not in the span, and a comment may be between the two.
     if token.is_some_and(|token| token.starts_with('!'))
         || before.rsplit(is_blank).filter(|it| !it.is_empty()).take(6).any(|it| it.starts_with('!'))
     {
@@ -67,11 +66,11 @@ pub fn text_reads_as(text: &str, span: Span, value: &Value) -> bool {
             format!("{blanks}- [{written}]"),
             format!("{blanks}- {written}: value"),
             format!("{blanks}- {{? {written}\n{blanks} : value}}"),
-            // A text that ends in a colon ends where another one stands behind it.
+            // The end of a text that ends in a colon depends on what follows it.
             format!("{blanks}- {{? {written}: value}}"),
         ]
     });
-    // A line that goes on at the first column does so only at the root.
+    // Only at the root may a continuation line start at the first column.
     let mut places = places.chain([format!("--- {written}"), format!("{written}: value")]);
     places.any(|place| {
         let mut found = false;
@@ -84,8 +83,7 @@ pub fn text_reads_as(text: &str, span: Span, value: &Value) -> bool {
     })
 }
 
-/// Children are inside their parents, unless they came from elsewhere by an
-/// alias or a merge.
+/// Checks that children are inside their parents, unless an alias or a merge put them there.
 pub fn within(node: &Node) {
     for child in node.as_sequence().unwrap_or_default() {
         let from_elsewhere = child.span.end <= node.span.start;
@@ -104,16 +102,16 @@ pub fn within(node: &Node) {
     }
 }
 
-/// What collections remember of their size is what there is in them.
-pub fn size_is_remembered(node: &Node) {
+/// Checks the cached sizes of collections.
+pub fn check_cached_size(node: &Node) {
     let (nodes, bytes, height, capitals) = counted(node);
     let size = Size::of(node);
     assert_eq!((size.nodes(), size.bytes(), size.height()), (nodes, bytes, height), "{node:?}");
     assert_eq!(size.has_capitals(), capitals, "{node:?}");
 }
 
-/// The nodes of a value, the bytes of its texts, how deep its collections are
-/// nested, and whether a text of it holds a word in capitals.
+/// Counts the nodes of a value, the bytes of its strings and the depth of its collections, and
+/// whether a string contains a word in capitals.
 fn counted(node: &Node) -> (u64, u64, usize, bool) {
     if let Value::Pairs(pairs) = &node.value {
         // A list of pairs is as large as a list of lists of two.
@@ -136,7 +134,7 @@ fn counted(node: &Node) -> (u64, u64, usize, bool) {
     })
 }
 
-/// The bytes of a scalar that has any, or of the keys of a set.
+/// Bytes of a string or number, or of the keys of a set.
 fn weight(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
@@ -183,8 +181,8 @@ pub fn spans(node: &Node, all: &mut Vec<Span>) {
     }
 }
 
-/// Parse after emit is the identity, with comments behind the leaves too.
-pub fn reads_back(node: &Node) {
+/// Checks that parsing inverts emitting, also with comments after the leaves.
+pub fn assert_reads_back(node: &Node) {
     let origin = |_: Span| "site/a.yaml:1 | > \" ' \u{7f}".to_owned();
     for origin in [None, Some(&origin as &dyn Fn(Span) -> String)] {
         let text = to_yaml(node, &EmitOptions { show_secrets: true, origin });
@@ -202,7 +200,7 @@ pub fn reads_without_problem(parsed: &Parsed) -> bool {
 
 pub fn libyaml_reads(text: &str) -> bool {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // The translation takes bytes for characters where it counts.
+    // The translation of libyaml to Rust counts bytes as characters.
     let text: String = text
         .chars()
         .map(|it| match it {
@@ -214,6 +212,6 @@ pub fn libyaml_reads(text: &str) -> bool {
     serde_yaml::Deserializer::from_str(&text)
         .map(IgnoredAny::deserialize)
         .find_map(Result::err)
-        // A bound of the translation, not of libyaml.
+        // A limit of the translation, not of libyaml.
         .is_none_or(|error| error.to_string().starts_with("recursion limit exceeded"))
 }

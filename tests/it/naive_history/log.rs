@@ -1,4 +1,4 @@
-//! A git history with the content of all files, read from one `git fast-export`.
+//! Git history with the content of all files, read from one `git fast-export`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -16,35 +16,35 @@ use crate::git::scrub;
 /// Index of a file's content in [`Log::contents`].
 pub type Content = usize;
 
-/// Files of a folder: path below it, mode, content.
+/// Files of a folder: relative path, mode and content.
 pub type Folder = BTreeMap<Arc<str>, (Arc<str>, Content)>;
 
-/// All commits that lead to the last one.
+/// Ancestors of the last commit, and the commit itself.
 pub struct Log {
     pub repository: PathBuf,
     /// Parents before their children; the last one is where blame starts.
     pub commits: Vec<Commit>,
     contents: Vec<Vec<u8>>,
-    /// Contents that are not YAML to their end.
+    /// Contents that are not valid YAML.
     broken: HashSet<Content>,
 }
 
 pub struct Commit {
-    /// None for the working tree.
+    /// `None` for the working tree.
     pub id: Option<String>,
     subject: String,
     pub parents: Vec<usize>,
-    /// The layer folders, such as `type/small`; equal ones are shared.
+    /// Layer folders, such as `type/small`; equal ones are shared.
     pub folders: BTreeMap<String, Arc<Folder>>,
 }
 
 impl Log {
-    /// The history of a revision.
+    /// Reads the history of a revision.
     pub fn of_revision(repository: &Path, revision: &str) -> Self {
         Self::new(repository, Reader::read(&exported(repository, revision)))
     }
 
-    /// The history of the working tree, which is a commit on top of HEAD.
+    /// Reads the history of the working tree as a commit on top of HEAD.
     pub fn of_working_tree(repository: &Path) -> Self {
         let mut reader = Reader::read(&exported(repository, "HEAD"));
         reader.add_working_tree(repository);
@@ -73,7 +73,7 @@ impl Log {
         sites.map(ToOwned::to_owned).collect()
     }
 
-    /// The commits, one a line, with their parents.
+    /// Commits with their parents, one a line.
     pub fn overview(&self) -> String {
         let id = |at: usize| self.commits[at].id.as_deref().unwrap_or("working tree");
         let line = |at: usize| {
@@ -88,7 +88,7 @@ impl Log {
         str::from_utf8(&self.contents[content]).unwrap_or_default()
     }
 
-    /// The YAML files of a folder that cannot be read to their end.
+    /// YAML files of a folder that cannot be read completely.
     pub fn broken_in<'a>(&'a self, folder: &'a Folder) -> impl Iterator<Item = Content> + use<'a> {
         let yaml = folder.iter().filter(|(path, _)| path.ends_with(".yaml"));
         yaml.map(|(_, (_, content))| *content).filter(|content| self.broken.contains(content))
@@ -100,12 +100,12 @@ fn is_broken(bytes: &[u8]) -> bool {
     parsed.is_ok_and(|parsed| parsed.problems.iter().any(|problem| problem.kind.is_fatal()))
 }
 
-/// A file that no place is looked up in.
+/// Id of a file in which no location is looked up.
 pub fn any_file() -> FileId {
     SourceMap::new().add(Source::new(RepoPath::new("any.yaml"), Ok(Vec::new())))
 }
 
-/// The files of each layer folder. Equal folders are the same one of `known`.
+/// Files of each layer folder. Equal folders are shared through `known`.
 fn folders(files: &Files, known: &mut HashSet<Arc<Folder>>) -> BTreeMap<String, Arc<Folder>> {
     let mut folders: BTreeMap<String, Folder> = BTreeMap::new();
     for (path, file) in files {
@@ -121,7 +121,7 @@ fn folders(files: &Files, known: &mut HashSet<Arc<Folder>>) -> BTreeMap<String, 
     shared.collect()
 }
 
-/// The layer folder of a path, and the path in it.
+/// Layer folder of a path, and the path in it.
 fn in_layer(path: &str) -> Option<(&str, &str)> {
     let depth = usize::from(!path.starts_with("global/"));
     let is_layer = ["global/", "type/", "site/"].iter().any(|layer| path.starts_with(layer));
@@ -138,10 +138,10 @@ fn exported(repository: &Path, revision: &str) -> Vec<u8> {
     output.stdout
 }
 
-/// Mode and content, by path.
+/// Mode and content by path.
 type Files = BTreeMap<Arc<str>, (Arc<str>, Content)>;
 
-/// What a stream of `git fast-export` holds.
+/// Content of a `git fast-export` stream.
 #[derive(Default)]
 struct Reader {
     commits: Vec<ReadCommit>,
@@ -199,7 +199,7 @@ impl Reader {
         reader
     }
 
-    /// A line of the commit that was begun last.
+    /// Reads a line of the current commit.
     fn read_commit(&mut self, word: &str, value: &str) {
         let [before @ .., commit] = &mut self.commits[..] else { return };
         match word {

@@ -1,4 +1,4 @@
-//! Outputs, and which of them are the same in two commits.
+//! Outputs, and how those of two commits correspond.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use super::log::{Log, any_file};
 use super::state::{Inputs, Rendered};
 use super::value::{at, values};
 
-/// An output; without data where it could not be rendered.
+/// An output; without data if it could not be rendered.
 pub struct Output {
     pub schema: String,
     pub name: String,
@@ -20,8 +20,8 @@ pub struct Output {
     pub data: Option<Arc<Node>>,
 }
 
-/// Of each output of `head` the one of `base` that it was: of the same schema and name, or one
-/// that was renamed.
+/// Index of the `base` output that corresponds to each output of `head`: it has the same schema and
+/// name, or was renamed.
 pub fn matched(log: &Log, head: &Rendered, base: &Rendered) -> Vec<Option<usize>> {
     let [above, below] = [&head.outputs, &base.outputs];
     let same = above.iter().map(|output| output.same_in(above, below));
@@ -47,7 +47,7 @@ pub fn matched(log: &Log, head: &Rendered, base: &Rendered) -> Vec<Option<usize>
 }
 
 impl Output {
-    /// One that could not be rendered.
+    /// Output that could not be rendered.
     pub fn missing(key: &DocKey) -> Self {
         let [schema, name, layer] = [&key.schema, &key.name, &key.layer].map(ToString::to_string);
         Self { schema, name, layer, data: None }
@@ -61,7 +61,7 @@ impl Output {
         self.schema == other.schema && self.name == other.name
     }
 
-    /// The output of the same schema and name; of several, the one of the same layer.
+    /// Output of the same schema and name; among several, that of the same layer.
     fn same_in(&self, head: &[Self], base: &[Self]) -> Option<usize> {
         let is_several = head.iter().filter(|other| self.is_named_as(other)).count() > 1;
         let named: Vec<usize> = (0..base.len()).filter(|at| self.is_named_as(&base[*at])).collect();
@@ -76,11 +76,11 @@ impl Output {
     }
 }
 
-/// The document of an output, as it is written.
+/// Source document of an output.
 struct Written {
-    /// Layer, path in its folder, and number in the file.
+    /// Layer, path in its folder, and index in the file.
     place: (&'static str, Arc<str>, usize),
-    /// The public values in its data.
+    /// Public values in its data.
     values: BTreeSet<(String, String)>,
 }
 
@@ -113,8 +113,8 @@ impl Written {
         places.map(|pointer| (text(&pointer), pointer)).collect()
     }
 
-    /// Millionths of the values that are the same, if they are at least half. Without values, documents are
-    /// alike if they are at the same place.
+    /// Millionths of the values that are the same, if at least half are. Documents without values
+    /// are similar if they have the same path.
     fn likeness(&self, other: &Self) -> Option<usize> {
         let most = self.values.len().max(other.values.len());
         if most == 0 {

@@ -1,4 +1,4 @@
-//! A site in the commits of a history: under which names, of which parents, and rendered.
+//! A site in the commits of a history: its names, its parents and its rendered outputs.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ pub struct Version {
     /// Indexes of the site in the parents of the commit.
     pub parents: Vec<usize>,
     pub state: State,
-    /// The files that it is made of; equal ones are the same.
+    /// Files of the site; equal files are shared.
     pub inputs: Arc<Inputs>,
 }
 
@@ -29,17 +29,17 @@ pub struct Version {
 pub enum State {
     Absent,
     Unusable,
-    /// Index of what it renders to; versions of the same files have the same.
+    /// Index of the rendered outputs; versions with the same files share it.
     Rendered(usize),
 }
 
-/// What a site renders to.
+/// Rendered outputs of a site.
 pub struct Rendered {
     pub inputs: Arc<Inputs>,
     pub outputs: Vec<Output>,
 }
 
-/// The site in all commits in which it can be looked for; the first is the one to start at.
+/// Versions of the site in all commits in which it can be traced; the first one is the start.
 pub fn versions(log: &Log, site: &str) -> (Vec<Version>, Vec<Rendered>) {
     let mut versions = named(log, site);
     let excused = versions[0].inputs.broken(log);
@@ -68,7 +68,7 @@ pub fn versions(log: &Log, site: &str) -> (Vec<Version>, Vec<Rendered>) {
     (versions, rendered)
 }
 
-/// The versions, not rendered yet.
+/// Versions that are not yet rendered.
 fn named(log: &Log, site: &str) -> Vec<Version> {
     let mut all_inputs: HashSet<Arc<Inputs>> = HashSet::new();
     let mut new = |commit: usize, name: String, later: Option<&Inputs>| {
@@ -95,7 +95,7 @@ fn named(log: &Log, site: &str) -> Vec<Version> {
     versions
 }
 
-/// The name of a site in a parent: its folder may have had another one.
+/// Name of a site in a parent commit, where its folder may have had another name.
 fn name_before(name: &str, child: &Commit, parent: &Commit) -> String {
     let Some(folder) = child.site(name).filter(|_| parent.site(name).is_none()) else {
         return name.to_owned();
@@ -116,10 +116,10 @@ impl Commit {
     }
 }
 
-/// The files that a site is made of.
+/// Files of a site.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Inputs {
-    /// Its type, or the type that it has later where it has no usable definition.
+    /// Type of the site, or its later type if its definition is invalid here.
     site_type: Option<String>,
     is_defined: bool,
     global: Option<Arc<Folder>>,
@@ -138,7 +138,7 @@ impl Inputs {
         Self { site_type, is_defined, global: folder("global".to_owned()), of_type, site }
     }
 
-    /// The folders of its layers, each with the name of the layer.
+    /// Folders of its layers, each with the name of the layer.
     pub fn folders(&self) -> impl Iterator<Item = (&'static str, &Arc<Folder>)> {
         let folders = [("global", &self.global), ("type", &self.of_type), ("site", &self.site)];
         folders.into_iter().filter_map(|(layer, folder)| Some((layer, folder.as_ref()?)))
@@ -160,10 +160,10 @@ fn site_type(log: &Log, site: &Folder) -> Option<String> {
     site_type.as_str().map(ToOwned::to_owned)
 }
 
-/// Data by its text, and which places of it are secret.
+/// Data by its text and its secret locations.
 type KnownData = HashMap<(String, Vec<String>), Arc<Node>>;
 
-/// The outputs of a site. Equal data is the same of `known`.
+/// Outputs of a site. Equal data is shared through `known`.
 fn render(log: &Log, commit: &Commit, name: &str, known: &Mutex<KnownData>) -> Vec<Output> {
     let selection = Selection {
         revision: commit.id.clone(),

@@ -1,4 +1,5 @@
-//! Places of rendered data, by JSON pointers, and which of them belong to places of earlier data.
+//! Locations in rendered data, as JSON pointers, and how they correspond to locations in earlier
+//! data.
 
 use std::collections::{BTreeMap, HashMap};
 use std::mem::discriminant;
@@ -9,7 +10,7 @@ use layercake::yaml::emit::{EmitOptions, to_yaml};
 use layercake::yaml::{Key, Mapping, Node, Value};
 use serde_json::{Map, Value as Json};
 
-/// Entries or items, each with its step of a pointer; none of what is secret.
+/// Entries or items, each with its step of a pointer; secrets have none.
 fn children(node: &Node) -> Vec<(String, &Node)> {
     match &node.value {
         _ if node.secret => Vec::new(),
@@ -26,22 +27,22 @@ fn step(key: &Key) -> String {
     text.replace('~', "~0").replace('/', "~1")
 }
 
-/// A key that is not a string, as it is in canonical JSON.
+/// Text of a key that is not a string, as in canonical JSON.
 fn key_text(key: &Key) -> String {
     let mapping: Mapping = [(key.clone(), Node::made(Value::Null, key.span))].into_iter().collect();
     let text = canonical(&Node::made(Value::Mapping(Arc::new(mapping)), key.span));
-    let json: Map<String, Json> = serde_json::from_str(&text).expect("canonical text is JSON");
-    json.keys().next().expect("it has one key").clone()
+    let json: Map<String, Json> = serde_json::from_str(&text).expect("canonical data is JSON");
+    json.keys().next().expect("the mapping has one key").clone()
 }
 
-/// What is at a pointer, unless it is inside of a secret.
+/// Value at a pointer, unless it is inside a secret.
 pub fn at<'n>(node: &'n Node, pointer: &str) -> Option<&'n Node> {
     pointer.split('/').skip(1).try_fold(node, |node, step| {
         children(node).into_iter().find(|(name, _)| name == step).map(|(_, child)| child)
     })
 }
 
-/// The pointers of scalars, empty collections, and secrets as a whole.
+/// Pointers of scalars, empty collections and whole secrets.
 pub fn values(node: &Node) -> Vec<String> {
     let below = |(step, child): (String, &Node)| {
         values(child).into_iter().map(move |pointer| format!("/{step}{pointer}"))
@@ -50,22 +51,22 @@ pub fn values(node: &Node) -> Vec<String> {
     if found.is_empty() { vec![String::new()] } else { found }
 }
 
-/// The pointers of secrets.
+/// Pointers of secrets.
 pub fn secrets(node: &Node) -> Vec<String> {
     let is_secret = |pointer: &String| at(node, pointer).is_some_and(|it| it.secret);
     values(node).into_iter().filter(is_secret).collect()
 }
 
-/// The value without its secrets.
+/// Value without its secrets.
 pub fn shown(node: &Node) -> Json {
-    let mut json = serde_json::from_str(&canonical(node)).expect("canonical text is JSON");
+    let mut json = serde_json::from_str(&canonical(node)).expect("canonical data is JSON");
     for pointer in secrets(node) {
-        *Json::pointer_mut(&mut json, &pointer).expect("it is there") = "(hidden)".into();
+        *Json::pointer_mut(&mut json, &pointer).expect("the pointer exists") = "(hidden)".into();
     }
     json
 }
 
-/// Pointers of `head` with the pointers of `base` that belong to them.
+/// Pointers of `head` with the corresponding pointers of `base`.
 pub fn counterparts(head: &Node, base: &Node) -> HashMap<String, String> {
     let mut found = HashMap::from([(String::new(), String::new())]);
     for ((step, child), (base_step, base_child)) in paired(head, base) {
@@ -79,7 +80,7 @@ pub fn counterparts(head: &Node, base: &Node) -> HashMap<String, String> {
 
 type Step<'n> = (String, &'n Node);
 
-/// The entries or items of two values that belong together.
+/// Corresponding entries or items of two values.
 fn paired<'n>(head: &'n Node, base: &'n Node) -> Vec<(Step<'n>, Step<'n>)> {
     let (above, below) = (children(head), children(base));
     let pairs = match (&head.value, &base.value) {
@@ -96,7 +97,7 @@ fn paired<'n>(head: &'n Node, base: &'n Node) -> Vec<(Step<'n>, Step<'n>)> {
     pairs.into_iter().map(|(at, base_at)| (above[at].clone(), below[base_at].clone())).collect()
 }
 
-/// Indexes of items that belong together.
+/// Indexes of corresponding items.
 fn paired_items(head: Vec<&Node>, base: Vec<&Node>) -> Vec<(usize, usize)> {
     for key in ["name", "id"] {
         if let Some((head, base)) = identities(&head, key).zip(identities(&base, key)) {
@@ -117,7 +118,7 @@ fn paired_items(head: Vec<&Node>, base: Vec<&Node>) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Index of each item by what is at `key`; none unless all items have something else there.
+/// Index of each item by its value at `key`; `None` unless all values are distinct.
 fn identities(items: &[&Node], key: &str) -> Option<BTreeMap<String, usize>> {
     let identity = |item: &&Node| {
         let identity = at(item, &format!("/{key}"))?;
@@ -128,7 +129,7 @@ fn identities(items: &[&Node], key: &str) -> Option<BTreeMap<String, usize>> {
     (by_identity.len() == items.len()).then_some(by_identity)
 }
 
-/// Indexes of a longest common subsequence of equal items, which has the equal items at both ends.
+/// Indexes of a longest common subsequence of equal items that includes equal items at both ends.
 fn longest_common(head: &[&Node], base: &[&Node]) -> Vec<(usize, usize)> {
     let is_equal = |(item, other): &(&&Node, &&Node)| canonical(item) == canonical(other);
     let before = head.iter().zip(base).take_while(is_equal).count();
@@ -143,8 +144,8 @@ fn longest_common(head: &[&Node], base: &[&Node]) -> Vec<(usize, usize)> {
     all
 }
 
-/// Of several, the one that comparisons show: where an item of either list can be left out, that of
-/// the shorter list is, or of the one whose text is smaller.
+/// Among several subsequences, the one that comparisons choose: if an item of either list can be
+/// skipped, the one of the shorter list is, or the one with the smaller text.
 fn longest_common_between(head: &[&Node], base: &[&Node]) -> Vec<(usize, usize)> {
     let [above, below] = [head, base]
         .map(|items| -> Vec<String> { items.iter().map(|item| canonical(item)).collect() });

@@ -1,4 +1,4 @@
-//! A mapping that shares entries with another one is changed as one that does not.
+//! Changing a mapping that shares entries with another behaves like changing one that does not.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use layercake::source::{FileId, Span};
 use layercake::yaml::{Key, Mapping, Node, Value};
 use proptest::prelude::*;
 
-use crate::laws::reading::size_is_remembered;
+use crate::laws::reading::check_cached_size;
 
-/// Something that is done to a mapping; keys are numbers, so that few meet often.
+/// Operation on a mapping; keys are small numbers, so that collisions are frequent.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Somebody else has it from now on, and must not see what is changed.
+    /// Adds a second owner, which must not see later changes.
     Share,
     Insert(u8, i64),
     Replace(u8, i64),
@@ -37,18 +37,18 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// An entry: its key, where the key is written, and its value.
+/// Entry: key, position of the key, and value.
 type Entry = (String, u32, i64);
 
 fn entries(mapping: &Mapping) -> Vec<Entry> {
     let entry = |(key, node): (&Key, &Node)| {
         let Value::Int(value) = node.value else { panic!("all values are integers") };
-        (key.as_str().expect("all keys are texts").to_owned(), key.span.start, value)
+        (key.as_str().expect("all keys are strings").to_owned(), key.span.start, value)
     };
     mapping.iter().map(entry).collect()
 }
 
-/// Does a step to a plain list of entries.
+/// Applies a step to a plain list of entries.
 fn model(list: &mut Vec<Entry>, step: &Step, at: u32) {
     let found = |list: &[Entry], key: u8| list.iter().position(|(own, ..)| *own == name(key));
     match *step {
@@ -114,11 +114,10 @@ fn name(key: u8) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Whoever else has a mapping, and whatever is done to it: it has the entries that
-    /// a list would have, finds each by its key, and knows its size; and what others
-    /// have stays as it was.
+    /// A shared mapping behaves like a list of entries: it finds each entry by its key, knows its
+    /// size, and other owners see no changes.
     #[test]
-    fn sharing_shows_in_nothing(
+    fn sharing_is_unobservable(
         first in prop::collection::vec((0..24u8, 0..1000i64), 0..20),
         steps in prop::collection::vec(step(), 0..40),
     ) {
@@ -144,7 +143,7 @@ proptest! {
                 );
             }
             let root = Node::new(Value::Mapping(mapping.clone()), Span::point(FileId::default(), 0));
-            size_is_remembered(&root);
+            check_cached_size(&root);
         }
         for (mapping, list) in shared {
             prop_assert_eq!(entries(&mapping), list);

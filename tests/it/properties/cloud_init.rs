@@ -1,5 +1,4 @@
-//! The laws of sets of parts, over generated ones: of all sources, merged by
-//! all classes, with patches among them.
+//! Laws of sets over generated parts: from all sources, merged with all classes, including patches.
 
 use std::sync::Arc;
 
@@ -34,7 +33,7 @@ const SOURCES: [(SourceKind, &str); 5] = [
     (SourceKind::Base, "base"),
 ];
 
-/// All of the files are one set.
+/// Configuration in which all files belong to one set.
 fn configuration(dialect: Dialect) -> Configuration {
     let sources = SOURCES.map(|(kind, folder)| (kind, vec![Arc::from(format!("{folder}/*"))]));
     let set = DeclaredSet {
@@ -70,12 +69,12 @@ pub fn checked<T: Send>(
     let progress = Progress::default();
     let plan = plan(tree, dialect, &progress);
     let checked = check(&plan, per_site).expect("files in memory can be checked");
-    assert!(!checked.internal_error, "layercake itself does not fail");
+    assert!(!checked.internal_error, "no internal error");
     checked
 }
 
-/// What a run says: every document that is made, and the findings.
-fn told(tree: &dyn Tree, dialect: Dialect) -> (Vec<(String, String)>, Vec<String>) {
+/// Result of a run: all rendered documents, and the findings.
+fn result(tree: &dyn Tree, dialect: Dialect) -> (Vec<(String, String)>, Vec<String>) {
     let checked = checked(tree, dialect, outputs);
     let findings = checked.findings.diagnostics.iter();
     let findings = findings.map(|finding| finding_text(finding, &checked.sources)).collect();
@@ -83,12 +82,12 @@ fn told(tree: &dyn Tree, dialect: Dialect) -> (Vec<(String, String)>, Vec<String
     (outputs.map(|(name, data)| (name, canonical(&data))).collect(), findings)
 }
 
-/// The ways, flows and texts of a run that are not as they must be.
+/// Routes, flows and texts of a run that violate a law.
 fn untrue(site: &RenderedSite<'_>) -> Vec<String> {
     [untrue_ways(site), untrue_flows(site), unread_leaves(site)].concat()
 }
 
-/// The leaves that are written, and that their text does not read as.
+/// Written leaves whose text does not read as their value.
 fn unread_leaves(site: &RenderedSite<'_>) -> Vec<String> {
     let mut wrong = Vec::new();
     for (name, data) in outputs(site) {
@@ -107,20 +106,20 @@ proptest! {
     #![proptest_config(config(40))]
 
     #[test]
-    fn the_order_of_files_and_threads_do_not_matter(tree in tree(), seed in any::<usize>()) {
+    fn result_is_independent_of_file_order_and_threads(tree in tree(), seed in any::<usize>()) {
         for dialect in DIALECTS {
-            let first = told(&tree, dialect);
-            prop_assert_eq!(&told(&Shuffled { tree: &tree, seed }, dialect), &first);
+            let first = result(&tree, dialect);
+            prop_assert_eq!(&result(&Shuffled { tree: &tree, seed }, dialect), &first);
             for threads in [1, 4] {
                 let pool = ThreadPoolBuilder::new().num_threads(threads).build();
                 let pool = pool.expect("threads can be started");
-                prop_assert_eq!(&pool.install(|| told(&tree, dialect)), &first);
+                prop_assert_eq!(&pool.install(|| result(&tree, dialect)), &first);
             }
         }
     }
 
     #[test]
-    fn what_is_the_same_has_not_changed(tree in tree()) {
+    fn equal_sides_have_no_changes(tree in tree()) {
         for dialect in DIALECTS {
             let progress = Progress::default();
             let base = Some(Base::of_repository(&tree, None));
@@ -131,9 +130,9 @@ proptest! {
         }
     }
 
-    /// Where something changed, its causes are found.
+    /// Every change has causes.
     #[test]
-    fn what_changed_has_its_causes(base in tree(), head in tree()) {
+    fn every_change_has_causes(base in tree(), head in tree()) {
         for dialect in DIALECTS {
             let progress = Progress::default();
             let of_base = Some(Base::of_repository(&base, None));
@@ -151,7 +150,7 @@ proptest! {
     #![proptest_config(config(150))]
 
     #[test]
-    fn every_value_has_a_way_to_its_text_and_back(tree in tree()) {
+    fn every_value_has_a_route_to_its_text_and_back(tree in tree()) {
         for dialect in DIALECTS {
             for site in checked(&tree, dialect, untrue).sites {
                 prop_assert_eq!(site.taken, Some(Vec::new()));
@@ -160,9 +159,9 @@ proptest! {
     }
 }
 
-/// That the laws above are about something.
+/// Checks that the generators cover the laws.
 #[test]
-fn generated_sets_have_ways_of_all_kinds() {
+fn generated_sets_have_routes_of_all_kinds() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
@@ -184,7 +183,7 @@ pub fn tree() -> impl Strategy<Value = MemoryTree> {
     tree_with(|| part().boxed(), || patch().boxed())
 }
 
-/// Files of a set; of some sources there is none.
+/// Files of a set; some sources may have none.
 pub fn tree_with(
     part: fn() -> BoxedStrategy<String>,
     patch: fn() -> BoxedStrategy<String>,
@@ -207,7 +206,7 @@ pub fn tree_with(
     )
 }
 
-/// A part, as JSON or as YAML in blocks.
+/// A part, as JSON or as block YAML.
 fn part() -> impl Strategy<Value = String> {
     let how = prop_oneof![4 => Just(None), 5 => specification().prop_map(Some)];
     (mapping(), how, select(vec!["merge_how", "merge_type"]), any::<bool>()).prop_map(
@@ -222,7 +221,7 @@ fn part() -> impl Strategy<Value = String> {
 }
 
 fn blocks(json: &Json) -> String {
-    let node = crate::conformance::node_of(json).expect("it is data");
+    let node = crate::conformance::node_of(json).expect("the JSON is data");
     layercake::yaml::emit::to_yaml(&node, &layercake::yaml::emit::EmitOptions::default())
 }
 

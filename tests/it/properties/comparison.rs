@@ -1,4 +1,4 @@
-//! The laws of comparisons, over generated repositories and edits of them.
+//! Laws of comparisons over generated repositories and edits of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,9 +27,9 @@ use proptest::strategy::ValueTree;
 use super::edits::{Edited, edited};
 use super::repository::Repository;
 use super::{SEMANTICS, checked, config};
-use crate::laws::comparing::{all_seen, seen, unexplained};
+use crate::laws::comparing::{describe_changes, seen, unexplained};
 use crate::laws::reading::spans;
-use crate::related::told;
+use crate::related::describe_relations;
 use crate::support::{options, saved};
 
 fn compared(
@@ -62,14 +62,13 @@ fn compared_with(
     let settings = Settings { attribution: by, ..Settings::default() };
     let compared = compare(&plan, &settings).expect("files in memory can be compared");
     saved::check_compared(&compared);
-    assert!(!compared.checked.internal_error, "layercake itself does not fail");
+    assert!(!compared.checked.internal_error, "no internal error");
     compared
 }
 
-const FOLLOWED: Attribution = Attribution::Followed { renderings: Settings::RENDERINGS };
+const FOLLOWED: Attribution = Attribution::Followed { renderings: Settings::MAX_RENDERINGS };
 
-/// All that goes into an output, by site and identity: the places of the
-/// documents it is made of.
+/// Inputs of each output, by site and identity: the locations of the documents it is made of.
 type Inputs = BTreeMap<(String, String), BTreeSet<(RepoPath, u32)>>;
 
 fn inputs(site: &RenderedSite<'_>) -> Inputs {
@@ -96,7 +95,7 @@ fn inputs_of(tree: &MemoryTree, semantics: Semantics) -> Inputs {
     checked.sites.into_iter().filter_map(|site| site.taken).flatten().collect()
 }
 
-/// The paths of the files that are not the same on both sides.
+/// Paths of the files that differ between the sides.
 fn edited_files(edited: &Edited) -> BTreeSet<&str> {
     let of = |repository: &Repository, path: &str| {
         let mut files = repository.files.iter();
@@ -111,12 +110,12 @@ proptest! {
     #![proptest_config(config(60))]
 
     #[test]
-    fn nothing_differs_from_itself(edited in edited()) {
+    fn side_does_not_differ_from_itself(edited in edited()) {
         let tree = edited.head.tree();
         for semantics in SEMANTICS {
             let compared = compared(&tree, &tree, semantics, Attribution::Verified);
             prop_assert!(compared.comparison.edits.is_empty());
-            prop_assert_eq!(all_seen(&compared, false), Vec::<String>::new());
+            prop_assert_eq!(describe_changes(&compared, false), Vec::<String>::new());
             prop_assert!(compared.findings.new.diagnostics.is_empty());
             prop_assert!(compared.findings.fixed.diagnostics.is_empty());
         }
@@ -128,14 +127,15 @@ proptest! {
         for semantics in SEMANTICS {
             let there = compared(&base, &head, semantics, FOLLOWED);
             let back = compared(&head, &base, semantics, FOLLOWED);
-            // What is public in the base and secret in the head is hidden in one direction alone.
+            // Values that are public in the base and secret in the head are hidden in one direction
+            // only.
             if there.checked.secrets.len() != back.checked.secrets.len() {
                 continue;
             }
-            prop_assert_eq!(all_seen(&there, false), all_seen(&back, true));
-            let told = |findings: &layercake::triage::Findings| findings.counts();
-            prop_assert_eq!(told(&there.findings.new), told(&back.findings.fixed));
-            prop_assert_eq!(told(&there.findings.fixed), told(&back.findings.new));
+            prop_assert_eq!(describe_changes(&there, false), describe_changes(&back, true));
+            let counts = |findings: &layercake::triage::Findings| findings.counts();
+            prop_assert_eq!(counts(&there.findings.new), counts(&back.findings.fixed));
+            prop_assert_eq!(counts(&there.findings.fixed), counts(&back.findings.new));
             prop_assert_eq!(there.comparison.edits.len(), back.comparison.edits.len());
         }
     }
@@ -172,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn documents_made_once_are_as_if_each_was_made_anew(edited in edited()) {
+    fn shared_documents_equal_newly_rendered_ones(edited in edited()) {
         let (base, head) = (edited.base.tree(), edited.head.tree());
         for semantics in SEMANTICS {
             let of = |shares_documents| {
@@ -185,7 +185,7 @@ proptest! {
     }
 
     #[test]
-    fn edits_lead_from_one_side_to_the_other(edited in edited()) {
+    fn edits_transform_one_side_into_the_other(edited in edited()) {
         for semantics in SEMANTICS {
             let (sources, files) = Files::of(&edited);
             let _ = sources;
@@ -196,7 +196,7 @@ proptest! {
     }
 }
 
-/// Both sides, read: texts that are the same on both are so once.
+/// Both parsed sides; texts that are equal on both are parsed once.
 struct Files {
     files: Vec<File>,
     types: [BTreeMap<String, String>; 2],
@@ -206,7 +206,7 @@ struct File {
     path: RepoPath,
     place: Option<Place>,
     documents: Vec<Document>,
-    /// On which of the sides it is there.
+    /// Sides on which the file exists.
     sides: [bool; 2],
 }
 
@@ -259,7 +259,7 @@ impl Files {
         located.collect()
     }
 
-    /// The documents of a side of a site, in the order in which they count.
+    /// Documents of a side of a site, in their order of precedence.
     fn documents(&self, side: usize, site: &str) -> Vec<&Document> {
         let site_type = self.types[side].get(site).cloned().unwrap_or_default();
         let mut files: Vec<&File> = self.files.iter().filter(|file| file.sides[side]).collect();
@@ -272,8 +272,8 @@ impl Files {
         files.into_iter().filter(counts).flat_map(|file| &file.documents).collect()
     }
 
-    /// That no edit is the base, all edits are the head, and what is rendered
-    /// again is what is rendered anew.
+    /// Checks that no edits give the base, all edits give the head, and incremental rendering
+    /// equals full rendering.
     fn check(&self, site: &str, semantics: Semantics) -> Result<(), TestCaseError> {
         let unedited = self.located([true, true]);
         let (base, head) = (self.located([true, false]), self.located([false, true]));
@@ -302,7 +302,7 @@ impl Files {
             let versions = applied(&edits, &pair, &|_| at == 1);
             let made =
                 Made::new(site, versions.iter().filter_map(of_deckhand).collect(), semantics);
-            prop_assert_eq!(made.told(), side.told(), "side {}", at);
+            prop_assert_eq!(made.summary(), side.summary(), "side {}", at);
         }
         sides[1].check_related(&sides[0])?;
         sides[0].check_related(&sides[1])?;
@@ -347,7 +347,7 @@ fn documents(id: FileId, sources: &SourceMap) -> Vec<Document> {
     documents.collect()
 }
 
-/// Whether the texts of values count.
+/// Whether spans of values are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Spans {
     Compared,
@@ -372,23 +372,26 @@ impl<'a> Made<'a> {
         Self { documents, options, site, graph, rendered }
     }
 
-    /// That what is related alike in an earlier site is as it is related anew.
+    /// Checks that relations reused from an earlier site equal newly computed ones.
     fn check_related(&self, earlier: &Made<'_>) -> Result<(), TestCaseError> {
         let documents = &self.documents;
         let Some((site, graph)) = earlier.site.again(&earlier.graph, documents, &self.options)
         else {
             return Ok(());
         };
-        prop_assert_eq!(told(&site, &graph), told(&self.site, &self.graph));
+        prop_assert_eq!(
+            describe_relations(&site, &graph),
+            describe_relations(&self.site, &self.graph)
+        );
         Ok(())
     }
 
-    /// The same, with what can be taken from a table.
+    /// Renders the site again, reusing documents from a table.
     fn again(&self, table: &Table, matching: Matching) -> Rendered {
         render_with(&self.graph, (&[table], matching), Extent::All)
     }
 
-    /// That a document was taken unless it or one that it is made of has a problem.
+    /// Checks that a document was reused unless it or one of its inputs has a problem.
     fn check_taken(&self, again: &Rendered) -> Result<(), TestCaseError> {
         for (doc, recipe) in self.graph.iter() {
             let needed = self.graph.closure(vec![doc]);
@@ -398,9 +401,9 @@ impl<'a> Made<'a> {
         Ok(())
     }
 
-    /// What is rendered, and what went wrong with it.
-    fn told(&self) -> Vec<String> {
-        let mut told: Vec<String> = self
+    /// Rendered documents and their problems.
+    fn summary(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self
             .graph
             .iter()
             .map(|(doc, recipe)| {
@@ -409,8 +412,8 @@ impl<'a> Made<'a> {
                 format!("{} {} {data:?} {problems:?}", recipe.key, recipe.emit)
             })
             .collect();
-        told.sort();
-        told
+        lines.sort();
+        lines
     }
 
     fn problems(&self, rendered: &Rendered, doc: DocId) -> Vec<String> {
@@ -444,8 +447,8 @@ impl<'a> Made<'a> {
 }
 
 #[test]
-fn generated_edits_are_of_use() {
-    // Of many, most reach something, and every status is met.
+fn generated_edits_have_effects() {
+    // Most edits have an effect, and every status occurs.
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut statuses = BTreeMap::<&str, usize>::new();
     let mut joint = 0;

@@ -1,13 +1,12 @@
-//! Edits of generated repositories, as people make them: in a value, in a
-//! document's envelope, of which documents there are, of the policy, of a
-//! site's definition.
+//! Typical edits of generated repositories: of values, of the envelope of a document, of the set of
+//! documents, of the policy, and of a site definition.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use super::repository::{Repository, data, layered, path, repository};
 
-/// A repository before and after somebody worked on it.
+/// A repository before and after some edits.
 #[derive(Clone, Debug)]
 pub struct Edited {
     pub base: Repository,
@@ -26,33 +25,33 @@ pub fn edited() -> impl Strategy<Value = Edited> {
     })
 }
 
-/// One edit; one whose text is not there changes nothing.
+/// One edit; if its text does not occur, it has no effect.
 #[derive(Clone, Debug)]
 struct Change {
-    /// Which of the documents that can be edited so.
+    /// Selects one of the documents to which the edit applies.
     document: Index,
-    /// Which of the places in it.
+    /// Selects one of the positions in it.
     place: Index,
     what: What,
 }
 
 #[derive(Clone, Debug)]
 enum What {
-    /// The whole data becomes another.
+    /// Replaces all data.
     Data(String),
-    /// One line of data is set, or comes.
+    /// Sets or adds a line of data.
     Line(&'static str, String),
-    /// One line of data goes.
+    /// Removes a line of data.
     NoLine,
-    /// The document goes.
+    /// Removes the document.
     NoDocument,
-    /// A copy of it comes, in the file of another one.
+    /// Adds a copy of the document to the file of another.
     Copy(Index),
-    /// It moves to the file of another one.
+    /// Moves the document to the file of another.
     Move(Index),
-    /// What stands behind one of these words becomes something else.
+    /// Replaces the value after one of these words.
     Word(&'static str, String),
-    /// A comment comes.
+    /// Adds a comment.
     Comment,
 }
 
@@ -76,7 +75,7 @@ fn change() -> impl Strategy<Value = Change> {
         2 => word("layer: ", &["global", "type", "site"]),
         1 => word("abstract: ", &["true", "false"]),
         2 => quoted,
-        // Other sources, of which some make documents need each other.
+        // Other sources, some of which create cyclic dependencies.
         2 => word("/v1, name: ", &["a-global", "a-site", "b-type", "s", "parent", "grandchild"]),
         3 => list().prop_map(|list| What::Line("l", list.to_owned())),
         2 => word("method: ", &["merge", "replace", "delete"]),
@@ -92,8 +91,7 @@ fn change() -> impl Strategy<Value = Change> {
     })
 }
 
-/// Lists that differ in an item: one more, one fewer, another one, in another
-/// order.
+/// Lists that differ in one item: added, removed, replaced or moved.
 fn list() -> impl Strategy<Value = &'static str> {
     select(vec![
         "[t, 1, x]",
@@ -147,7 +145,7 @@ impl Change {
     }
 }
 
-/// The texts of a file's documents, their markers included.
+/// Documents of a file, including their markers.
 fn documents(text: &str) -> Vec<String> {
     let starts: Vec<usize> = std::iter::once(0)
         .chain(text.match_indices("\n---").map(|(at, _)| at + 1))
@@ -157,12 +155,12 @@ fn documents(text: &str) -> Vec<String> {
     pieces.filter(|piece| !piece.is_empty()).collect()
 }
 
-/// The start of what stands in `data`, and where it ends.
+/// Start of the value of `data`, and its end.
 fn data_of(document: &str) -> Option<usize> {
     document.find("\ndata: ").map(|at| at + "\ndata: ".len())
 }
 
-/// The lines of data written as a block, each with the lines below it.
+/// Lines of block-style data, each with its nested lines.
 fn lines(document: &str) -> Vec<(usize, usize)> {
     let Some(from) = data_of(document).filter(|at| document[*at..].starts_with('\n')) else {
         return Vec::new();
@@ -176,14 +174,14 @@ fn lines(document: &str) -> Vec<(usize, usize)> {
     starts.iter().copied().zip(ends).collect()
 }
 
-/// Where what stands behind a word begins and ends.
+/// Start and end of the values after a word.
 fn behind(document: &str, word: &str) -> Vec<(usize, usize)> {
     let found = document.match_indices(word).map(|(at, _)| at + word.len());
     found.map(|from| (from, end_of_value(document, from))).collect()
 }
 
-/// The end of a value on one line: of a flow collection, a quoted text, or a
-/// plain one inside a flow collection or not.
+/// End of a value on one line: a flow collection, a quoted scalar, or a plain scalar inside or
+/// outside of a flow collection.
 fn end_of_value(text: &str, from: usize) -> usize {
     let rest = &text[from..];
     let close = match rest.chars().next() {
@@ -210,14 +208,14 @@ impl What {
         }
     }
 
-    /// The document with the edit, for those that are inside one.
+    /// Document with the edit, for edits inside a document.
     fn written(&self, document: &str, place: Index) -> String {
         let with = |(from, end): (usize, usize), text: &str| {
             format!("{}{text}{}", &document[..from], &document[end..])
         };
         match self {
             What::Data(data) => {
-                let from = data_of(document).expect("it has data");
+                let from = data_of(document).expect("the document has data");
                 with((from, document.len()), &format!("{data}\n"))
             }
             What::Line(key, value) => {
@@ -226,7 +224,7 @@ impl What {
                     .into_iter()
                     .find(|(from, _)| document[*from..].starts_with(&format!("\n  {key}:")));
                 let end = document.trim_end().len();
-                // Data that is itself a block cannot stand in one.
+                // Block-style data cannot be nested in a block.
                 if value.contains('\n') {
                     return document.to_owned();
                 }

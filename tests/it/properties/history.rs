@@ -1,5 +1,5 @@
-//! Generated git histories: each value comes from the commit that a naive comparison of all
-//! commits finds.
+//! Generated git histories: the origin of each value is the commit found by a naive comparison of
+//! all commits.
 
 mod repository;
 mod steps;
@@ -31,7 +31,7 @@ fn values_come_from_the_commits_that_a_comparison_of_all_commits_finds() {
     assert!(WHAT.iter().all(|what| met.borrow().contains_key(what)), "{met:?}");
 }
 
-/// Compares what blame and the oracle say of each site.
+/// Compares the results of blame and of the oracle for each site.
 fn compare(history: &History) -> Result<(), TestCaseError> {
     let repository = made(history);
     let log = Log::of_working_tree(&repository.root);
@@ -59,7 +59,7 @@ fn compare(history: &History) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The repository with the newest commit in its working tree, of which some are not committed.
+/// The repository with its newest commit in the working tree, some of it uncommitted.
 fn made(history: &History) -> Site {
     let repository = Site::new(&["--template="]);
     let (newest, earlier) = history.commits.split_last().expect("a history has commits");

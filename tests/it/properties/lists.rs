@@ -1,5 +1,5 @@
-//! Lists whose items are known by a key: what differs between two of them leads from one to
-//! the other, and another order is one difference.
+//! Keyed lists: their differences transform one list into the other, and reordering is a single
+//! difference.
 
 use layercake::source::FileId;
 use layercake::yaml::diff::{
@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn differences_of_keyed_lists_lead_from_one_side_to_the_other(
+    fn differences_of_keyed_lists_transform_one_side_into_the_other(
         base in items(),
         head in items(),
         chosen in any::<u64>(),
@@ -52,7 +52,7 @@ proptest! {
         let all = combine(&below, &above, &keys, |_| DiffSide::Head);
         prop_assert!(same(&all, &above), "{all:?}");
 
-        // With some of them, the others are what is left to the head.
+        // After some differences are applied, the others remain.
         let mut at = 0;
         let mut left = Vec::new();
         let some = combine(&below, &above, &keys, |difference| {
@@ -63,7 +63,7 @@ proptest! {
             }
             DiffSide::Head
         });
-        let told: Vec<Difference> = differences(&some, &above, &keys);
+        let remaining: Vec<Difference> = differences(&some, &above, &keys);
         let paths = |all: &[Difference]| -> Vec<String> {
             let values = all.iter().filter(|it| !is_order(it));
             let path = |it: &Difference| it.location().with_items(&it.items).to_string();
@@ -71,12 +71,12 @@ proptest! {
             paths.sort();
             paths
         };
-        prop_assert_eq!(paths(&told), paths(&left));
-        prop_assert_eq!(told.iter().any(is_order), left.iter().any(is_order));
+        prop_assert_eq!(paths(&remaining), paths(&left));
+        prop_assert_eq!(remaining.iter().any(is_order), left.iter().any(is_order));
     }
 
     #[test]
-    fn another_order_is_one_difference(base in items(), head in items()) {
+    fn reordering_is_one_difference(base in items(), head in items()) {
         let found = differences(&list(&base), &list(&head), &ListKeys::default());
         let has = |items: &[(u8, u8)], name: u8| items.iter().any(|(own, _)| *own == name);
         let shared = |of: &[(u8, u8)], other: &[(u8, u8)]| -> Vec<String> {
@@ -88,7 +88,7 @@ proptest! {
             found.iter().filter(|it| is_order(it)).map(names).collect();
         let expected = if before == after { Vec::new() } else { vec![[before, after]] };
         prop_assert_eq!(orders, expected);
-        // All else is of one item, by its name.
+        // All other differences are of one item, identified by its name.
         for difference in found.iter().filter(|it| !is_order(it)) {
             prop_assert!(difference.items.len() == 1, "{difference:?}");
         }
@@ -96,7 +96,7 @@ proptest! {
 }
 
 #[test]
-fn items_with_secret_names_are_not_told_apart_by_them() {
+fn items_are_not_matched_by_secret_names() {
     let mut base = list(&[(1, 1), (2, 2)]);
     let head = list(&[(2, 2), (1, 1)]);
     let first = first_inside(&base, |node, _| node.as_str() == Some("n1"));

@@ -1,5 +1,5 @@
-//! Which output of one side is which of the other: those of one schema and name are,
-//! whatever their layers, unless a side has several; those of one layer are then.
+//! Correspondence of outputs between sides: by schema and name regardless of the layer, or by layer
+//! if a side has several of one name.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::support::{compare_files, options};
 
 const LAYERS: [&str; 3] = ["global", "type", "site"];
 
-/// A document: its name, its layer, and its data.
+/// A document: name, layer and data.
 type Document = (u8, usize, u8);
 
-/// What became of an output, by the name and layer that it is told by.
+/// Changed outputs, by name, layer and status.
 type Changes = Vec<(u8, &'static str, Status)>;
 
 fn tree(documents: &[Document]) -> MemoryTree {
@@ -36,7 +36,7 @@ fn tree(documents: &[Document]) -> MemoryTree {
     MemoryTree::new().with("a.yaml", text)
 }
 
-/// The documents of each name that are outputs: of several in one layer the first.
+/// Documents of each name that are outputs: the first one of each layer.
 fn outputs(documents: &[Document]) -> BTreeMap<u8, BTreeMap<usize, u8>> {
     let mut outputs: BTreeMap<u8, BTreeMap<usize, u8>> = BTreeMap::new();
     for (name, layer, data) in documents {
@@ -86,7 +86,7 @@ fn documents() -> impl Strategy<Value = Vec<Document>> {
     prop::collection::vec(document(), 0..7)
 }
 
-/// What an edit does to the documents of a side, most of which stay.
+/// Documents of a side before and after an edit that keeps most of them.
 fn edited() -> impl Strategy<Value = (Vec<Document>, Vec<Document>)> {
     let edits = (any::<prop::sample::Index>(), prop::option::of(document()), any::<bool>());
     (documents(), prop::collection::vec(edits, 0..3)).prop_map(|(base, edits)| {
@@ -104,7 +104,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn outputs_are_matched_by_name_and_by_layer_where_there_are_several(
+    fn outputs_are_matched_by_name_and_then_by_layer(
         sides in prop_oneof![edited(), (documents(), documents())],
     ) {
         let (base, head) = sides;
@@ -117,9 +117,9 @@ proptest! {
             &Gates::default(),
         );
         let changes = compared.comparison.outputs.iter().map(|change| {
-            let name = change.key.name.trim_start_matches('n').parse().expect("a name is counted");
+            let name = change.key.name.trim_start_matches('n').parse().expect("the name has a number");
             let layer = LAYERS.iter().find(|layer| **layer == &*change.key.layer);
-            (name, *layer.expect("a layer is known"), change.status)
+            (name, *layer.expect("the layer is known"), change.status)
         });
         let mut changes: Changes = changes.collect();
         changes.sort();

@@ -1,10 +1,10 @@
-//! The laws of cloud-init's merging: what explains a result agrees with it,
-//! and what fails changes nothing.
+//! Laws of cloud-init merging: the explanation of a result agrees with the result, and a failed
+//! merge changes nothing.
 
 use std::sync::Arc;
 
 use layercake::merge::Strategy as Merging;
-use layercake::merge::cloud_init::{Default, Incoming, Laying, stack};
+use layercake::merge::cloud_init::{Default, Incoming, MergeRules, stack};
 use layercake::report::canonical;
 use layercake::source::{RepoPath, Source, SourceMap};
 use layercake::yaml::{Mapping, Node, Value, parse};
@@ -13,10 +13,10 @@ use proptest::sample::{select, subsequence};
 
 use super::config;
 use super::repository::data;
-use crate::laws::merging::{untrue, untrue_deletions, untrue_goings};
-use crate::laws::reading::size_is_remembered;
+use crate::laws::merging::{invalid_deletions, invalid_destinations, untrue};
+use crate::laws::reading::check_cached_size;
 
-/// The parts of a configuration, each in a file of its own.
+/// Parts of a configuration, each in its own file.
 fn parts() -> impl Strategy<Value = Vec<Node>> {
     let list =
         prop::collection::vec(data(), 0..4).prop_map(|items| format!("[{}]", items.join(", ")));
@@ -29,7 +29,7 @@ fn parts() -> impl Strategy<Value = Vec<Node>> {
             text.extend(entries.iter().map(|(key, value)| format!("{key}: {value}\n")));
             let text = if text.is_empty() { "{}".to_owned() } else { text };
             let file = files.upcoming();
-            // Two values with the same anchor make no part.
+            // Duplicate anchors make a part invalid.
             let mut parsed = parse(file, &text);
             if parsed.documents.is_empty() {
                 parsed = parse(file, "{}");
@@ -45,7 +45,7 @@ fn key() -> impl Strategy<Value = &'static str> {
     select(vec!["a", "b", "x", "1", "on"])
 }
 
-/// The lines of a part that say how it is merged; none for the default.
+/// Lines with the merge specification of a part; empty for the default.
 fn specification() -> impl Strategy<Value = String> {
     let options = subsequence(
         vec![
@@ -83,10 +83,10 @@ fn specification() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Every way of merging the parts: today's defaults, and that of 2013.
+/// Ways to merge the parts: the current defaults and those of 2013.
 fn ways(parts: &[Node]) -> [Vec<Merging>; 3] {
     let current = |default| {
-        let laying = Laying::Current { header: None, default };
+        let laying = MergeRules::Current { header: None, default };
         vec![Merging::CloudInit(laying); parts.len()]
     };
     let incoming = parts.iter().map(|data| Incoming { data, header: None });
@@ -98,7 +98,7 @@ proptest! {
     #![proptest_config(config(600))]
 
     #[test]
-    fn what_explains_a_result_agrees_with_it(parts in parts(), secret in any::<prop::sample::Index>()) {
+    fn explanation_agrees_with_the_result(parts in parts(), secret in any::<prop::sample::Index>()) {
         for ways in ways(&parts) {
             let mut result = Node::new(Value::Mapping(Arc::new(Mapping::new())), parts[0].span);
             for (index, (merging, part)) in ways.iter().zip(&parts).enumerate() {
@@ -107,20 +107,20 @@ proptest! {
                 } else {
                     part.clone()
                 };
-                size_is_remembered(&result);
+                check_cached_size(&result);
                 let base = result.clone();
                 let before = format!("{base:?}");
-                let laid = merging.lay(&mut result, &over);
-                size_is_remembered(&result);
-                prop_assert_eq!(&format!("{base:?}"), &before, "what is shared is not changed");
+                let laid = merging.merge(&mut result, &over);
+                check_cached_size(&result);
+                prop_assert_eq!(&format!("{base:?}"), &before, "shared data is unchanged");
                 if laid.is_err() {
-                    prop_assert_eq!(&format!("{result:?}"), &before, "what fails changes nothing");
+                    prop_assert_eq!(&format!("{result:?}"), &before, "a failed merge changes nothing");
                     continue;
                 }
                 let wrong = [
                     untrue(merging, &base, &over, &result),
-                    untrue_deletions(&base, &over, &result),
-                    untrue_goings(merging, &base, &over, &result),
+                    invalid_deletions(&base, &over, &result),
+                    invalid_destinations(merging, &base, &over, &result),
                 ]
                 .concat();
                 prop_assert!(
@@ -132,10 +132,10 @@ proptest! {
         }
     }
 
-    /// Merging a part twice by the default of user-data changes nothing more.
+    /// With the defaults of user-data, merging a part twice equals merging it once.
     #[test]
-    fn replacing_twice_is_replacing_once(parts in parts()) {
-        let laying = Laying::Current { header: None, default: Default::UserData };
+    fn default_merge_is_idempotent(parts in parts()) {
+        let laying = MergeRules::Current { header: None, default: Default::UserData };
         let merging = Merging::CloudInit(laying);
         let [base, over, ..] = &parts[..] else { unreachable!("there are two parts") };
         let (mut once, mut over) = (base.clone(), over.clone());
@@ -143,9 +143,9 @@ proptest! {
             Arc::make_mut(mapping).retain(|key| !matches!(key.as_str(), Some("merge_how" | "merge_type")));
         }
         let over = &over;
-        prop_assert!(merging.lay(&mut once, over).is_ok());
+        prop_assert!(merging.merge(&mut once, over).is_ok());
         let mut twice = once.clone();
-        prop_assert!(merging.lay(&mut twice, over).is_ok());
+        prop_assert!(merging.merge(&mut twice, over).is_ok());
         prop_assert_eq!(canonical(&once), canonical(&twice));
     }
 }

@@ -72,7 +72,7 @@ proptest! {
 
 /// Changes reach rendered leaves, some of which are built from several values.
 #[test]
-fn generated_leaves_are_of_use() {
+fn generated_leaves_have_effects() {
     let mut runner = TestRunner::deterministic();
     let [mut of_documents, mut of_layers, mut of_parts] = [const { Vec::new() }; 3];
     for _ in 0..40 {
@@ -91,8 +91,8 @@ fn generated_leaves_are_of_use() {
     }
 }
 
-/// Documents with texts where substitutions read and write. Patterns of sources match the mark of a
-/// text, those of destinations keep it.
+/// Documents with strings at the paths that substitutions read and write. Patterns of sources match
+/// the mark of a string, those of destinations keep it.
 const TEXTS: Ingredients = Ingredients {
     data: || prop_oneof![1 => repository::data(), 3 => texts()].boxed(),
     path: || prop_oneof![1 => repository::path(), 3 => places_of_texts()].boxed(),
@@ -106,11 +106,11 @@ fn documents() -> impl Strategy<Value = Repository> {
     repository::repository_of(TEXTS)
 }
 
-/// Layers of which the lowest may replace the one that it is laid on.
+/// Layers; the lowest one may replace the one below it.
 fn layers() -> impl Strategy<Value = Repository> {
     (repository::layered_of(TEXTS), any::<bool>()).prop_map(|(mut repository, is_replacement)| {
         for (_, text) in repository.files.iter_mut().filter(|_| is_replacement) {
-            // A document cannot read what it replaces.
+            // A document cannot read from the document it replaces.
             *text = text.replace("name: child, ", "name: source, ");
             *text = text.replace("name: grandchild\n", "name: child\n  replacement: true\n");
         }
@@ -132,7 +132,7 @@ fn places_of_texts() -> impl Strategy<Value = String> {
         .prop_map(str::to_owned)
 }
 
-/// Parts that merge texts and lists in all ways, and patches that fit them.
+/// Parts that merge strings and lists in all ways, and patches for them.
 fn parts() -> impl Strategy<Value = MemoryTree> {
     cloud_init::tree_with(|| part().boxed(), || patch().boxed())
 }
@@ -205,23 +205,23 @@ fn compared_parts(tree: &MemoryTree, dialect: Dialect) -> Compared {
     Compared::sum(checked.sites.into_iter().filter_map(|site| site.taken))
 }
 
-/// A leaf of a document: of its own data, or of its rendered data.
+/// Leaf of a document: of its own data, or of its rendered data.
 type Leaf = (DocId, Location);
 
 /// Whether leaves differ before one of them is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Originals {
-    /// All of a kind are equal, so that a trace that follows equal values is found out.
+    /// All leaves of a kind are equal, which exposes traces that follow equal values.
     Equal,
     Unique,
 }
 
-/// Form of the texts.
+/// Form of the strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Texts {
-    /// The generated text, in which patterns match, between two marks.
+    /// The generated string, in which patterns match, between two marks.
     Extended,
-    /// A mark alone, so that all of its characters change: each may become a list item.
+    /// Only a mark, so that all of its characters change: each may become a list item.
     Replaced,
 }
 
@@ -284,7 +284,7 @@ impl Content {
             Value::Binary(_) => Value::Binary(self.mark().into_bytes().into()),
             Value::String(text) => Value::String(self.text(text).into()),
             Value::Set(_) => Value::Set(Arc::new([Key::string(self.mark(), node.span)])),
-            // A list of pairs is one leaf, with all that is in it.
+            // A list of pairs is one leaf, including its content.
             Value::Pairs(pairs) => {
                 let pairs = pairs.iter();
                 let pairs = pairs.map(|(one, other)| (self.given_to(one), self.given_to(other)));
@@ -455,9 +455,9 @@ struct Traces<'a> {
 /// Extent to which a rendered leaf holds a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
-    /// Part of a text built from several texts, perhaps nothing of this one.
+    /// Part of a string built from several strings, possibly with nothing of this one.
     Unknown,
-    /// Part of a text.
+    /// Part of a string.
     Part,
     /// All of it.
     Whole,
@@ -510,7 +510,8 @@ impl<'a> Traces<'a> {
         }
     }
 
-    /// Follows a value that was put into a text; of a mapping or list, all that is in it.
+    /// Follows a value that was substituted into a string; for a mapping or list, all of its
+    /// content.
     fn follow_all(&self, put: &Hop, extent: Extent, origins: &mut Vec<(Leaf, Extent)>) {
         let data = self.replay.rendered().data(put.doc);
         let value = data.and_then(|data| put.location.get(data));
@@ -532,7 +533,7 @@ impl<'a> Traces<'a> {
         }
     }
 
-    /// Whether a substitution reads part of a text: by a pattern, or a character by its index.
+    /// Whether a substitution reads part of a string: by a pattern, or a character by its index.
     fn reads_part(&self, substitution: &Substitution<'_>) -> bool {
         let Substitution { source, writing } = substitution;
         let data = self.replay.rendered().data(*source);
@@ -560,7 +561,7 @@ impl<'a> Traces<'a> {
     }
 }
 
-/// Whether a value is a character of a text: the texts of leaves are longer.
+/// Whether a value is a character of a string: the strings of leaves are longer.
 fn is_character(node: &Node) -> bool {
     node.as_str().is_some_and(|text| text.chars().count() == 1)
 }

@@ -1,5 +1,5 @@
-//! The laws of comparisons, over sites with parts of cloud-config: of every
-//! form in which parts come, edited in every way.
+//! Laws of comparisons over sites with cloud-config parts, in all forms of parts and with all kinds
+//! of edits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use proptest::strategy::ValueTree;
 use super::config;
 use crate::support::options;
 
-/// The files of parts of both sides, and a site around them.
+/// Part files of both sides, and a site around them.
 #[derive(Clone, Debug)]
 struct Edited {
     base: BTreeMap<String, String>,
@@ -150,16 +150,16 @@ fn patch_of(operations: &[String]) -> String {
     format!("#cloud-config-jsonp\n[\n  {}\n]\n", operations.join(",\n  "))
 }
 
-/// One edit; one that meets nothing changes nothing.
+/// One edit; without a target, it has no effect.
 #[derive(Clone, Debug)]
 enum Change {
-    /// A file becomes another, or comes.
+    /// Replaces or adds a file.
     Write(&'static str, String),
-    /// A file goes.
+    /// Removes a file.
     Remove(Index),
-    /// A file is called otherwise.
+    /// Renames a file.
     Rename(Index, &'static str),
-    /// A word in a file becomes another.
+    /// Replaces a word in a file.
     Word(Index, (&'static str, &'static str)),
 }
 
@@ -216,7 +216,7 @@ impl Change {
     }
 }
 
-/// The files of a site with these parts.
+/// Files of a site with these parts.
 fn tree(parts: &BTreeMap<String, String>) -> MemoryTree {
     let definition = "---\nschema: pegleg/SiteDefinition/v1\nmetadata: {schema: \
                       metadata/Document/v1, name: lab, storagePolicy: cleartext, \
@@ -270,13 +270,13 @@ fn compared(base: &MemoryTree, head: &MemoryTree, attribution: Attribution) -> C
     };
     let settings = Settings { attribution, ..Settings::default() };
     let compared = compare(&plan, &settings).expect("files in memory can be compared");
-    assert!(!compared.checked.internal_error, "layercake itself does not fail");
+    assert!(!compared.checked.internal_error, "no internal error");
     compared
 }
 
-const FOLLOWED: Attribution = Attribution::Followed { renderings: Settings::RENDERINGS };
+const FOLLOWED: Attribution = Attribution::Followed { renderings: Settings::MAX_RENDERINGS };
 
-/// What became of each output, seen from one of the sides.
+/// Status of each output, seen from one of the sides.
 fn seen(compared: &Compared, is_swapped: bool) -> BTreeMap<String, &'static str> {
     let outputs = compared.comparison.outputs.iter();
     outputs
@@ -315,7 +315,7 @@ proptest! {
     }
 
     #[test]
-    fn edits_of_parts_lead_from_one_side_to_the_other(edited in edited()) {
+    fn edits_of_parts_transform_one_side_into_the_other(edited in edited()) {
         let mut sources = SourceMap::new();
         let base = Read::of(&edited.base, &mut sources);
         let head = Read::of(&edited.head, &mut sources);
@@ -329,7 +329,7 @@ proptest! {
         };
         prop_assert_eq!(made(&found, &pair, &|_| false), base.made());
         prop_assert_eq!(made(&found, &pair, &|_| true), head.made());
-        // Whatever is taken, something comes of it.
+        // Every selection of edits has a result.
         for number in 0..found.edits.len() {
             made(&found, &pair, &|edit| edit.index() == number);
             made(&found, &pair, &|edit| edit.index() != number);
@@ -337,7 +337,7 @@ proptest! {
     }
 }
 
-/// The files of one side, read.
+/// The parsed files of one side.
 struct Read {
     files: Vec<(RepoPath, Vec<CloudPart>)>,
 }
@@ -359,7 +359,7 @@ impl Read {
             let read = read(file, sources, &mut |_, _, _| Included::Missing);
             let mut parts = if read.aborted.is_some() { Vec::new() } else { read.parts };
             if parts.is_empty() {
-                parts.push(CloudPart::nothing(&path, Span::point(file, 0)));
+                parts.push(CloudPart::empty(&path, Span::point(file, 0)));
             }
             (path, parts)
         });
@@ -386,13 +386,13 @@ impl Read {
     }
 }
 
-/// What is merged of the parts with the edits that are `chosen`.
+/// Result of merging the parts with the `chosen` edits.
 fn made(edits: &Edits<'_>, pair: &SitePair<'_>, chosen: &dyn Fn(EditId) -> bool) -> [String; 2] {
     let versions = edits.apply(pair, chosen, &mut KnownTexts::default());
     merged(versions.iter().map(|(path, version)| (*path, version.document())))
 }
 
-/// What each of the dialects makes of parts.
+/// Result of merging parts in each dialect.
 fn merged<'a>(parts: impl Iterator<Item = (&'a RepoPath, Written<'a>)>) -> [String; 2] {
     let mut files: BTreeMap<&RepoPath, Vec<&CloudPart>> = BTreeMap::new();
     for (path, written) in parts {
@@ -400,7 +400,7 @@ fn merged<'a>(parts: impl Iterator<Item = (&'a RepoPath, Written<'a>)>) -> [Stri
         let of_file = files.entry(path).or_default();
         of_file.extend((!part.is_nothing()).then_some(part));
     }
-    // A set without any file is none.
+    // A set without files does not exist.
     if files.is_empty() {
         return <[String; 2]>::default();
     }
@@ -426,14 +426,14 @@ fn merged<'a>(parts: impl Iterator<Item = (&'a RepoPath, Written<'a>)>) -> [Stri
         );
         let rendered = render(&graph);
         let mut outputs = graph.outputs().filter(|(_, recipe)| &*recipe.key.schema == OUTPUT);
-        let (doc, _) = outputs.next().expect("a set is an output");
+        let (doc, _) = outputs.next().expect("the set has an output");
         rendered.data(doc).map(canonical).unwrap_or_default()
     })
 }
 
 #[test]
-fn generated_parts_are_of_use() {
-    // Of many, most reach something, in every way in which parts come.
+fn generated_parts_have_effects() {
+    // Most edits have an effect, through every form of parts.
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let (mut changed, mut joint, mut refused) = (0, 0, 0);
     for _ in 0..150 {
@@ -446,5 +446,5 @@ fn generated_parts_are_of_use() {
     }
     assert!(changed > 100, "{changed} change something");
     assert!(joint > 10, "{joint} joint causes");
-    assert!(refused > 3, "{refused} with a class that there is not");
+    assert!(refused > 3, "{refused} with an unknown class");
 }

@@ -1,6 +1,5 @@
-//! The laws of JSON Patch, over generated documents and patches: where every
-//! value of a result comes from, and what another implementation makes of the
-//! same.
+//! Laws of JSON Patch over generated documents and patches: the origin of every value in a result,
+//! and agreement with another implementation.
 
 use std::sync::Arc;
 
@@ -17,17 +16,16 @@ use serde_json::{Value as Json, json};
 use super::config;
 use crate::conformance::{node_of, same};
 use crate::laws::merging::numbers;
-use crate::patch::{document, lay, read};
+use crate::patch::{apply, document, read};
 
 proptest! {
     #![proptest_config(config(300))]
 
-    /// What one of the two has is there, the same node, and is told to have gone
-    /// there.
+    /// Every value equals the value at its origin, and the origin lists it as a destination.
     #[test]
-    fn every_value_of_a_patched_document_has_its_origin(base in data(), tried in operations()) {
+    fn every_value_of_a_patched_document_has_an_origin(base in data(), tried in operations()) {
         let (base, patch) = (document(&base.to_string()), applicable(&base, &tried));
-        let result = lay(&base, &patch).expect("each of its operations can be applied");
+        let result = apply(&base, &patch).expect("every operation applies");
         let strategy = Merge::JsonPatch(Arc::new(patch.clone()));
         let over = patch.document();
         let numbers = numbers(&strategy, &base, over);
@@ -38,30 +36,30 @@ proptest! {
                         NumberedInput::Before => from.get(&base),
                         NumberedInput::Own | NumberedInput::Source => from.get(over),
                     };
-                    let source = source.expect("where it came from it was");
+                    let source = source.expect("the origin exists");
                     if !node.is_collection() {
                         prop_assert!(same(&node.value, &source.value), "{place} from {input:?} {from}");
                         prop_assert_eq!(node.span, source.span);
                     }
-                    let went = numbers.went(input, &from);
+                    let went = numbers.destinations(input, &from);
                     prop_assert!(went.contains(&place), "{place} from {input:?} {from} to {went:?}");
                 }
-                origin => prop_assert!(false, "{} is there, but {:?}", place, origin),
+                origin => prop_assert!(false, "{} has the origin {:?}", place, origin),
             }
         }
     }
 
-    /// What is told to have gone somewhere is there, and came from there.
+    /// Every destination has a value that originates there.
     #[test]
-    fn every_value_that_went_somewhere_came_from_there(base in data(), tried in operations()) {
+    fn every_destination_originates_from_its_source(base in data(), tried in operations()) {
         let (base, patch) = (document(&base.to_string()), applicable(&base, &tried));
-        let result = lay(&base, &patch).expect("each of its operations can be applied");
+        let result = apply(&base, &patch).expect("every operation applies");
         let strategy = Merge::JsonPatch(Arc::new(patch.clone()));
         let over = patch.document();
         let numbers = numbers(&strategy, &base, over);
         for (input, data) in [(NumberedInput::Before, &base), (NumberedInput::Source, over)] {
             for (from, _) in places(data).into_iter().filter(|(_, node)| !node.is_collection()) {
-                for place in numbers.went(input, &from) {
+                for place in numbers.destinations(input, &from) {
                     prop_assert!(place.get(&result).is_some(), "{from} to {place}");
                     prop_assert_eq!(numbers.from(&place), Some(From::Moved(input, from.clone())));
                 }
@@ -69,7 +67,7 @@ proptest! {
         }
     }
 
-    /// Another implementation makes the same of it, or refuses it too.
+    /// Another implementation has the same result, or also fails.
     #[test]
     fn another_implementation_agrees(base in data(), tried in operations()) {
         let patches = [Json::Array(applicable_json(&base, &tried)), Json::Array(tried)];
@@ -78,13 +76,13 @@ proptest! {
                 continue;
             }
             let ours = read(&patch.to_string())
-                .and_then(|read| lay(&document(&base.to_string()), &read));
+                .and_then(|read| apply(&document(&base.to_string()), &read));
             let mut theirs = base.clone();
             let operations: json_patch::Patch =
-                serde_json::from_value(patch.clone()).expect("it is well-formed");
+                serde_json::from_value(patch.clone()).expect("the patch is well-formed");
             match (ours, json_patch::patch_unsafe(&mut theirs, &operations)) {
                 (Ok(ours), Ok(())) => {
-                    let theirs = node_of(&theirs).expect("it is JSON");
+                    let theirs = node_of(&theirs).expect("the result is JSON");
                     prop_assert_eq!(&ours, &theirs, "{}", patch);
                 }
                 (Err(_), Err(_)) => {}
@@ -96,9 +94,9 @@ proptest! {
     }
 }
 
-/// Whether a patch has what `jsonpatch` does otherwise than RFC 6902: it
-/// neither copies nor moves the whole document nor removes it, replaces no key
-/// `-`, and moves an item of a list into what is left at its own place.
+/// Whether a patch uses an operation that `jsonpatch` implements differently from RFC 6902:
+/// copying, moving or removing the whole document, replacing the key `-`, and moving a list item
+/// into its own remainder.
 fn differs_from_python(patch: &Json) -> bool {
     let operations = patch.as_array().expect("a list").iter();
     operations.into_iter().any(|operation| {
@@ -110,13 +108,13 @@ fn differs_from_python(patch: &Json) -> bool {
     })
 }
 
-/// The operations that can be applied to what those before them leave.
+/// Operations that apply to the result of those before them.
 fn applicable_json(base: &Json, tried: &[Json]) -> Vec<Json> {
     let mut state = document(&base.to_string());
     let mut kept = Vec::new();
     for operation in tried {
-        let single = read(&json!([operation]).to_string()).expect("it is well-formed");
-        if let Ok(next) = lay(&state, &single) {
+        let single = read(&json!([operation]).to_string()).expect("the operation is well-formed");
+        if let Ok(next) = apply(&state, &single) {
             state = next;
             kept.push(operation.clone());
         }
@@ -126,10 +124,10 @@ fn applicable_json(base: &Json, tried: &[Json]) -> Vec<Json> {
 
 fn applicable(base: &Json, tried: &[Json]) -> Patch {
     let kept = Json::Array(applicable_json(base, tried));
-    read(&kept.to_string()).expect("it is well-formed")
+    read(&kept.to_string()).expect("the patch is well-formed")
 }
 
-/// All places of some data.
+/// All locations in some data.
 fn places(data: &Node) -> Vec<(Location, &Node)> {
     let mut found = vec![(Location::root(), data)];
     let mut next = 0;
@@ -140,7 +138,7 @@ fn places(data: &Node) -> Vec<(Location, &Node)> {
     found
 }
 
-/// Mappings of few keys, so that pointers meet them.
+/// Mappings with few distinct keys, so that pointers match them.
 fn data() -> impl Strategy<Value = Json> {
     prop::collection::hash_map(key(), value(), 2..5).prop_map(object)
 }
@@ -186,14 +184,14 @@ fn pointer() -> impl Strategy<Value = String> {
     prop_oneof![40 => inside, 1 => Just(String::new())]
 }
 
-/// The generators make what the laws are about.
+/// Checks that the generators cover the laws.
 #[test]
-fn generated_patches_do_something() {
+fn generated_patches_have_effects() {
     use proptest::strategy::ValueTree;
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let (mut applied, mut moved) = (0, 0);
     for _ in 0..200 {
-        let tree = (data(), operations()).new_tree(&mut runner).expect("it can be generated");
+        let tree = (data(), operations()).new_tree(&mut runner).expect("data can be generated");
         let (base, tried) = tree.current();
         let kept = applicable_json(&base, &tried);
         applied += kept.len();

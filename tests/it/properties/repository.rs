@@ -1,5 +1,5 @@
-//! Site repositories, generated: three sites of two types, documents that find
-//! each other by few names and labels, and data of all kinds. Some are broken.
+//! Generated site repositories: three sites of two types, documents that select each other by few
+//! names and labels, and data of all kinds. Some are invalid.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use layercake::source::MemoryTree;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// Stands in secret documents, in values and keys, and nowhere else.
+/// Occurs only in values and keys of secret documents.
 pub const CANARY: &str = "cnry";
 
 const SITES: [(&str, &str); 3] = [("one", "big"), ("two", "small"), ("three", "big")];
@@ -27,7 +27,7 @@ impl Repository {
         files.fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, text.clone()))
     }
 
-    /// All folders, the root among them.
+    /// All folders, including the root.
     pub fn folders(&self) -> Vec<String> {
         let mut folders = BTreeSet::from([String::new()]);
         for (path, _) in &self.files {
@@ -38,19 +38,19 @@ impl Repository {
     }
 }
 
-/// Strategies for the pieces of documents.
+/// Strategies for the parts of documents.
 #[derive(Clone, Copy)]
 pub struct Ingredients {
     pub data: fn() -> BoxedStrategy<String>,
-    /// Paths at which actions and substitutions write.
+    /// Paths to which actions and substitutions write.
     pub path: fn() -> BoxedStrategy<String>,
-    /// Paths at which substitutions read.
+    /// Paths from which substitutions read.
     pub source_path: fn() -> BoxedStrategy<String>,
-    /// Patterns that select part of a source text.
+    /// Patterns that extract part of a source string.
     pub extracts: &'static [&'static str],
-    /// Patterns that select part of a destination text.
+    /// Patterns that match part of a destination string.
     pub parts: &'static [&'static str],
-    /// Probability that a destination has one.
+    /// Probability that a destination has a pattern.
     pub part_probability: f64,
 }
 
@@ -70,7 +70,7 @@ pub fn repository() -> impl Strategy<Value = Repository> {
     repository_of(Ingredients::USUAL)
 }
 
-/// As [`repository`], with other ingredients.
+/// Like [`repository`], with other ingredients.
 pub fn repository_of(ingredients: Ingredients) -> impl Strategy<Value = Repository> {
     let policy = select(vec![
         "[global, type, site]",
@@ -124,8 +124,7 @@ pub fn repository_of(ingredients: Ingredients) -> impl Strategy<Value = Reposito
     )
 }
 
-/// The texts of the documents, most of which have a name of their own and read
-/// what is there.
+/// Text of the documents, most of which have a unique name and read from existing documents.
 fn read_from(documents: Vec<(&'static str, Document)>) -> Vec<(&'static str, String)> {
     let mut known = BTreeSet::new();
     let mut kept: Vec<(&str, Document)> = documents;
@@ -133,8 +132,7 @@ fn read_from(documents: Vec<(&'static str, Document)>) -> Vec<(&'static str, Str
     let mut sources = vec!["schema: example/Kind/v1, name: s".to_owned()];
     sources.push("schema: deckhand/Passphrase/v1, name: s".into());
     let texts = kept.into_iter().map(|(path, document)| {
-        // What comes later is read seldom, so that few documents need
-        // themselves.
+        // Later documents are rarely sources, so that few dependencies are cyclic.
         if document.reads_itself {
             sources.push(document.as_source());
         }
@@ -150,16 +148,16 @@ fn read_from(documents: Vec<(&'static str, Document)>) -> Vec<(&'static str, Str
     texts.collect()
 }
 
-/// Stands for a source's schema and name.
+/// Placeholder for the schema and name of a source.
 const SOURCE: &str = "SOURCE";
 
-/// A document, before it is known what it can read.
+/// A document whose sources are not chosen yet.
 #[derive(Clone, Debug)]
 struct Document {
     schema: &'static str,
     name: String,
     is_abstract: bool,
-    /// Whether it may have another one's name.
+    /// Whether it may have the name of another document.
     repeats: bool,
     reads_itself: bool,
     text: String,
@@ -172,7 +170,7 @@ impl Document {
     }
 }
 
-/// Where a document stands.
+/// File of a document.
 fn file() -> impl Strategy<Value = &'static str> {
     select(vec![
         "global/a.yaml",
@@ -188,7 +186,7 @@ fn file() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// A document of the global layer whose data nobody may see.
+/// Secret document of the global layer.
 fn secret() -> impl Strategy<Value = String> {
     let data = select(vec![
         "cnry",
@@ -221,8 +219,7 @@ fn secret() -> impl Strategy<Value = String> {
     )
 }
 
-/// A document of any layer; most are in the one that their file suggests,
-/// which is left to chance here.
+/// Document of any layer; most are later moved to the layer that their file suggests.
 fn document(ingredients: Ingredients) -> impl Strategy<Value = Document> {
     let head =
         (select(&NAMES[..]), select(&SCHEMAS[..]), layer(), prop::bool::weighted(0.3), 0..50_usize);
@@ -241,7 +238,7 @@ fn document(ingredients: Ingredients) -> impl Strategy<Value = Document> {
                 "---\n# A document.\nschema: {schema}\nmetadata:\n  schema: metadata/Document/v1\n  \
                  name: {name}-{layer}\n"
             );
-            let mut line = |line: String| writeln!(text, "{line}").expect("text can grow");
+            let mut line = |line: String| writeln!(text, "{line}").expect("writing to a string succeeds");
             if broken != 0 {
                 line("  storagePolicy: cleartext".into());
             }
@@ -252,7 +249,7 @@ fn document(ingredients: Ingredients) -> impl Strategy<Value = Document> {
                 4 => line("  odd: 1".into()),
                 _ => {}
             }
-            // Only seldom is what is in a lower layer labelled like a parent.
+            // Documents of a lower layer rarely have the labels of a parent.
             let is_parent = layer == "global" || broken % 10 == 0;
             if let Some(label) = labels.filter(|_| broken != 1 && is_parent) {
                 line(format!("  labels: {{k: {label}, n: {name}}}"));
@@ -276,7 +273,7 @@ fn document(ingredients: Ingredients) -> impl Strategy<Value = Document> {
             match broken {
                 5 => {}
                 6 => text.push_str("DATA: 1\n"),
-                _ => writeln!(text, "data: {data}").expect("text can grow"),
+                _ => writeln!(text, "data: {data}").expect("writing to a string succeeds"),
             }
             let sources = substitutions.into_iter().map(|(source, _)| source).collect();
             let (name, repeats, reads_itself) =
@@ -290,7 +287,7 @@ fn layer() -> impl Strategy<Value = &'static str> {
     select(vec!["global", "global", "type", "site", "site", "site"])
 }
 
-/// A place in data; some are no paths at all.
+/// Path in data; some are invalid.
 pub fn path() -> impl Strategy<Value = String> {
     let good = select(vec![
         ".", ".x", ".y", ".x.y", ".x.x", ".y.x", ".l", ".l[0]", ".l[1].x", ".l[2]", ".q", ".x.q.r",
@@ -364,9 +361,9 @@ fn substitution(ingredients: Ingredients) -> impl Strategy<Value = (Index, Strin
     (src, dest).prop_map(|((index, source, path, extract, deepcopy), dest)| {
         let mut text = format!("    - src: {{{source}, path: '{path}'");
         if let Some((pattern, group)) = extract {
-            write!(text, ", pattern: '{pattern}'").expect("text can grow");
+            write!(text, ", pattern: '{pattern}'").expect("writing to a string succeeds");
             if let Some(group) = group {
-                write!(text, ", match_group: {group}").expect("text can grow");
+                write!(text, ", match_group: {group}").expect("writing to a string succeeds");
             }
         }
         if deepcopy {
@@ -374,11 +371,13 @@ fn substitution(ingredients: Ingredients) -> impl Strategy<Value = (Index, Strin
         }
         text.push_str("}\n      dest:");
         for (path, part) in dest {
-            write!(text, "\n      - path: '{path}'").expect("text can grow");
+            write!(text, "\n      - path: '{path}'").expect("writing to a string succeeds");
             if let Some((pattern, depth)) = part {
-                write!(text, "\n        pattern: '{pattern}'").expect("text can grow");
+                write!(text, "\n        pattern: '{pattern}'")
+                    .expect("writing to a string succeeds");
                 if let Some(depth) = depth {
-                    write!(text, "\n        recurse: {{depth: {depth}}}").expect("text can grow");
+                    write!(text, "\n        recurse: {{depth: {depth}}}")
+                        .expect("writing to a string succeeds");
                 }
             }
         }
@@ -386,8 +385,8 @@ fn substitution(ingredients: Ingredients) -> impl Strategy<Value = (Index, Strin
     })
 }
 
-/// A document of the first site that nobody reads, and that reads from and
-/// writes into others' values.
+/// Document of the first site that no other document reads, and that reads from others and writes
+/// into its own values.
 pub fn consumer() -> impl Strategy<Value = String> {
     let source = (select(&SCHEMAS[..]), select(&NAMES[..]), layer())
         .prop_map(|(schema, name, layer)| format!("schema: {schema}, name: {name}-{layer}"));
@@ -404,13 +403,13 @@ pub fn consumer() -> impl Strategy<Value = String> {
     })
 }
 
-/// A site whose documents all are layered and substituted from: a parent, its
-/// child, the child of that one, and one more source.
+/// Site whose documents are all layered and used as sources: a parent, its child, its grandchild,
+/// and one more source.
 pub fn layered() -> impl Strategy<Value = Repository> {
     layered_of(Ingredients::USUAL)
 }
 
-/// As [`layered`], with other ingredients.
+/// Like [`layered`], with other ingredients.
 pub fn layered_of(ingredients: Ingredients) -> impl Strategy<Value = Repository> {
     let Ingredients { data, path, .. } = ingredients;
     let one = move || {
@@ -442,7 +441,7 @@ pub fn layered_of(ingredients: Ingredients) -> impl Strategy<Value = Repository>
     })
 }
 
-/// Data, actions, and substitutions with the numbers of their sources.
+/// Data, actions, and substitutions with the indexes of their sources.
 type Layered = (String, Vec<(&'static str, String)>, Vec<((Index, String), usize)>);
 
 fn layered_document(name: &str, layer: &str, parent: Option<&str>, of: &Layered) -> String {
@@ -452,7 +451,7 @@ fn layered_document(name: &str, layer: &str, parent: Option<&str>, of: &Layered)
          storagePolicy: cleartext\n  labels: {{is: {name}}}\n  layeringDefinition:\n    abstract: \
          false\n    layer: {layer}\n"
     );
-    let mut line = |line: String| writeln!(text, "{line}").expect("text can grow");
+    let mut line = |line: String| writeln!(text, "{line}").expect("writing to a string succeeds");
     if let Some(parent) = parent {
         line(format!("    parentSelector: {{is: {parent}}}\n    actions:"));
         for (method, path) in actions {
@@ -462,7 +461,7 @@ fn layered_document(name: &str, layer: &str, parent: Option<&str>, of: &Layered)
     if !substitutions.is_empty() {
         line("  substitutions:".into());
     }
-    // A document reads what stands before it, or the parent of its parent.
+    // A document reads from earlier documents, or from its grandparent.
     let sources = ["source", "source", "parent", parent.unwrap_or("source")];
     for ((_, text), source) in substitutions {
         let source = format!("schema: example/Kind/v1, name: {}", sources[*source]);
@@ -522,7 +521,7 @@ pub fn data() -> impl Strategy<Value = String> {
         let mut text = String::new();
         let mut seen = BTreeSet::new();
         for (key, value) in entries.into_iter().filter(|(key, _)| seen.insert(*key)) {
-            write!(text, "\n  {key}: {value}").expect("text can grow");
+            write!(text, "\n  {key}: {value}").expect("writing to a string succeeds");
         }
         text
     });

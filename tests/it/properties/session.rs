@@ -1,4 +1,4 @@
-//! A session after edits gives what a new run would, and reads and judges no more than it has to.
+//! A session after edits has the result of a new run, and reads and checks only what it must.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use proptest::prelude::*;
 
 use super::edits::edited;
 use super::repository::Repository;
-use super::{SEMANTICS, config, told};
+use super::{SEMANTICS, config, run_result};
 use crate::support::{finding_text, options};
 
-/// A tree that does not know what is in its files before they are read, as a folder on disk.
+/// Tree without content hashes, like a folder on disk.
 struct OnDisk(MemoryTree);
 
 impl Tree for OnDisk {
@@ -31,7 +31,7 @@ impl Tree for OnDisk {
     }
 }
 
-/// A state of the repository, as a plan reads it.
+/// State of the repository, as read by a plan.
 struct State {
     tree: OnDisk,
     layout: Layout,
@@ -61,7 +61,7 @@ fn findings(session: &mut Session<'_>) -> Vec<String> {
     found.iter().map(|finding| finding_text(finding, session.sources())).collect()
 }
 
-/// The files that are not the same in two repositories.
+/// Files that differ between two repositories.
 fn changed(one: &Repository, other: &Repository) -> BTreeSet<RepoPath> {
     let [one, other] = [one, other]
         .map(|repository| repository.files.iter().cloned().collect::<BTreeSet<(String, String)>>());
@@ -72,10 +72,10 @@ proptest! {
     #![proptest_config(config(60))]
 
     #[test]
-    fn findings_after_edits_are_those_of_a_new_run(edited in edited()) {
+    fn findings_after_edits_equal_those_of_a_new_run(edited in edited()) {
         let changed = changed(&edited.base, &edited.head);
         for semantics in SEMANTICS {
-            let new = [&edited.base, &edited.head].map(|it| told(&it.tree(), "", semantics).findings);
+            let new = [&edited.base, &edited.head].map(|it| run_result(&it.tree(), "", semantics).findings);
             let states = [&edited.base, &edited.head, &edited.base, &edited.head];
             let states = states.map(|repository| State::of(repository.tree()));
             let plans: Vec<Plan<'_>> = states.iter().map(|state| state.plan(semantics)).collect();
@@ -90,7 +90,7 @@ proptest! {
 }
 
 #[test]
-fn an_edit_below_a_site_reads_one_file_and_judges_one_site() {
+fn edit_in_a_site_reads_one_file_and_checks_one_site() {
     let definition = |site_type: &str| {
         format!(
             "schema: pegleg/SiteDefinition/v1\nmetadata:\n  schema: metadata/Document/v1\n  \

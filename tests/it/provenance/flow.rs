@@ -1,5 +1,5 @@
-//! What a text reaches, and where it stops. In the documents `# <- NAME` marks
-//! a line that a test speaks of.
+//! Locations that a text reaches, and where it stops. In the documents, `# <- NAME` marks a line
+//! that a test names.
 
 use std::fmt::Write as _;
 
@@ -100,23 +100,23 @@ data: {x: 1}
 ";
 
 fn of(name: &str, path: &str) -> String {
-    told(DOCUMENTS, name, |replay, doc| {
+    flow_text(DOCUMENTS, name, |replay, doc| {
         let data = &replay.graph().recipe(doc).data;
         let place = Path::parse(path).unwrap().first(data).unwrap().unwrap().location;
         flow(replay, doc, &place)
     })
 }
 
-fn told(text: &str, name: &str, ask: impl Fn(&Replay<'_>, DocId) -> Flow + Sync) -> String {
+fn flow_text(text: &str, name: &str, ask: impl Fn(&Replay<'_>, DocId) -> Flow + Sync) -> String {
     let tree = MemoryTree::new().with("documents.yaml", text);
     let checked = check_files(&tree, options(Semantics::Documented), |site| {
         let (doc, _) = site.graph.iter().find(|(_, it)| *it.key.name == *name).unwrap();
-        tell(&ask(&Replay::new(site.graph, site.rendered), doc), site)
+        describe(&ask(&Replay::new(site.graph, site.rendered), doc), site)
     });
     checked.sites.into_iter().next().unwrap().taken.unwrap()
 }
 
-fn tell(flow: &Flow, site: &RenderedSite<'_>) -> String {
+fn describe(flow: &Flow, site: &RenderedSite<'_>) -> String {
     let mut text = String::new();
     let from = |from: Option<usize>| from.map_or(String::new(), |from| format!(" from #{from}"));
     let name = |doc: DocId| site.graph.recipe(doc).key.name.clone();
@@ -132,7 +132,7 @@ fn tell(flow: &Flow, site: &RenderedSite<'_>) -> String {
     text
 }
 
-/// The mark on a line, or else its text.
+/// Mark on a line, or its text if it has none.
 fn marked(span: Span, site: &RenderedSite<'_>) -> String {
     let text = site.sources.get(span.file).text();
     let line = text.lines().nth(site.sources.start(span).line.get() as usize - 1).unwrap();
@@ -140,7 +140,7 @@ fn marked(span: Span, site: &RenderedSite<'_>) -> String {
 }
 
 #[test]
-fn a_value_goes_on_to_all_that_read_it() {
+fn value_reaches_all_its_readers() {
     assert_eq!(
         of("versions", ".kept"),
         "#0 versions .kept literal
@@ -152,7 +152,7 @@ fn a_value_goes_on_to_all_that_read_it() {
 }
 
 #[test]
-fn a_value_set_again_stops_at_the_one_that_wins() {
+fn overridden_value_stops_at_the_override() {
     assert_eq!(
         of("versions", ".again"),
         "#0 versions .again literal
@@ -166,7 +166,7 @@ own .again SetAgain at set-again from #0
 }
 
 #[test]
-fn a_deleted_value_stops_at_the_action() {
+fn deleted_value_stops_at_the_action() {
     assert_eq!(
         of("versions", ".gone"),
         "#0 versions .gone literal\nown .gone Deleted at deletes from #0\n"
@@ -178,7 +178,7 @@ fn a_deleted_value_stops_at_the_action() {
 }
 
 #[test]
-fn an_item_behind_a_deleted_one_moves() {
+fn item_after_a_deleted_one_moves() {
     assert_eq!(
         of("versions", ".list[1]"),
         "#0 versions .list[1] literal
@@ -189,7 +189,7 @@ fn an_item_behind_a_deleted_one_moves() {
 }
 
 #[test]
-fn an_overwritten_value_stops_at_the_destination() {
+fn overwritten_value_stops_at_the_destination() {
     assert_eq!(
         of("versions", ".over"),
         "#0 versions .over literal\nown .over Overwritten at overwrites from #0\n"
@@ -197,16 +197,16 @@ fn an_overwritten_value_stops_at_the_destination() {
 }
 
 #[test]
-fn own_data_that_no_action_takes_stops_at_once() {
+fn own_data_without_an_action_stops_at_once() {
     assert_eq!(of("taker", ".untaken"), "taker .untaken NoAction at takes\n");
     assert_eq!(of("taker", ".taken.own"), "#0 taker .taken.own layered { method: merge }\n");
 }
 
 #[test]
-fn a_mapping_goes_where_its_leaves_do() {
-    let told = of("other", ".");
+fn mapping_reaches_the_locations_of_its_leaves() {
+    let text = of("other", ".");
     assert_eq!(
-        told,
+        text,
         "#0 other .x literal
 #1 own .over substituted from #0
 #2 taker .over inherited from #1
@@ -217,15 +217,15 @@ fn a_mapping_goes_where_its_leaves_do() {
 }
 
 #[test]
-fn what_nothing_reads_is_unused() {
+fn value_without_readers_is_unused() {
     assert_eq!(of("unused", ".x"), "#0 unused .x literal\nunused .x Unused at --- from #0\n");
 }
 
 #[test]
-fn a_whole_document_reaches_all_that_is_made_of_it() {
-    let told = told(DOCUMENTS, "versions", flow_of_document);
+fn document_reaches_everything_derived_from_it() {
+    let text = flow_text(DOCUMENTS, "versions", flow_of_document);
     assert_eq!(
-        told,
+        text,
         "#0 versions . literal
 #1 own . inherited from #0
 #2 taker . inherited from #1
@@ -235,7 +235,7 @@ fn a_whole_document_reaches_all_that_is_made_of_it() {
 }
 
 #[test]
-fn a_cycle_stops_what_flows_into_it() {
+fn cycle_stops_values_that_flow_into_it() {
     let document = |name: &str, sources: &[&str], data: &str| {
         let entries = sources.iter().map(|source| {
             format!(
@@ -253,22 +253,22 @@ fn a_cycle_stops_what_flows_into_it() {
         document("one", &["free", "two"], "{}"),
         document("two", &["one"], "{}"),
     ];
-    let told = told(&text.concat(), "free", |replay, doc| {
+    let reached = flow_text(&text.concat(), "free", |replay, doc| {
         let place = Path::parse(".x").unwrap();
         let data = &replay.graph().recipe(doc).data;
         flow(replay, doc, &place.first(data).unwrap().unwrap().location)
     });
     assert_eq!(
-        told,
+        reached,
         "#0 free .x literal
 one . Blocked at - src: {schema: example/Any/v1, name: two, path: .x} from #0
 "
     );
 }
 
-/// An index leads into a text too: to one character of it.
+/// An index can also select one character of a string.
 #[test]
-fn a_piece_of_a_text_is_carried() {
+fn character_of_a_string_is_carried() {
     let text = "---
 schema: deckhand/LayeringPolicy/v1
 metadata: {schema: metadata/Control/v1, name: layering-policy}
@@ -292,10 +292,10 @@ metadata:
     actions: [{method: replace, path: '.l[0]'}]
 data: {l: word}
 ";
-    let told = told(text, "child", |replay, doc| {
+    let reached = flow_text(text, "child", |replay, doc| {
         let data = &replay.graph().recipe(doc).data;
         let place = Path::parse(".l").unwrap().first(data).unwrap().unwrap().location;
         flow(replay, doc, &place)
     });
-    assert_eq!(told, "#0 child .l[0] layered { method: replace }\n");
+    assert_eq!(reached, "#0 child .l[0] layered { method: replace }\n");
 }

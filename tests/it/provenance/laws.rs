@@ -1,4 +1,4 @@
-//! What holds for the way of every value of every site.
+//! Laws of the trace of every value of every site.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use layercake::render::replay::{Hop, Replay, Via};
 use layercake::yaml::path::{Location, Piece};
 use layercake::yaml::{Node, Origin, Value};
 
-/// More leaves of one document are not asked for their way.
-const MOST: usize = 2_000;
+/// Maximum number of leaves of a document that are traced.
+const MAX_LEAVES: usize = 2_000;
 
-/// The ways of a site's values that are not as they must be:
+/// Traces of values of a site that violate a law:
 ///
-/// - The first hop's value is the rendered one, span included.
-/// - Every way ends at a text that wrote the value, or a step that made it, and
-///   that is where the rendered leaf says it was written.
-/// - It is the same when asked again, of another replay; and without the losers,
-///   but for these.
+/// - The value of the first hop is the rendered one, including its span.
+/// - Every trace ends at the text that wrote the value, or at a step that created it, and the span
+///   of the rendered leaf is that text.
+/// - The trace is the same when repeated or computed by another replay, and, except for overridden
+///   values, when these are skipped.
 pub fn untrue_ways(site: &RenderedSite<'_>) -> Vec<String> {
     let (replay, again) =
         (Replay::new(site.graph, site.rendered), Replay::new(site.graph, site.rendered));
     let mut wrong = Vec::new();
     for (doc, recipe) in site.graph.iter() {
         let Some(data) = site.rendered.data(doc) else { continue };
-        let leaves = Replay::leaves(data, MOST);
+        let leaves = Replay::leaves(data, MAX_LEAVES);
         for location in containers(data, &leaves.locations) {
             let (hop, node) =
                 (replay.trace_with_losers(doc, &location), location.get(data).unwrap());
@@ -51,7 +51,7 @@ fn without_losers(hop: Hop) -> Hop {
     Hop { lost: None, from: hop.from.into_iter().map(without_losers).collect(), ..hop }
 }
 
-/// The places, and those around them.
+/// The locations, and those of their parents.
 fn containers(data: &Node, leaves: &[Location]) -> Vec<Location> {
     let mut all: Vec<Location> = Vec::new();
     for leaf in leaves {
@@ -80,7 +80,7 @@ fn fault(hop: &Hop, node: &Node) -> Option<&'static str> {
         return Some("the way ends nowhere");
     }
     let Some(written) = &end.value else { return Some("the way ends at nothing") };
-    // A piece of a text or pair is a value that no node of the source is.
+    // A character of a string, or a part of a pair, is not a node of the source.
     let is_of_pairs = matches!(written.value, Value::Pairs(_));
     let is_piece =
         (node.origin == Origin::Derived || is_of_pairs) && written.span.contains(node.span);
@@ -100,27 +100,26 @@ fn fault(hop: &Hop, node: &Node) -> Option<&'static str> {
     None
 }
 
-/// Whether a value was a key where its way ends: of a mapping that is merged
-/// into a list the keys are the items, and no place is that of a key alone.
+/// Whether a value was a key at the end of its trace: when a mapping is merged into a list, its
+/// keys become items, and a key has no location.
 fn is_key(end: &Location, node: &Node) -> bool {
     matches!(end.0.last(), Some(Piece::Key(key)) if key.span == node.span)
 }
 
-/// The flows of a site's own texts that do not agree with the ways of its
-/// values:
+/// Flows of texts of a site that disagree with the traces of its values:
 ///
-/// - What a text reaches has a way from that text, and the other way round.
+/// - Every location that a text reaches is traced to the text, and the other way round.
 /// - A text that reaches no output is stopped, or its document is.
-/// - Each place that is reached comes from one that stands before it.
+/// - Each reached location comes from an earlier one.
 pub fn untrue_flows(site: &RenderedSite<'_>) -> Vec<String> {
     let replay = Replay::new(site.graph, site.rendered);
     let (ways, mut wrong) = (ways(site, &replay), Vec::new());
     for (doc, recipe) in site.graph.iter() {
-        for leaf in Replay::leaves(&recipe.data, MOST).locations {
+        for leaf in Replay::leaves(&recipe.data, MAX_LEAVES).locations {
             let flow = flow(&replay, doc, &leaf);
             let mut fault = |text: &str| wrong.push(format!("{} {leaf}: {text}", recipe.key));
             for (at, reached) in flow.reached.iter().enumerate() {
-                // An empty mapping may have been filled, and is no leaf then.
+                // An empty mapping may have been filled and then is not a leaf.
                 let hop = replay.trace_with_losers(reached.doc, &reached.location);
                 if !comes_from(&hop, doc, &leaf) {
                     fault(&format!("has no way back from {reached:?}: {hop:?}"));
@@ -130,7 +129,7 @@ pub fn untrue_flows(site: &RenderedSite<'_>) -> Vec<String> {
                 }
             }
             for (other, place, hop) in &ways {
-                // A pair, of which no path knows the inside, may become a list.
+                // A pair, whose content no path can address, may become a list.
                 let is_reached = |reached: &Reached| {
                     reached.doc == *other && place.starts_with(&reached.location)
                 };
@@ -143,14 +142,14 @@ pub fn untrue_flows(site: &RenderedSite<'_>) -> Vec<String> {
             }
             let is_output = |reached: &Reached| site.graph.recipe(reached.doc).emit;
             if flow.stops.is_empty() && !flow.reached.iter().any(is_output) {
-                fault("goes nowhere, and nothing stops it");
+                fault("reaches no output and has no stop");
             }
         }
     }
     wrong
 }
 
-/// How many hops of each kind the ways of a site have, and how many values lost.
+/// Numbers of hops of each kind in the traces of a site, and of overridden values.
 pub fn ways_by_kind(site: &RenderedSite<'_>) -> BTreeMap<String, usize> {
     let mut kinds = BTreeMap::new();
     for (_, _, way) in ways(site, &Replay::new(site.graph, site.rendered)) {
@@ -166,29 +165,29 @@ pub fn ways_by_kind(site: &RenderedSite<'_>) -> BTreeMap<String, usize> {
 
 type Ways = Vec<(DocId, Location, Hop)>;
 
-/// The way of every leaf of a site.
+/// Trace of every leaf of a site.
 fn ways(site: &RenderedSite<'_>, replay: &Replay<'_>) -> Ways {
     let data = site.graph.iter().filter_map(|(doc, _)| Some((doc, site.rendered.data(doc)?)));
     data.flat_map(|(doc, data)| {
-        let leaves = Replay::leaves(data, MOST).locations.into_iter();
+        let leaves = Replay::leaves(data, MAX_LEAVES).locations.into_iter();
         leaves.map(move |leaf| (doc, leaf.clone(), replay.trace_with_losers(doc, &leaf)))
     })
     .collect()
 }
 
-/// The own data at which a way ends; what a step made is none.
+/// Own data at which a trace ends; steps that create a value are excluded.
 fn ends(hop: &Hop) -> Vec<&Hop> {
     let all = hops(hop).into_iter();
     let is_own = |hop: &&Hop| matches!(hop.via, Via::Literal | Via::Made) && hop.step.is_none();
     all.filter(|hop| hop.from.is_empty() && is_own(hop)).collect()
 }
 
-/// Whether a way begins at a leaf of a document's own text. What was written
-/// from a whole mapping, as text, has the way of the mapping.
+/// Whether a trace ends at a leaf of a document's own text. A string created from a whole mapping
+/// is traced to the mapping.
 fn comes_from(hop: &Hop, doc: DocId, leaf: &Location) -> bool {
     let is_text_of_all = |hop: &Hop| {
         let put = hop.from.get(1).and_then(|put| put.value.as_ref());
-        matches!(hop.via, Via::Pattern | Via::Laid)
+        matches!(hop.via, Via::Pattern | Via::Merged)
             && put.is_some_and(|it| it.as_mapping().is_some() || it.as_sequence().is_some())
     };
     ends(hop).iter().any(|end| end.doc == doc && end.location == *leaf)

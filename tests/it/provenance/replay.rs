@@ -1,6 +1,6 @@
-//! The way of a value, hop by hop, for every way a value can go. A hop is told
-//! as document, place, how, and the texts that it rests on; what it was read
-//! from and what lost to it stand below it.
+//! Trace of a value, hop by hop, for every kind of hop. A hop is printed as document, location,
+//! operation and the texts it depends on; the hops it was read from and the overridden values are
+//! nested below it.
 
 use std::fmt::Write as _;
 
@@ -22,8 +22,7 @@ metadata: {schema: metadata/Control/v1, name: layering-policy}
 data: {layerOrder: [global, type, site]}
 ";
 
-/// A document: `NAME LAYER`, then lines of its metadata, then its data in flow
-/// style.
+/// Document from `NAME LAYER`, lines of metadata, and data in flow style.
 fn document(head: &str, metadata: &str, data: &str) -> String {
     let (name, layer) = head.split_once(' ').unwrap();
     let lines: String = metadata.lines().map(|line| format!("  {}\n", line.trim())).collect();
@@ -38,7 +37,7 @@ fn document(head: &str, metadata: &str, data: &str) -> String {
     )
 }
 
-/// A document laid on the one labelled `is: PARENT`, by these actions.
+/// Document merged into the one labelled `is: PARENT` by these actions.
 fn child(head: &str, parent: &str, actions: &str, more: &str, data: &str) -> String {
     let (_, layer) = head.split_once(' ').unwrap();
     let layering = format!(
@@ -61,7 +60,7 @@ fn from(source: &str, path: &str, dest: &str) -> String {
     format!("{{src: {{schema: example/Any/v1, name: {source}, path: {path}}}, dest: {dest}}}")
 }
 
-/// The way of a place of the document of this name in the lowest layer.
+/// Trace of a location in the document of this name in the lowest layer.
 fn way(semantics: Semantics, documents: &[String], name: &str, path: &str) -> String {
     way_with(options(semantics), documents, name, path)
 }
@@ -74,7 +73,7 @@ fn way_with(options: DeckhandOptions, documents: &[String], name: &str, path: &s
         let (doc, _) = docs.last().unwrap();
         let replay = Replay::new(site.graph, site.rendered);
         let mut text = String::new();
-        tell(&replay.trace_with_losers(doc, &place(site, doc, path)), site, 0, "", &mut text);
+        write_hop(&replay.trace_with_losers(doc, &place(site, doc, path)), site, 0, "", &mut text);
         text
     });
     checked.sites.into_iter().next().unwrap().taken.unwrap()
@@ -94,7 +93,7 @@ fn place(site: &RenderedSite<'_>, doc: DocId, path: &str) -> Location {
     Location(pieces.collect())
 }
 
-fn tell(hop: &Hop, site: &RenderedSite<'_>, depth: usize, role: &str, text: &mut String) {
+fn write_hop(hop: &Hop, site: &RenderedSite<'_>, depth: usize, role: &str, text: &mut String) {
     let key = &site.graph.recipe(hop.doc).key;
     let how = match hop.via {
         Via::Layered { method } => method.as_str().to_owned(),
@@ -108,10 +107,10 @@ fn tell(hop: &Hop, site: &RenderedSite<'_>, depth: usize, role: &str, text: &mut
     }
     text.push('\n');
     for from in &hop.from {
-        tell(from, site, depth + 1, "", text);
+        write_hop(from, site, depth + 1, "", text);
     }
     if let Some(lost) = &hop.lost {
-        tell(lost, site, depth + 1, "lost: ", text);
+        write_hop(lost, site, depth + 1, "lost: ", text);
     }
 }
 
@@ -133,7 +132,7 @@ fn assert_way(documents: &[String], name: &str, path: &str, expected: &str) {
 const MERGE: &str = "{method: merge, path: .}";
 
 #[test]
-fn own_data_wins_over_the_base() {
+fn own_data_overrides_the_base() {
     let documents =
         [parent("a", "{x: {y: base, z: 1}}"), child("b site", "a", MERGE, "", "{x: {y: own}}")];
     assert_way(
@@ -154,7 +153,7 @@ fn own_data_wins_over_the_base() {
   a .x.z: literal 1 `1`
 ",
     );
-    // A mapping of both was written by the child, and the base's is in it.
+    // The child wrote a mapping that both documents have; the values of the base are in it.
     assert_way(
         &documents,
         "b",
@@ -166,7 +165,7 @@ fn own_data_wins_over_the_base() {
 }
 
 #[test]
-fn a_value_goes_through_layers() {
+fn value_is_traced_through_layers() {
     let documents = [
         parent("a", "{x: 1}"),
         child("b type", "a", MERGE, "", "{y: 1}"),
@@ -184,7 +183,7 @@ fn a_value_goes_through_layers() {
 }
 
 #[test]
-fn an_empty_mapping_merged_is_the_bases() {
+fn merged_empty_mapping_is_traced_to_the_base() {
     let documents = [parent("a", "{x: {y: 1}}"), child("b site", "a", MERGE, "", "{x: {}}")];
     assert_way(
         &documents,
@@ -197,13 +196,13 @@ fn an_empty_mapping_merged_is_the_bases() {
 }
 
 #[test]
-fn without_actions_own_data_is_all_there_is() {
+fn without_actions_only_own_data_is_rendered() {
     let documents = [parent("a", "{x: 1}"), child("b site", "a", "", "", "{x: 2}")];
     assert_way(&documents, "b", ".x", "b .x: literal 2 `2`\n");
 }
 
 #[test]
-fn a_replacement_tells_that_it_replaces() {
+fn document_replacement_is_traced() {
     let documents = [
         parent("a", "{x: 1}"),
         child("a site", "a", MERGE, "replacement: true", "{y: 1}"),
@@ -221,7 +220,7 @@ fn a_replacement_tells_that_it_replaces() {
 }
 
 #[test]
-fn whole_values_and_what_is_in_them_are_substituted() {
+fn whole_values_and_their_content_are_substituted() {
     let documents = [
         document("s global", "", "{t: {u: [1, 2]}}"),
         taking("b site", &from("s", ".t", "{path: .x.y}"), "{x: {y: {u: old}}}"),
@@ -248,7 +247,7 @@ fn whole_values_and_what_is_in_them_are_substituted() {
 }
 
 #[test]
-fn a_created_place_is_made() {
+fn created_location_is_traced() {
     let documents = [
         document("s global", "", "{t: 1}"),
         taking("b site", &from("s", ".t", "{path: '.l[1].z'}"), "{}"),
@@ -262,7 +261,7 @@ fn a_created_place_is_made() {
 }
 
 #[test]
-fn a_substitution_at_the_root_is_laid_flat() {
+fn substitution_at_the_root_is_flattened() {
     let documents = [
         document("s global", "", "{x: {y: 1}}"),
         taking("b site", &from("s", ".", "{path: .}"), "{x: {y: 0, z: 0}, q: 0}"),
@@ -295,7 +294,7 @@ fn a_substitution_at_the_root_is_laid_flat() {
 }
 
 #[test]
-fn a_text_without_mapping_is_substituted_at_the_root() {
+fn string_is_substituted_at_the_root() {
     let documents = [
         document("s global", "", "word"),
         taking("b site", &from("s", ".", "{path: .}"), "{a: 1}"),
@@ -312,7 +311,7 @@ fn a_text_without_mapping_is_substituted_at_the_root() {
 }
 
 #[test]
-fn part_of_a_source_text_is_substituted() {
+fn part_of_a_source_string_is_substituted() {
     let documents = [
         document("s global", "", "{t: image:tag}"),
         taking(
@@ -332,7 +331,7 @@ fn part_of_a_source_text_is_substituted() {
 }
 
 #[test]
-fn a_pattern_has_two_ways() {
+fn pattern_substitution_has_two_sources() {
     let documents = [
         document("s global", "", "{t: one, u: two}"),
         parent("a", "{x: FIRST and SECOND}"),
@@ -363,7 +362,7 @@ fn a_pattern_has_two_ways() {
 }
 
 #[test]
-fn a_pattern_looks_below_its_path() {
+fn pattern_is_searched_below_its_path() {
     let documents = [
         document("s global", "", "{t: one}"),
         taking(
@@ -385,7 +384,7 @@ fn a_pattern_looks_below_its_path() {
 }
 
 #[test]
-fn the_last_of_several_substitutions_wins() {
+fn last_of_several_substitutions_wins() {
     let documents = [
         document("s global", "", "{t: one, u: two}"),
         taking(
@@ -408,7 +407,7 @@ fn the_last_of_several_substitutions_wins() {
 }
 
 #[test]
-fn an_element_is_substituted() {
+fn element_is_substituted() {
     let documents = [
         document("s global", "", "{t: one}"),
         taking("b site", &from("s", ".t", "{path: '.l[1]'}"), "{l: [a, b, c]}"),
@@ -426,7 +425,7 @@ fn an_element_is_substituted() {
 }
 
 #[test]
-fn a_list_written_at_an_index_is_taken_apart_in_deckhands_code() {
+fn list_written_at_an_index_is_split_in_deckhands_code() {
     let documents = [
         document("s global", "", "{t: [one, two]}"),
         taking("b site", &from("s", ".t", "{path: '.l[0]'}"), "{l: [a]}"),
@@ -445,7 +444,7 @@ fn a_list_written_at_an_index_is_taken_apart_in_deckhands_code() {
 }
 
 #[test]
-fn a_replace_action_loses_all_that_was_there() {
+fn replace_action_overrides_all_inherited_data() {
     let action = "{method: merge, path: .}, {method: replace, path: .x}";
     let documents =
         [parent("a", "{x: {y: 1, z: 1}}"), child("b site", "a", action, "", "{x: {y: 2}}")];
@@ -482,7 +481,7 @@ fn a_replace_action_loses_all_that_was_there() {
 }
 
 #[test]
-fn a_delete_action_is_why_there_is_nothing() {
+fn deleted_value_is_traced_to_the_action() {
     let documents = [
         parent("a", "{x: {y: 1}, l: [k, l, m]}"),
         child(
@@ -502,7 +501,7 @@ fn a_delete_action_is_why_there_is_nothing() {
     a .x.y: literal 1 `1`
 ",
     );
-    // What stood behind it in the list moved to the front.
+    // The later items of the list moved to the front.
     assert_way(
         &documents,
         "b",
@@ -513,10 +512,10 @@ fn a_delete_action_is_why_there_is_nothing() {
     );
 }
 
-/// Whatever the order in which a path leads to them, and how often; what is left has its
-/// way from where it stood.
+/// Regardless of the order and number of times in which a path selects items; the remaining ones
+/// are traced to their original positions.
 #[test]
-fn a_delete_action_takes_the_elements_that_its_path_leads_to() {
+fn delete_action_removes_the_selected_elements() {
     for (path, left) in [
         ("l[2,0]", "b d"),
         ("l[0,0]", "b c d"),
@@ -538,7 +537,7 @@ fn a_delete_action_takes_the_elements_that_its_path_leads_to() {
 }
 
 #[test]
-fn a_delete_action_at_the_root_makes_an_empty_mapping() {
+fn delete_action_at_the_root_makes_an_empty_mapping() {
     let documents =
         [parent("a", "{x: 1}"), child("b site", "a", "{method: delete, path: .}", "", "{}")];
     assert_way(&documents, "b", ".", "b .: made mapping(0) `{method: delete, path: .}` `.`\n");
@@ -553,9 +552,9 @@ fn a_delete_action_at_the_root_makes_an_empty_mapping() {
     );
 }
 
-/// D03: Deckhand's code removes the first equal value, wherever it is.
+/// D03: Deckhand's code removes the first equal value, regardless of its position.
 #[test]
-fn a_delete_action_takes_the_first_equal_value_in_deckhands_code() {
+fn delete_action_removes_the_first_equal_value_in_deckhands_code() {
     let documents = [
         parent("a", "{first: 1, x: 1}"),
         child("b site", "a", "{method: delete, path: .x}", "", "{}"),
@@ -572,9 +571,9 @@ fn a_delete_action_takes_the_first_equal_value_in_deckhands_code() {
     assert_eq!(way(Semantics::Deckhand, &documents, "b", ".first"), deleted("first"));
 }
 
-/// The path leads to several places: what the first one holds is merged and written to all.
+/// The path selects several locations: the value of the first one is merged and written to all.
 #[test]
-fn a_merge_copies_the_first_of_several_places() {
+fn merge_copies_the_first_of_several_locations() {
     let action = "{method: merge, path: '.*'}";
     let documents =
         [parent("a", "{x: {y: 1}, z: 2}"), child("b site", "a", action, "", "{x: {q: 3}}")];
@@ -584,7 +583,7 @@ fn a_merge_copies_the_first_of_several_places() {
 
 /// D01: a merge at an index extends the list.
 #[test]
-fn a_merge_at_an_index_extends_the_list() {
+fn merge_at_an_index_extends_the_list() {
     let documents = [
         parent("a", "{l: [{p: 1}, {p: 2}]}"),
         child("b site", "a", "{method: merge, path: '.l[0]'}", "", "{l: [{p: 3}]}"),
@@ -616,7 +615,7 @@ fn a_merge_at_an_index_extends_the_list() {
 }
 
 #[test]
-fn nothing_anywhere_is_followed_to_the_base() {
+fn missing_value_is_traced_to_the_base() {
     let documents = [parent("a", "{x: {}}"), child("b site", "a", MERGE, "", "{}")];
     assert_way(
         &documents,
@@ -629,7 +628,7 @@ fn nothing_anywhere_is_followed_to_the_base() {
 }
 
 #[test]
-fn keys_need_not_be_text() {
+fn keys_need_not_be_strings() {
     let documents = [parent("a", "{1: one, x: 1}"), child("b site", "a", MERGE, "", "{x: 2}")];
     let text = format!("{POLICY}{}", documents.concat());
     let tree = MemoryTree::new().with("documents.yaml", text);
@@ -639,7 +638,7 @@ fn keys_need_not_be_text() {
         let key = Piece::Key(Key { value: Value::Int(1), span: recipe.span });
         let hop = replay.trace_with_losers(doc, &Location(vec![key]));
         let mut text = String::new();
-        tell(&hop, site, 0, "", &mut text);
+        write_hop(&hop, site, 0, "", &mut text);
         text
     });
     assert_eq!(
@@ -653,7 +652,7 @@ fn keys_need_not_be_text() {
 }
 
 #[test]
-fn a_cycle_and_what_needs_it_are_blocked() {
+fn cycle_and_its_dependents_are_blocked() {
     let documents = [
         taking("a site", &from("b", ".x", "{path: .x}"), "{}"),
         taking("b site", &from("a", ".x", "{path: .x}"), "{}"),
@@ -664,13 +663,13 @@ fn a_cycle_and_what_needs_it_are_blocked() {
 }
 
 #[test]
-fn a_control_document_has_its_own_data() {
+fn control_document_has_its_own_data() {
     let way = way(Semantics::Documented, &[], "layering-policy", ".layerOrder[0]");
     assert_eq!(way, "layering-policy .layerOrder[0]: literal global `global`\n");
 }
 
 #[test]
-fn a_null_for_a_missing_value_is_made() {
+fn null_for_a_missing_value_is_traced() {
     let documents = [
         document("s global", "", "{}"),
         taking("b site", &from("s", ".t", "{path: .x}"), "{x: 1}"),
@@ -683,10 +682,10 @@ fn a_null_for_a_missing_value_is_made() {
     );
 }
 
-/// A document beyond the limits is rendered as its own data.
+/// A document over a limit is rendered as its own data.
 #[test]
-fn a_document_over_a_limit_keeps_its_own_data() {
-    // Each takes the one before it twice: more than 2^21 mappings in the end.
+fn document_over_a_limit_keeps_its_own_data() {
+    // Each substitutes twice from the previous one: more than 2^21 mappings in total.
     let mut documents = vec![document("d0 site", "", "{x: 1}")];
     for number in 1..=21 {
         let before = format!("d{}", number - 1);
@@ -699,10 +698,10 @@ fn a_document_over_a_limit_keeps_its_own_data() {
     assert_eq!(way.lines().count(), 1, "{way}");
 }
 
-/// Every document takes a text of the one before by two patterns: the ways are
-/// more than can be followed.
+/// Every document substitutes a string of the previous one by two patterns: the number of routes
+/// exceeds the limit.
 #[test]
-fn ways_that_multiply_are_followed_to_a_limit() {
+fn multiplying_routes_are_traced_to_a_limit() {
     let mut documents = vec![document("d0 site", "", "{x: t}")];
     for number in 1..=40 {
         let takes = ["ONE", "TWO"].map(|pattern| {
@@ -727,9 +726,9 @@ fn ways_that_multiply_are_followed_to_a_limit() {
     assert!(unfollowed > 0);
 }
 
-/// A way longer than any stack.
+/// A trace deeper than any stack.
 #[test]
-fn a_long_way_ends() {
+fn long_trace_is_dropped_without_overflow() {
     let mut documents = vec![document("d0 site", "", "{x: 1}")];
     documents.extend((1..=3000).map(|number| {
         let before = format!("d{}", number - 1);

@@ -1,4 +1,4 @@
-//! A comparison for people: whole screens, kept in `tests/screens`, and what holds for them.
+//! Comparisons for people: whole screens, kept in `tests/screens`, and their properties.
 
 use std::fs;
 use std::path::Path;
@@ -30,8 +30,8 @@ fn versions(image: &str) -> String {
     format!("schema: pegleg/SoftwareVersions/v1\ndata:\n  images:\n    neutron: {image}\n")
 }
 
-/// One line edited, and where it went: through two other documents, past a
-/// replacement, and into all sites but one.
+/// One edited line that reaches all sites but one, through two other documents and past a document
+/// replacement.
 pub(super) fn one_image() -> World {
     let chart = "schema: armada/Chart/v1\n".to_owned() + &"# text\n".repeat(30);
     let (old, new) = (
@@ -79,8 +79,8 @@ pub(super) fn one_image() -> World {
     world.finish()
 }
 
-/// Compares a screen with the one that is kept, which `LAYERCAKE_BLESS` writes.
-pub(super) fn kept(name: &str, screen: &str) {
+/// Compares a screen with the stored one, which `LAYERCAKE_BLESS` rewrites.
+pub(super) fn assert_screen(name: &str, screen: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/screens/{name}.txt"));
     if std::env::var_os("LAYERCAKE_BLESS").is_some() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -92,13 +92,13 @@ pub(super) fn kept(name: &str, screen: &str) {
 #[test]
 fn one_edit_is_shown_with_its_reach_at_any_width() {
     for width in [40, 80, 160] {
-        kept(&format!("one-edit-{width}"), &one_image().at(width));
+        assert_screen(&format!("one-edit-{width}"), &one_image().at(width));
     }
-    kept("one-edit-concise", &one_image().brief());
+    assert_screen("one-edit-concise", &one_image().brief());
 }
 
 #[test]
-fn terminals_without_unicode_get_none_and_those_with_colours_some() {
+fn unicode_and_colours_depend_on_the_terminal() {
     let whole = TerminalOptions { detail: Detail::Whole, ..LOOK };
     let ascii = one_image().full(TerminalStyle { unicode: false, ..plain(80) }, whole);
     assert!(ascii.is_ascii(), "{ascii}");
@@ -115,10 +115,10 @@ fn terminals_without_unicode_get_none_and_those_with_colours_some() {
     let mut parts = painted.split("\x1b[");
     let first = parts.next().unwrap().to_owned();
     let bare = parts.fold(first, |all, part| all + part.split_once('m').unwrap().1);
-    assert_eq!(bare, one_image().at(80), "colours are all the difference");
+    assert_eq!(bare, one_image().at(80), "only colours differ");
 }
 
-/// Forty versions raised at once: ten charts have four images each.
+/// Forty versions are raised at once: ten charts with four images each.
 pub(super) fn many_images() -> World {
     let text = |version: &str| {
         let images = (0..40)
@@ -163,18 +163,21 @@ pub(super) fn many_images() -> World {
 fn edits_with_the_same_values_are_one_entry() {
     let text = many_images().at(80);
     assert_eq!(text.matches("chart7:1.0").count(), 1, "values are shown once:\n{text}");
-    kept("many-edits", &many_images().full(plain(80), TerminalOptions { limit: 2, ..LOOK }));
+    assert_screen(
+        "many-edits",
+        &many_images().full(plain(80), TerminalOptions { limit: 2, ..LOOK }),
+    );
     let whole = TerminalOptions { limit: 0, detail: Detail::Whole, ..LOOK };
     let all = many_images().full(plain(80), whole);
     assert!(!all.contains("(-v)"), "{all}");
     assert!((0..40).all(|at| all.contains(&format!(".images.image_{at}\n"))), "{all}");
-    kept(
+    assert_screen(
         "many-edits-stat",
         &many_images().full(plain(80), TerminalOptions { detail: Detail::Figures, ..LOOK }),
     );
 }
 
-/// Everything that can become of an output, by every way.
+/// Every kind of change of an output, by every kind of route.
 pub(super) fn all_kinds() -> World {
     let text = "data: {a: 1, b: 2, c: 3, d: 4, e: 5, f: 6}\nmetadata: {labels: {x: y}}\n";
     let changed = text.replace("a: 1", "a: 10").replace("b: 2, ", "").replace("c: 3", "c: 30");
@@ -261,7 +264,7 @@ pub(super) fn all_kinds() -> World {
         &[],
         &[(Via::Policy, "layered (site)", "", &here)],
     );
-    // The first two are of one output, which has two causes.
+    // The first two belong to one output, which has two causes.
     let second = world.comparison.outputs.remove(last);
     world.comparison.outputs[last - 1].causes.extend(second.causes.into_iter().map(|mut cause| {
         cause.joint = vec![value];
@@ -272,7 +275,7 @@ pub(super) fn all_kinds() -> World {
     world.finish()
 }
 
-/// What an edit made another, in the document it was made in.
+/// Difference made by an edit in its own document.
 fn as_difference(edit: &Edit) -> Difference {
     let place = |text: &Text| DiffPlace {
         location: edit.location.clone(),
@@ -289,12 +292,12 @@ fn as_difference(edit: &Edit) -> Difference {
 }
 
 #[test]
-fn everything_that_can_become_of_an_output_has_its_words() {
-    kept("all-kinds", &all_kinds().at(80));
+fn every_kind_of_change_is_described() {
+    assert_screen("all-kinds", &all_kinds().at(80));
 }
 
 #[test]
-fn edits_without_effect_are_listed_apart() {
+fn edits_without_effect_are_listed_separately() {
     let (old, new) = ("data: {a: 1, b: 1, c: 1}\n", "data: {a: 2, b: 2, c: 2}\n");
     let world = |count: usize| {
         let mut world = World::new(&["lab"], &[("a.yaml", old, new)]);
@@ -303,27 +306,27 @@ fn edits_without_effect_are_listed_apart() {
         }
         world
     };
-    kept("no-effect", &world(3).finish().at(80));
-    // A file that is edited as text, and not as values.
-    kept("only-text", &world(0).finish().at(80));
-    // What is stopped everywhere is listed.
+    assert_screen("no-effect", &world(3).finish().at(80));
+    // A file with a text edit that changes no value.
+    assert_screen("only-text", &world(0).finish().at(80));
+    // Edits that are shielded everywhere are listed.
     let mut stopped = world(2);
     for (site, line) in [("lab", 1), ("", 1)] {
         stopped.shield(EditId::at(0), site, "over (site)", ".a", Why::Deleted, ("a.yaml", line));
     }
-    kept("stopped-everywhere", &stopped.finish().at(80));
+    assert_screen("stopped-everywhere", &stopped.finish().at(80));
 }
 
 #[test]
-fn what_nothing_explains_cannot_be_overlooked() {
+fn unexplained_changes_are_prominent() {
     let mut world = one_image();
     world.comparison.outputs[0].causes.clear();
     world.comparison.edits[0].outputs.retain(|output| *output != 0);
     world.comparison.outputs[0].unexplained = 1;
     world.comparison.outputs[1].unexplained = 1;
     for text in [world.full(plain(80), TerminalOptions { limit: 1, ..LOOK }), world.brief()] {
-        let from = text.find("UNEXPLAINED: ").expect("it is there whatever the limit");
-        kept("unexplained", text[from..].split("\n\n").next().unwrap());
+        let from = text.find("UNEXPLAINED: ").expect("it is shown at any limit");
+        assert_screen("unexplained", text[from..].split("\n\n").next().unwrap());
         assert!(text.contains("2 outputs UNEXPLAINED"), "the figures say it, too: {text}");
     }
 }
@@ -350,11 +353,11 @@ fn shields_are_listed_by_site_and_by_document() {
     let text = world.at(100);
     let stops = text.lines().skip_while(|line| !line.starts_with("  shielded"));
     let stops = stops.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
-    kept("shields", &stops);
+    assert_screen("shields", &stops);
 }
 
 #[test]
-fn values_are_shown_as_yaml_with_what_is_around_a_change() {
+fn values_are_shown_as_yaml_with_context() {
     let long = "x".repeat(100);
     let script = |line: &str| {
         (0..30)
@@ -387,7 +390,7 @@ fn values_are_shown_as_yaml_with_what_is_around_a_change() {
             &[(Via::Edited, "one", &format!(".{at}"), &[("a.yaml", 1)])],
         );
     }
-    kept("values", &world.finish().full(plain(60), TerminalOptions { limit: 0, ..LOOK }));
+    assert_screen("values", &world.finish().full(plain(60), TerminalOptions { limit: 0, ..LOOK }));
 }
 
 fn with_findings() -> World {
@@ -413,35 +416,35 @@ fn with_findings() -> World {
 fn new_errors_come_first_with_their_cause() {
     let mut world = with_findings();
     world.sides.linted = true;
-    kept("findings", &world.at(80));
+    assert_screen("findings", &world.at(80));
     let all = FindingFilter { all: true, ignored: false };
     let all = world.full(plain(80), TerminalOptions { listing: all, ..LOOK });
     assert!(all.contains("error[missing-parent]: on both sides"), "{all}");
-    assert!(!all.contains("no more"), "what is fixed is counted");
+    assert!(!all.contains("no more"), "fixed findings are only counted");
 }
 
 #[test]
 fn findings_have_one_fingerprint_with_and_without_a_comparison() {
     let world = with_findings();
-    let told: serde_json::Value = serde_json::from_str(&world.json()).unwrap();
+    let compared: serde_json::Value = serde_json::from_str(&world.json()).unwrap();
     let of = |report: &serde_json::Value, field: &str| -> Vec<String> {
         let findings = report["findings"].as_array().unwrap();
         findings.iter().map(|it| it[field].to_string()).collect()
     };
-    assert_eq!(of(&told, "state"), ["\"new\"", "\"unchanged\"", "\"new\"", "\"fixed\""]);
-    assert_eq!(of(&told, "caused_by"), ["[\"e1\"]", "[]", "[]", "[]"]);
+    assert_eq!(of(&compared, "state"), ["\"new\"", "\"unchanged\"", "\"new\"", "\"fixed\""]);
+    assert_eq!(of(&compared, "caused_by"), ["[\"e1\"]", "[]", "[]", "[]"]);
     let findings = world.findings.as_ref().unwrap();
     let both = findings.new.diagnostics.iter().chain(&findings.unchanged.diagnostics).cloned();
     let head = Findings::new(both.collect(), &world.sources, &[]);
     let alone = Report::new(ReportInput::of_findings(&head), &world.view());
     let alone: serde_json::Value = serde_json::from_str(&saved::json(&alone)).unwrap();
-    assert_eq!(of(&alone, "fingerprint"), of(&told, "fingerprint")[..3]);
-    assert_eq!(of(&alone, "message"), of(&told, "message")[..3]);
+    assert_eq!(of(&alone, "fingerprint"), of(&compared, "fingerprint")[..3]);
+    assert_eq!(of(&alone, "message"), of(&compared, "message")[..3]);
     assert_eq!(of(&alone, "state"), ["null"; 3]);
 }
 
 #[test]
-fn untrusted_text_cannot_drive_a_terminal() {
+fn untrusted_text_cannot_control_the_terminal() {
     let bad = "a\u{1b}[2J\u{202e}b\u{7}";
     let text = |value: &str| format!("data: {{\"k\\e2J\\u202E\": \"{value}\\e[1A\\u202E\\r\"}}\n");
     let mut world =
@@ -469,8 +472,8 @@ fn untrusted_text_cannot_drive_a_terminal() {
     }
 }
 
-/// What is reported where an encrypted document was edited, and its secret
-/// went into a document that is none.
+/// Report of an edit in an encrypted document whose secret was substituted into a document that is
+/// not encrypted.
 fn secret_world(base: &str, head: &str) -> World {
     let side = |secret: &str| format!("metadata: {{storagePolicy: encrypted}}\ndata:\n{secret}");
     let chart = "data: {values: {password: x}}\n";
@@ -479,7 +482,7 @@ fn secret_world(base: &str, head: &str) -> World {
     let edit = world.edit("secret (site)", "p.yaml", ".");
     let output = world.output("lab", "chart (global)", Status::Changed, "c.yaml");
     world.differs(output, ".values.password", "p.yaml", ".data");
-    // A route that leads below the secret.
+    // A route that ends below the secret.
     let file = world.sources.iter().find(|(_, it)| it.text().contains("encrypted")).unwrap().0;
     let inside = layercake::source::Span::point(file, 45);
     let steps = [
@@ -497,7 +500,7 @@ fn secret_world(base: &str, head: &str) -> World {
 }
 
 #[test]
-fn a_secret_is_in_no_byte_of_any_report() {
+fn secrets_do_not_influence_any_report() {
     let all = |base: &str, head: &str| -> Vec<String> {
         let world = secret_world(base, head);
         let whole = TerminalOptions { limit: 0, detail: Detail::Whole, ..LOOK };
@@ -534,7 +537,7 @@ fn reaching(all: &[&str], reached: &[&str]) -> World {
 }
 
 #[test]
-fn sites_are_named_as_briefly_as_can_be_understood() {
+fn sites_are_named_briefly() {
     let names: Vec<String> = (0..14)
         .map(|at| format!("{}-{at:02}", if at < 9 { "north-production" } else { "south" }))
         .collect();
@@ -562,7 +565,7 @@ fn sites_are_named_as_briefly_as_can_be_understood() {
 }
 
 #[test]
-fn documents_of_one_name_are_told_apart() {
+fn documents_of_the_same_name_are_distinguished() {
     let mut world = reaching(&["lab"], &["lab"]);
     world.comparison.edits[0].edit.document = world.key("other/Kind/v1 one (global)");
     let text = world.at(100);
@@ -571,8 +574,8 @@ fn documents_of_one_name_are_told_apart() {
 }
 
 #[test]
-fn a_set_without_layout_has_no_sites() {
+fn files_without_layout_have_no_sites() {
     let mut world = reaching(&[], &[""]);
     world.shield(EditId::at(0), "", "two (type)", ".a", Why::SetAgain, ("a.yaml", 1));
-    kept("no-sites", &(world.at(80) + &world.brief()));
+    assert_screen("no-sites", &(world.at(80) + &world.brief()));
 }

@@ -6,7 +6,7 @@ use layercake::yaml::{Key, Mapping, Node, Value, parse};
 use super::Files;
 
 #[test]
-fn documents_stand_one_after_the_other() {
+fn documents_are_printed_in_sequence() {
     assert_eq!(
         shown(Some("aiab"), "a.yaml", DocumentOptions::default()),
         "---\n# aiab · a.yaml:7\nschema: s/v1\nmetadata:\n  name: doc\ndata: value\n".repeat(2)
@@ -19,7 +19,7 @@ fn documents_stand_one_after_the_other() {
 }
 
 #[test]
-fn a_name_cannot_add_to_the_documents() {
+fn name_cannot_inject_a_document() {
     let plain = shown(Some("x"), "x.yaml", DocumentOptions::default());
     for end in ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"] {
         let evil = format!("x{end}injected: 1{end}---{end}");

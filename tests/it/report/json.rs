@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::{Files, rule};
 
 #[test]
-fn values_have_one_text() {
+fn values_have_a_canonical_form() {
     let timestamp = |microsecond, offset| {
         let date = Date { year: 2001, month: 12, day: 14 };
         Value::Timestamp(Timestamp { date, hour: 21, minute: 5, second: 43, microsecond, offset })
@@ -53,7 +53,7 @@ fn values_have_one_text() {
 }
 
 #[test]
-fn floats_are_as_python_writes_them() {
+fn floats_are_formatted_as_in_python() {
     let cases = [
         (0.0, "0.0"),
         (-0.0, "-0.0"),
@@ -140,7 +140,7 @@ fn every_finding_is_in_the_json() {
 }
 
 #[test]
-fn fingerprints_stay_when_lines_move_and_values_change() {
+fn fingerprints_are_stable_when_lines_move_and_values_change() {
     let prints = |text: &str, messages: [&str; 2], rules: [&str; 2]| -> Vec<String> {
         let subjects = ["one", "other"];
         let files = Files::new(&[("a.yaml", text)]);
@@ -160,7 +160,7 @@ fn fingerprints_stay_when_lines_move_and_values_change() {
         prints("«a:x»: 1\n«b:y»: 2\n", ["`1`", "`2`"], ["missing-parent", "duplicate-key"]);
     assert_eq!(before[0], others[0]);
     assert_ne!(before[1], others[1]);
-    // Written down once: baselines are kept for years.
+    // Literal values, because users keep baselines for years.
     assert_eq!(before[0], "d2c84ab117d470e3d1d3abe8b6da8b0d");
 }
 

@@ -1,4 +1,4 @@
-//! The report for programs is what its JSON Schema says, to the letter.
+//! The report for programs conforms to its JSON Schema.
 
 use layercake::report::model::{ReportReadError, read, write};
 use serde_json::{Value as Json, json};
@@ -13,7 +13,7 @@ fn schema() -> Json {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The report of a world, which is as its schema says.
+/// Report of a world, validated by its schema.
 fn report(world: &World) -> Json {
     let report = serde_json::from_str(&world.json()).unwrap();
     validate(&report);
@@ -30,7 +30,7 @@ fn validate(report: &Json) {
 }
 
 #[test]
-fn reports_are_as_their_schema_says() {
+fn reports_are_valid_by_their_schema() {
     for world in [one_image(), many_images(), all_kinds(), bump(), World::new(&[], &[]).finish()] {
         let report = report(&world);
         let outputs = report["totals"]["changed_outputs"].as_u64().unwrap();
@@ -47,7 +47,7 @@ fn reports_are_as_their_schema_says() {
 }
 
 #[test]
-fn a_report_is_read_as_it_was_written() {
+fn report_reads_back_unchanged() {
     for world in [one_image(), many_images(), all_kinds(), bump(), World::new(&[], &[]).finish()] {
         let written = world.json();
         let mut again = Vec::new();
@@ -57,7 +57,7 @@ fn a_report_is_read_as_it_was_written() {
 }
 
 #[test]
-fn a_text_that_is_no_report_is_refused() {
+fn invalid_report_is_refused() {
     let sound = report(&one_image());
     let mutant = |pointer: &str, other: Json| {
         let mut mutant = sound.clone();
@@ -67,10 +67,10 @@ fn a_text_that_is_no_report_is_refused() {
     let version = ReportReadError::Version("urn:layercake:report:3".to_owned());
     assert_eq!(mutant("/schema", json!("urn:layercake:report:3")), version);
     for (pointer, other, said) in [
-        ("/outputs/0/causes/0/edit", json!("e7"), "there is no `e7` in it"),
-        ("/outputs/0/causes/0/route", json!("r99"), "there is no `r99` in it"),
-        ("/outputs/0/group", json!("g99"), "there is no `g99` in it"),
-        ("/shields/0/edit", json!("e0"), "a name such as `e1`"),
+        ("/outputs/0/causes/0/edit", json!("e7"), "unknown id `e7`"),
+        ("/outputs/0/causes/0/route", json!("r99"), "unknown id `r99`"),
+        ("/outputs/0/group", json!("g99"), "unknown id `g99`"),
+        ("/shields/0/edit", json!("e0"), "an id such as `e1`"),
         ("/outputs/0/status", json!("gone"), "unknown variant `gone`"),
         ("/totals/edits", json!(-1), "invalid value: integer `-1`"),
         ("/edits", json!(null), "invalid type: null"),
@@ -81,14 +81,14 @@ fn a_text_that_is_no_report_is_refused() {
     for text in ["", "[]", "{}", "null", "\u{feff}{}", "{\"schema\": 1, \"version\": 1}"] {
         assert!(matches!(read(text), Err(ReportReadError::Other(_))), "{text}");
     }
-    // What a later version adds is no reason to refuse it.
+    // Unknown additions of a later version are accepted.
     let mut later = sound.clone();
     later["more"] = json!({"of": "it"});
     assert!(read(&later.to_string()).is_ok());
 }
 
 #[test]
-fn the_schema_is_strict() {
+fn schema_is_strict() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
     let sound = report(&one_image());
     let mutants: [(&str, Json); 9] = [
@@ -113,7 +113,7 @@ fn the_schema_is_strict() {
 }
 
 #[test]
-fn the_report_says_what_changed_and_why() {
+fn report_has_changes_and_their_causes() {
     let report = report(&one_image());
     let totals = &report["totals"];
     let of = |names: &[&str]| -> Vec<u64> {
@@ -172,7 +172,7 @@ fn the_report_says_what_changed_and_why() {
 }
 
 #[test]
-fn values_have_their_forms() {
+fn values_have_the_documented_forms() {
     let report = report(&all_kinds());
     let by_path = |path: &str| {
         let edits = report["edits"].as_array().unwrap();
@@ -191,7 +191,7 @@ fn values_have_their_forms() {
 }
 
 #[test]
-fn a_value_too_long_is_left_out() {
+fn long_value_is_omitted() {
     let side = |text: &str| format!("data: {{a: {}}}\n", text.repeat(70_000));
     let mut world = World::new(&["lab"], &[("a.yaml", &side("x"), &side("y"))]);
     world.edit("one", "a.yaml", ".a");
@@ -201,13 +201,13 @@ fn a_value_too_long_is_left_out() {
 }
 
 #[test]
-fn a_secret_is_said_to_have_changed() {
+fn changed_secret_is_reported_as_changed() {
     let side = |secret: &str| format!("metadata: {{storagePolicy: encrypted}}\ndata: {secret}\n");
     let mut world = World::new(&["lab"], &[("a.yaml", &side("one"), &side("another"))]);
     world.edit("secret", "a.yaml", ".");
     let report = report(&world.finish());
     let hidden = json!({"hidden": true});
     assert_eq!((&report["edits"][0]["before"], &report["edits"][0]["after"]), (&hidden, &hidden));
-    // Where it begins is no secret, where it ends is.
+    // The start of a secret value may be shown, its end may not.
     assert_eq!(report["edits"][0]["at"]["head"]["column"], 7);
 }

@@ -1,4 +1,4 @@
-//! What holds for any findings over any text.
+//! Properties of any findings in any text.
 
 use layercake::diagnostic::{Diagnostic, Label};
 use layercake::report::TerminalStyle;
@@ -56,8 +56,8 @@ proptest! {
     }
 }
 
-/// Text with what makes columns hard: tabs, wide and combining characters,
-/// line breaks of all kinds, long lines.
+/// Text that makes columns hard: tabs, wide and combining characters, line breaks of all kinds,
+/// long lines.
 fn any_text() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         Just("\n".to_owned()),
@@ -77,7 +77,7 @@ fn any_place() -> impl Strategy<Value = Place> {
     any::<Place>()
 }
 
-/// A span of some file, on character boundaries.
+/// Span in some file, on character boundaries.
 fn span(files: &Files, (file, left, right): &Place) -> Span {
     let all: Vec<_> = files.sources.iter().collect();
     let (file, source) = all[file.index(all.len())];

@@ -1,4 +1,4 @@
-//! Further repositories: which revisions were read, and where the links to their lines lead.
+//! Further repositories: the revisions that were read, and the targets of links to their lines.
 
 use layercake::compare::{Status, Via};
 use layercake::diagnostic::{Diagnostic, Label, TextEdit};
@@ -9,7 +9,7 @@ use layercake::source::{Commit, History, RevisionChoice, UsedRepository, UsedRev
 use layercake::triage::Findings;
 use serde_json::json;
 
-use super::comparison::kept;
+use super::comparison::assert_screen;
 use super::world::{LOOK, Side, World};
 use super::{Files, plain, rule};
 
@@ -43,8 +43,8 @@ fn history() -> History {
     History { commits, added: 23, removed: 0, shallow: false }
 }
 
-/// A site that moves its pin, which edits a line of the repository below it, and one that has the
-/// later revision already.
+/// One site moves its pin, which edits a line of the repository below it; the other site already
+/// has the later revision.
 pub(super) fn bump() -> World {
     let versions = |image| format!("schema: a/Versions/v1\ndata:\n  image: {image}\n");
     let definition = |pin| format!("schema: pegleg/SiteDefinition/v1\ndata:\n  pin: {pin}\n");
@@ -83,14 +83,14 @@ pub(super) fn bump() -> World {
 }
 
 #[test]
-fn the_header_names_the_revisions_of_further_repositories() {
-    kept("further-repositories", &bump().at(80));
+fn header_names_the_revisions_of_further_repositories() {
+    assert_screen("further-repositories", &bump().at(80));
     let screen = bump().at(160);
     assert!(screen.contains("\nwith        global v1.7 → v1.8 in north\n"), "{screen}");
     assert!(screen.contains("\nwith        global v1.8 (pinned, 3f2a91c) in south\n"), "{screen}");
 }
 
-/// The line that a report has of a further repository of two sites, with the words behind its name.
+/// Asserts the line of a report about a further repository of two sites, after its name.
 #[track_caller]
 fn assert_line(
     base: impl Into<Option<UsedRevision>>,
@@ -119,10 +119,10 @@ fn each_way_to_choose_a_revision_is_named() {
     assert_line(by_commit(), by_commit(), "3f2a91c (pinned)");
     let other = || revision(Override, Some("v2"), Some(new));
     assert_line(other(), other(), "v2 (not the pin, 3f2a91c)");
-    // A bump that no file makes.
+    // The revision changes without an edit of a file.
     let bumped = "v1 (pinned, 1d5f2a9) → v2 (not the pin, 3f2a91c)";
     assert_line(pinned("v1", Side::Base), other(), bumped);
-    // A branch that moved, a pin that came, and one that went.
+    // A moved branch, an added pin and a removed one.
     let moved = "main (pinned, 1d5f2a9) → main (pinned, 3f2a91c)";
     assert_line(pinned("main", Side::Base), pinned("main", Side::Head), moved);
     assert_line(None, pinned("v1", Side::Head), "not used → v1 (pinned, 3f2a91c)");
@@ -132,7 +132,7 @@ fn each_way_to_choose_a_revision_is_named() {
 }
 
 #[test]
-fn a_run_without_a_comparison_has_them_at_its_end() {
+fn run_without_a_comparison_lists_repositories_at_the_end() {
     let files = Files::default();
     let repositories =
         [UsedRepository { head: Some(pinned("v1.8", Side::Head)), ..used("global", &["south"]) }];
@@ -146,7 +146,7 @@ fn a_run_without_a_comparison_has_them_at_its_end() {
 }
 
 #[test]
-fn links_lead_to_the_revision_that_a_place_was_read_from() {
+fn links_use_the_revision_that_the_file_was_read_from() {
     let style = TerminalStyle { links: true, ..plain(160) };
     let screen = bump().full(style, LOOK);
     let address = |side: Side| {
@@ -154,7 +154,7 @@ fn links_lead_to_the_revision_that_a_place_was_read_from() {
         format!("\u{1b}]8;;https://git.example.org/global/{}/{path}#3\u{1b}", side.commit())
     };
     assert!(screen.contains(&address(Side::Head)), "{screen}");
-    // The template of the repository itself leads to none of them, nor the other way round.
+    // The repository's own template is not used for further repositories, nor the other way round.
     let mut other = bump();
     other.repositories[0].links = None;
     let screen = other.full(style, LOOK);
@@ -162,7 +162,7 @@ fn links_lead_to_the_revision_that_a_place_was_read_from() {
 }
 
 #[test]
-fn a_report_has_them_as_its_schema_says() {
+fn report_with_repositories_is_valid_by_its_schema() {
     let report: serde_json::Value = serde_json::from_str(&bump().json()).unwrap();
     let sites = |at: usize| {
         let set = report["repositories"][at]["sites"].as_str().unwrap();
@@ -186,7 +186,7 @@ fn a_report_has_them_as_its_schema_says() {
 
 /// `--fix` does not write to a further repository, so a report does not promise it.
 #[test]
-fn there_are_no_fixes_in_further_repositories() {
+fn findings_in_further_repositories_have_no_fixes() {
     let files = Files::new(&[("a.yaml", "«a:x»: 1\n"), ("global:a.yaml", "«b:x»: 1\n")]);
     let finding = |place| {
         let (span, text) = (files.at(place), "y".to_owned());

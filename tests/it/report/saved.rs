@@ -1,5 +1,4 @@
-//! Saved reports: what is told of them is what the run told, and one that
-//! somebody forged does no harm.
+//! Saved reports: they are shown like the report of the run, and forged ones do no harm.
 
 use std::time::{Duration, Instant};
 
@@ -23,16 +22,16 @@ use crate::support::{compare_files, options, saved};
 use crate::yaml::emitting::any_value;
 
 #[test]
-fn what_is_told_of_a_comparison_is_told_of_it_saved() {
+fn saved_comparison_is_shown_like_the_original() {
     for world in [one_image(), many_images(), all_kinds(), World::new(&[], &[]).finish()] {
-        // Which checks that.
+        // `at` compares each format of the report and the saved report.
         world.at(80);
     }
 }
 
 #[test]
-fn metadata_that_may_not_be_shown_has_no_place() {
-    // Without `data` all of a secret document is secret.
+fn secret_metadata_has_no_location() {
+    // Without `data`, all of a secret document is secret.
     let of = |policy: &str| {
         let document = format!(
             "---\nschema: deckhand/Passphrase/v1\nmetadata: {{schema: metadata/Document/v1, name: a, \
@@ -49,7 +48,7 @@ fn metadata_that_may_not_be_shown_has_no_place() {
 }
 
 #[test]
-fn a_finding_far_out_in_a_line_is_shown() {
+fn finding_far_into_a_long_line_is_shown() {
     let long = "word ".repeat(2000);
     let marked = format!("a: {long}«!:secret»{long}«a:here» it is {long}«b:there»{long}\n");
     let files = Files::new(&[("a.yaml", &format!("before\n{marked}after\n"))]);
@@ -74,8 +73,8 @@ fn a_finding_far_out_in_a_line_is_shown() {
 }
 
 #[test]
-fn a_text_that_is_two_is_told_apart() {
-    // One path with two contents: as it was, and as it is.
+fn two_contents_of_one_path_are_distinguished() {
+    // One path with two contents: that of the base and that of the head.
     let mut files = Files::new(&[("a.yaml", "one: «a:1»\nthe end\n")]);
     let other = files.add("a.yaml", "another: 1\n");
     let finding = files.finding("a finding", "here").related(Span::new(other, 9, 10), "there");
@@ -84,7 +83,7 @@ fn a_text_that_is_two_is_told_apart() {
 }
 
 #[test]
-fn a_text_that_stands_encoded_is_shown_decoded() {
+fn encoded_text_is_shown_decoded() {
     let mut files = Files::new(&[("a.yaml", "x: «a:aGVsbG8=»\n")]);
     let source =
         Source::decoded(RepoPath::new("a.yaml#1"), b"hello\nthere\nyou\n".to_vec(), files.at('a'));
@@ -96,7 +95,7 @@ fn a_text_that_stands_encoded_is_shown_decoded() {
 }
 
 #[test]
-fn a_rule_that_is_not_known_is_named() {
+fn unknown_rule_is_named() {
     let files = Files::new(&[("a.yaml", "«a:x»: 1\n")]);
     let report = files.json(vec![files.finding("a finding", "here")]);
     let report = read(&report.replace("missing-parent", "rule-of-tomorrow")).unwrap();
@@ -105,7 +104,7 @@ fn a_rule_that_is_not_known_is_named() {
 }
 
 #[test]
-fn a_value_that_is_not_in_the_report_is_said_to_be_missing() {
+fn value_omitted_from_the_report_is_marked() {
     let side = |text: &str| format!("data: {{a: {}}}\n", text.repeat(70_000));
     let mut world = World::new(&["lab"], &[("a.yaml", &side("x"), &side("y"))]);
     world.edit("one", "a.yaml", ".a");
@@ -113,7 +112,7 @@ fn a_value_that_is_not_in_the_report_is_said_to_be_missing() {
     assert!(text.contains("changes nothing: 1 edit"), "{text}");
 }
 
-/// The report as a reader of everything has it.
+/// The report in full detail.
 fn written(format: Format, report: &Report) -> String {
     let look = TerminalOptions {
         listing: FindingFilter { all: true, ignored: true },
@@ -133,7 +132,7 @@ fn forged(report: &str, pointer: &str, other: Json) -> Result<Report, ReportRead
 }
 
 #[test]
-fn places_that_no_file_has_are_refused() {
+fn locations_outside_of_files_are_refused() {
     let files = Files::new(&[("a.yaml", "«a:x»: 1\n")]);
     let report = files.json(vec![files.finding("a finding", "here")]);
     for (pointer, other) in [
@@ -174,7 +173,7 @@ fn places_that_no_file_has_are_refused() {
 }
 
 #[test]
-fn very_many_labels_take_no_time() {
+fn many_labels_are_rendered_quickly() {
     let files = Files::new(&[("a.yaml", "«a:x»: 1\n")]);
     let report = files.json(vec![files.finding("a finding", "here")]);
     let report: Json = serde_json::from_str(&report).unwrap();
@@ -190,7 +189,7 @@ fn very_many_labels_take_no_time() {
 }
 
 #[test]
-fn nesting_without_end_is_shown_on_one_line() {
+fn deep_nesting_is_shown_on_one_line() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let report = all_kinds().json();
     let before = report.find("\"value\": {").unwrap() + "\"value\": ".len();
@@ -202,8 +201,8 @@ fn nesting_without_end_is_shown_on_one_line() {
     }
 }
 
-/// All that a report can be turned into, by a reader of it who trusts nobody.
-fn tell(report: &str) {
+/// Writes a report from an untrusted source in all formats.
+fn write_all_formats(report: &str) {
     let Ok(report) = read(report) else { return };
     for format in Format::ALL {
         written(format, &report);
@@ -229,7 +228,7 @@ fn pointers(value: &Json, here: &str, all: &mut Vec<String>) {
     }
 }
 
-/// Another value for one of a report.
+/// Another value in place of one of a report.
 fn changed(value: &Json, how: usize) -> Json {
     match (value, how % 6) {
         (Json::Array(items), 0) => Json::Array(items.iter().skip(1).cloned().collect()),
@@ -251,7 +250,7 @@ fn changed(value: &Json, how: usize) -> Json {
     }
 }
 
-/// The report of findings in texts with what makes them hard.
+/// Report of findings in text with characters that are hard to handle.
 fn findings_report() -> String {
     let mut files = Files::new(&[
         ("a.yaml", "\u{feff}one: «a:1» «!:secret»\r\n«!:two\n lines» and «b:more»\n\nthe end"),
@@ -306,6 +305,6 @@ proptest! {
             let place = report.pointer_mut(&all[at.index(all.len())]).unwrap();
             *place = changed(place, how);
         }
-        tell(&report.to_string());
+        write_all_formats(&report.to_string());
     }
 }

@@ -1,5 +1,5 @@
-//! A canary: no output may hold it, any part of it, or anything that depends
-//! on how long it is.
+//! Canary secrets: no output may contain one, a part of one, or anything that depends on its
+//! length.
 
 use layercake::diagnostic::Diagnostic;
 use layercake::report::model::rendered;
@@ -9,7 +9,7 @@ use layercake::yaml::{Key, Mapping, Node, Value};
 
 use super::{Files, plain};
 
-/// Secrets of different lengths and shapes; every word of them is telling.
+/// Secrets of different lengths and shapes; any word of them would be a leak.
 const CANARIES: [&str; 5] = [
     "cnry",
     "cnry-cnry-cnry-cnry-cnry-cnry-cnry-cnry-cnry",
@@ -18,7 +18,7 @@ const CANARIES: [&str; 5] = [
     "\t\tcnry",
 ];
 
-/// All that is said of files with a secret in them; `S` is where it stands.
+/// All output for files with a secret in the place of `S`.
 fn outputs(text: &str, secret: &str) -> Vec<String> {
     let files = Files::new(&[
         ("a.yaml", &text.replace('S', &format!("«!:{secret}»"))),
@@ -44,16 +44,16 @@ fn outputs(text: &str, secret: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_secret_on_one_line_is_seen_nowhere() {
+fn single_line_secret_is_never_shown() {
     let texts = [
-        // The label is the secret, in it, before it, behind it, round it.
+        // The label covers the secret, is inside, before, after or around it.
         "data: «a:S»\n",
         "data: «a:S»",
         "«a:data»: S # comment\n",
         "{data: S, «a:key»: 1}\n",
         "«a:{data: S, key: 1}»\n",
         "{data: S«a:», key: «b:1»}\n",
-        // Lines beside the label's.
+        // Lines next to that of the label.
         "before: «a:1»\ndata: S\nafter: «b:1»\n",
         "data: S\n«a:after»: 1\n",
         "data: S\nx: 1\n«a:after»: 1\n«b:y»: «c:2»\n",
@@ -65,14 +65,14 @@ fn a_secret_on_one_line_is_seen_nowhere() {
             for shown in &found {
                 assert!(!shown.contains("cnry"), "{text:?}\n{shown}");
             }
-            assert_eq!(found, first, "the length of a secret shows: {text:?}");
+            assert_eq!(found, first, "the output depends on the length of a secret: {text:?}");
         }
         assert!(text.contains("x: 1") || first[0].contains("(hidden)"), "{}", first[0]);
     }
 }
 
 #[test]
-fn a_label_inside_a_secret_points_at_its_beginning() {
+fn label_inside_a_secret_points_to_its_start() {
     let files = Files::new(&[("a.yaml", "data: «!:cnry «a:cnry» cnry» # «b:more»\n")]);
     let finding = files.finding("inside", "here");
     assert_eq!(
@@ -84,7 +84,7 @@ fn a_label_inside_a_secret_points_at_its_beginning() {
 }
 
 #[test]
-fn a_secret_on_several_lines_is_seen_nowhere() {
+fn multi_line_secret_is_never_shown() {
     let block = |lines: usize| format!("|\n{}", "  cnry cnry\n\n".repeat(lines));
     let texts = [
         "«a:data»: S",
@@ -99,13 +99,17 @@ fn a_secret_on_several_lines_is_seen_nowhere() {
             let text = if text.contains('«') { text.to_owned() } else { format!("«a:»{text}") };
             let found = outputs(&text, &inside);
             let short = block(1).replacen("cnry cnry", "cnry «b:cnry»", 1);
-            assert_eq!(found, outputs(&text, &short), "the length of a secret shows: {text:?}");
+            assert_eq!(
+                found,
+                outputs(&text, &short),
+                "the output depends on the length of a secret: {text:?}"
+            );
             for shown in found {
                 assert!(!shown.contains("cnry"), "{text:?}\n{shown}");
             }
         }
     }
-    // The lines round a label behind it.
+    // Lines around a label after the secret.
     for text in ["data: S«a:after»: 1\n", "data: S«a:»---\n«b:x»: 1\n"] {
         for shown in outputs(text, &block(3)) {
             assert!(!shown.contains("cnry"), "{text:?}\n{shown}");
@@ -114,22 +118,22 @@ fn a_secret_on_several_lines_is_seen_nowhere() {
 }
 
 #[test]
-fn nothing_of_an_opaque_file_is_shown() {
+fn opaque_file_is_not_shown() {
     let mut files = Files::new(&[("a.yaml", "cnry: cnry\n«a:cnry»: [\ncnry: cnry\n")]);
     files.opaque = vec![files.at('a').file];
     for width in [30, 40, 80] {
-        let finding = files.finding("this is no YAML", "here");
+        let finding = files.finding("not valid YAML", "here");
         assert!(!files.full(vec![finding], plain(width)).contains("cnry"));
     }
     assert_eq!(
-        files.full(vec![files.finding("this is no YAML", "here")], plain(80)),
-        "error[missing-parent]: this is no YAML\n   ╭─[a.yaml:2:1]\n 2 │ (not shown: may hold \
+        files.full(vec![files.finding("not valid YAML", "here")], plain(80)),
+        "error[missing-parent]: not valid YAML\n   ╭─[a.yaml:2:1]\n 2 │ (not shown: may hold \
          secrets)\n   · ──────────────┬──────────────\n   ·               ╰── here\n   ╰────\n\n"
     );
 }
 
 #[test]
-fn rendered_secrets_are_hidden_unless_asked_for() {
+fn rendered_secrets_are_hidden_by_default() {
     let files = Files::new(&[("a.yaml", "«a:x»")]);
     let span = files.at('a');
     let text = |text: &str| Node::new(Value::String(text.into()), span);

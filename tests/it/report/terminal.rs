@@ -14,7 +14,7 @@ fn check(found: &str, expected: &str) {
 }
 
 #[test]
-fn places_in_three_files_are_one_finding() {
+fn finding_with_labels_in_three_files() {
     let files = three_files();
     let finding = || vec![three_file_finding(&files)];
     check(
@@ -108,7 +108,7 @@ error[missing-parent]: rendered image
 }
 
 #[test]
-fn colours_are_only_where_they_are_asked_for() {
+fn colours_are_used_only_on_request() {
     let files = three_files();
     let plain_text = files.full(vec![three_file_finding(&files)], plain(80));
     assert!(!plain_text.contains('\x1b'));
@@ -119,7 +119,7 @@ fn colours_are_only_where_they_are_asked_for() {
 }
 
 #[test]
-fn near_labels_share_an_excerpt_and_far_ones_do_not() {
+fn only_near_labels_share_an_excerpt() {
     let files = Files::new(&[(
         "a.yaml",
         "«a:one»: «b:1»\ntwo: 2\nthree: 3\n«c:four»: 4\n5: 5\n6: 6\n7: 7\n«d:eight»: 8\n",
@@ -156,13 +156,13 @@ error[missing-parent]: four places
 }
 
 #[test]
-fn odd_places_are_shown() {
+fn unusual_locations_are_shown() {
     let one = |text: &str, label: &str| {
         let files = Files::new(&[("a.yaml", text)]);
         files.full(vec![files.finding("odd", label)], plain(40))
     };
     let cases = [
-        // A byte order mark is no column, and a tab is as wide as it looks.
+        // A byte order mark has no column, and a tab is as wide as displayed.
         (
             "\u{feff}«a:a»: 1\r\nb: 2\r\n",
             "   ╭─[a.yaml:1:1]\n 1 │ a: 1\n   · ┬\n   · ╰── x\n 2 │ b: 2\n   ╰────",
@@ -172,16 +172,16 @@ fn odd_places_are_shown() {
             "漢字: «a:値»\n",
             "   ╭─[a.yaml:1:5]\n 1 │ 漢字: 値\n   ·       ─┬\n   ·        ╰── x\n   ╰────",
         ),
-        // Only the first line of several.
+        // Only the first of several lines.
         (
             "k: «a:|\n  one\n  two»\n",
             "   ╭─[a.yaml:1:4]\n 1 │ k: |\n   ·    ┬\n   ·    ╰── x\n 2 │   one\n   ╰────",
         ),
-        // The end of a file, with a last line break and without.
+        // The end of a file, with and without a final line break.
         ("k: v\n«a:»", "   ╭─[a.yaml:2:1]\n 1 │ k: v\n 2 │\n   · ▲\n   · ╰── x\n   ╰────"),
         ("k: v«a:»", "   ╭─[a.yaml:1:5]\n 1 │ k: v\n   ·     ▲\n   ·     ╰── x\n   ╰────"),
         ("k: v«a:\n»", "   ╭─[a.yaml:1:5]\n 1 │ k: v\n   ·     ▲\n   ·     ╰── x\n   ╰────"),
-        ("«a:»", "   ╭─[a.yaml:1:1]\n 1 │ (no text)\n   · ▲\n   · ╰── x\n   ╰────"),
+        ("«a:»", "   ╭─[a.yaml:1:1]\n 1 │ (empty)\n   · ▲\n   · ╰── x\n   ╰────"),
     ];
     for (text, expected) in cases {
         check(&one(text, "x"), &format!("error[missing-parent]: odd\n{expected}"));
@@ -193,7 +193,7 @@ fn odd_places_are_shown() {
 }
 
 #[test]
-fn labels_of_one_place_are_shown_together() {
+fn labels_at_one_location_are_shown_together() {
     let files = Files::new(&[("a.yaml", "«a:k»: v\n")]);
     let finding = files.finding("twice", "first").related(files.at('a'), "second");
     check(
@@ -211,7 +211,7 @@ error[missing-parent]: twice
 }
 
 #[test]
-fn long_lines_are_cut_round_their_labels() {
+fn long_lines_are_truncated_around_their_labels() {
     let filler = "x".repeat(5000);
     let texts = [
         format!("{{\"{filler}\": [«a:label»], \"{filler}\": 1}}\n{filler}\n"),
@@ -254,7 +254,7 @@ error[missing-parent]: long
 }
 
 #[test]
-fn a_repository_cannot_drive_the_terminal() {
+fn repository_cannot_control_the_terminal() {
     let evil = "\x1b[31mred\x1b]0;title\x07\u{9b}2J\u{202e}\u{200b}\r";
     let files = Files::new(&[(&format!("{evil}.yaml"), &format!("{evil}: «a:{evil}»\n{evil}\n"))]);
     let text = format!("{evil}\n::error::x");
@@ -275,7 +275,7 @@ fn a_repository_cannot_drive_the_terminal() {
 }
 
 #[test]
-fn of_many_findings_the_first_are_shown_and_the_others_counted() {
+fn first_findings_are_shown_and_the_others_counted() {
     let text: String = (0..10_000).map(|line| format!("key{line}: value\n")).collect();
     let mut files = Files::new(&[("a.yaml", &text)]);
     let file = files.add("b.yaml", "");
@@ -291,7 +291,7 @@ fn of_many_findings_the_first_are_shown_and_the_others_counted() {
         .collect();
     let report = files.report(findings);
     let mut out = Vec::new();
-    let look = TerminalOptions { limit: TerminalOptions::USUAL_LIMIT, ..LOOK };
+    let look = TerminalOptions { limit: TerminalOptions::DEFAULT_LIMIT, ..LOOK };
     let start = Instant::now();
     layercake::report::terminal::write_findings(&report, look, &plain(80), &mut out).unwrap();
     let elapsed = start.elapsed();
@@ -305,7 +305,7 @@ fn of_many_findings_the_first_are_shown_and_the_others_counted() {
 }
 
 #[test]
-fn many_labels_are_named_rather_than_drawn() {
+fn many_labels_are_listed_instead_of_drawn() {
     let text: String = (0..100).map(|_| "key: value\n\n\n\n\n").collect();
     let files = Files::new(&[("a.yaml", &format!("«a:k»: v\n{text}"))]);
     let file = files.at('a').file;
@@ -363,7 +363,7 @@ fn many_sites_with_the_same_figures_have_one_line() {
 site                    type     files  documents  rendered
 lab, attic              foundry      7       1000       373
 all 1000 of type sloop  sloop        7       1000       373
-1002 sites; `--format json` lists each
+1002 sites (use `--format json` to list all)
 ",
     );
 }

@@ -1,5 +1,4 @@
-//! Comparisons made by hand: two sides of real YAML, of which the values,
-//! their places and their secrecy are taken.
+//! Comparisons built by hand: the values, locations and secrecy come from two sides of real YAML.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +21,7 @@ use layercake::yaml::{Key, Node, parse};
 use super::plain;
 use crate::support::saved;
 
-/// Two sides, and what is said to have come of their differences.
+/// Two sides, and the given results of their comparison.
 pub struct World {
     pub sources: SourceMap,
     files: BTreeMap<(Side, String), FileId>,
@@ -44,7 +43,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// The commit of further repositories that this side has.
+    /// Commit of further repositories on this side.
     pub fn commit(self) -> &'static str {
         match self {
             Side::Base => "1d5f2a90b4c8e7d6a3f1029384756abcdef01234",
@@ -53,13 +52,12 @@ impl Side {
     }
 }
 
-/// One step of a route: how, to which document, where in it, and the lines
-/// that carried it.
+/// Step of a route: how, to which document, at which path, and the lines that carried it.
 pub type Step<'a> = (Via, &'a str, &'a str, &'a [(&'a str, usize)]);
 
 impl World {
-    /// Sites with these names, and files as `(path, base, head)`; an empty
-    /// text is a file that is not there.
+    /// Creates sites with these names and files as `(path, base, head)`; an empty text means that
+    /// the file does not exist.
     pub fn new(sites: &[&str], files: &[(&str, &str, &str)]) -> Self {
         let mut world = Self {
             sources: SourceMap::new(),
@@ -83,7 +81,7 @@ impl World {
             }
         }
         let names = sites.iter().map(|site| Some(Arc::from(*site)));
-        // Files without layout are one set without a name.
+        // Files without a layout are a single unnamed site.
         let unnamed = if sites.is_empty() { Some(None) } else { None };
         let reach = |site| SiteReach { site, site_type: None, base: Some(300), head: Some(300) };
         world.comparison.sites = names.chain(unnamed).map(reach).collect();
@@ -109,7 +107,7 @@ impl World {
         self.roots.insert(file, root);
     }
 
-    /// `schema name (layer)`; the schema is needed once.
+    /// Key from `schema name (layer)`; the schema is needed once.
     pub fn key(&self, text: &str) -> DocKey {
         let (rest, layer) = text
             .split_once(" (")
@@ -128,7 +126,7 @@ impl World {
         Some((location.clone(), location.get(root)?.clone()))
     }
 
-    /// The text of a line, from one.
+    /// Span of a line, counted from one.
     pub fn line(&self, side: Side, path: &str, line: usize) -> Span {
         let file = self.files[&(side, path.to_owned())];
         let source = self.sources.get(file);
@@ -138,13 +136,13 @@ impl World {
         Span::new(file, (start + indent) as u32, (start + text.trim_end().len()) as u32)
     }
 
-    /// Documents of these names have this schema.
+    /// Sets the schema of documents with these names.
     pub fn schema(&mut self, schema: &str, names: &[&str]) {
         let names = names.iter().map(|name| ((*name).to_owned(), schema.to_owned()));
         self.schemas.extend(names);
     }
 
-    /// An edit of a value or a key at a path of `data`, or of `metadata`.
+    /// Adds an edit of a value or key at a path of `data` or `metadata`.
     pub fn edit(&mut self, document: &str, path: &str, at: &str) -> EditId {
         let (part, full) = match at.strip_prefix("metadata") {
             Some(rest) => (Part::Metadata, format!(".metadata{rest}")),
@@ -152,7 +150,7 @@ impl World {
         };
         let sides = [Side::Base, Side::Head].map(|side| self.place(side, path, &full));
         let location =
-            sides[1].as_ref().or(sides[0].as_ref()).expect("something is there").0.clone();
+            sides[1].as_ref().or(sides[0].as_ref()).expect("one side has a value").0.clone();
         let text = |it: &Option<(Location, Node)>| {
             let node = it.as_ref()?.1.clone();
             Some(Text { at: node.span, covers: vec![node.span], node: Some(node) })
@@ -173,7 +171,7 @@ impl World {
         })
     }
 
-    /// An edit of a document as a whole.
+    /// Adds an edit of a whole document.
     pub fn document_edit(
         &mut self,
         kind: EditKind,
@@ -200,7 +198,7 @@ impl World {
         })
     }
 
-    /// Puts an edit between the revisions of a further repository.
+    /// Moves an edit to a further repository, between its revisions.
     pub fn in_repository(&mut self, edit: EditId, index: usize) {
         self.comparison.edits[edit.index()].edit.repository = Some(index);
     }
@@ -218,7 +216,7 @@ impl World {
         EditId::at(self.comparison.edits.len() - 1)
     }
 
-    /// An output of a site that became another; `file` is where it is written.
+    /// Adds a changed output of a site; `file` is where it is written.
     pub fn output(&mut self, site: &str, key: &str, status: Status, file: &str) -> usize {
         let side = if status == Status::Removed { Side::Base } else { Side::Head };
         self.comparison.outputs.push(Change {
@@ -237,12 +235,12 @@ impl World {
         self.comparison.outputs.len() - 1
     }
 
-    /// What differs in an output at a path: what stands on both sides at a
-    /// path of a source file.
+    /// Adds a difference at a path of an output, with the values of both sides at a path of a
+    /// source file.
     pub fn differs(&mut self, output: usize, at: &str, file: &str, source: &str) {
         let place = |side| {
             let (found, node) = self.place(side, file, source)?;
-            // The path in the output, with the keys as they stand in the file.
+            // The path in the output, with the keys as written in the file.
             let mut location = Location(pieces(at));
             if let (Some(last), Some(written)) = (location.0.last_mut(), found.0.last())
                 && last == written
@@ -252,7 +250,7 @@ impl World {
             Some(DiffPlace { location, key: None, node })
         };
         let (base, head) = (place(Side::Base), place(Side::Head));
-        assert!(base.is_some() || head.is_some(), "{source} is nowhere in {file}");
+        assert!(base.is_some() || head.is_some(), "{source} is missing in {file}");
         self.comparison.outputs[output].data.push(Difference {
             kind: DifferenceKind::Value,
             base,
@@ -262,7 +260,7 @@ impl World {
         });
     }
 
-    /// Gives an output a cause.
+    /// Adds a cause to an output.
     pub fn cause(&mut self, output: usize, edit: EditId, joint: &[EditId], steps: &[Step<'_>]) {
         let route = steps.iter().map(|(via, document, at, lines)| Hop {
             via: *via,
@@ -293,7 +291,7 @@ impl World {
         self.comparison.edits[edit.index()].shields.push(shield);
     }
 
-    /// Puts together what is said twice: reach of edits, and groups.
+    /// Computes the derived parts: reach of edits, and groups.
     pub fn finish(mut self) -> Self {
         let edited: Vec<FileId> =
             self.comparison.edits.iter().map(|reach| reach.edit.at().file).collect();
@@ -371,7 +369,7 @@ impl World {
 
 pub const LOOK: TerminalOptions = TerminalOptions {
     listing: FindingFilter { all: false, ignored: false },
-    limit: TerminalOptions::USUAL_LIMIT,
+    limit: TerminalOptions::DEFAULT_LIMIT,
     detail: Detail::Usual,
 };
 
@@ -391,7 +389,7 @@ fn sides() -> model::ReportedComparison {
     }
 }
 
-/// What makes two outputs change alike.
+/// Summary of how an output changed; outputs are grouped by it.
 fn delta(output: &Change) -> String {
     let side = |place: &Option<DiffPlace>| place.as_ref().map(|it| canonical(&it.node));
     let differences = output.data.iter().chain(&output.metadata);
@@ -401,7 +399,7 @@ fn delta(output: &Change) -> String {
     format!("{} {} {:?} {differences:?}", output.key.schema, output.key.name, output.status)
 }
 
-/// `.a.b[0]` in pieces; keys may hold anything but dots and brackets.
+/// Parts of a path such as `.a.b[0]`; keys must not contain dots or brackets.
 pub fn pieces(path: &str) -> Vec<Piece> {
     let span = Span::point(some_file(), 0);
     let parts = path.split(['.', '[']).filter(|part| !part.is_empty());
@@ -417,7 +415,7 @@ fn some_file() -> FileId {
     SourceMap::new().upcoming()
 }
 
-/// A location with its keys as they are written in `root`.
+/// Location with its keys as written in `root`.
 fn spelled(location: &Location, root: &Node) -> Location {
     let mut node = Some(root);
     let pieces = location.0.iter().map(|piece| {

@@ -17,15 +17,15 @@ use crate::cli::Ran;
 /// change an output in it. The header, `totals`, `statistics`, `truncated` and `verdict` are totals
 /// of the run, and so are these parts of rows:
 /// - counts and sets of sites: `reach` of an edit, `outputs` of a group, `count` of a finding, and
-///   `sites`; `proof` of an edit, which says how its outputs were found in all sites;
+/// - counts and sets of sites: `reach` of an edit, `outputs` of a group, `count` of a finding, and
 /// - routes and places in a group that several sites share: they are those of one of the sites;
-/// - values that are long, of which a report of many values leaves out more; the commit of a place,
-///   as a file that several revisions have so is of one of them;
+/// - long values, more of which are omitted in a report of many values; the commit of a location,
+///   since a file shared by several revisions is attributed to one of them;
 /// - ids such as `e1`: each is replaced by its row, and the id of a text by the lines of its label;
 /// - findings without a site, and those of rules with [`Trait::Everywhere`].
 ///
-/// A finding of several sites has the `related` places and `documents` of all of them: the union of
-/// those of each site.
+/// A finding of several sites has the `related` locations and `documents` of all of them: the union
+/// of those of each site.
 #[track_caller]
 pub fn assert_sites_are_as_alone(run: &impl Fn(&[&str], &[&str]) -> Ran, verb: &[&str]) {
     let together = printed(run(verb, &[]));
@@ -87,10 +87,10 @@ fn of_site(printed: &Json, site: &str) -> (Json, Lists) {
     (part, lists)
 }
 
-/// Replaces a part that is about one of several sites.
+/// Replaces a part that shows only one of several sites.
 const SHARED: &str = "(of one of several sites)";
 
-/// Replaces in one report what is replaced in the other.
+/// Replaces in one report the parts that are replaced in the other.
 fn share(together: &Json, alone: &mut Json) {
     match (together, alone) {
         (Json::String(text), alone) if text == SHARED => *alone = SHARED.into(),
@@ -106,14 +106,14 @@ fn share(together: &Json, alone: &mut Json) {
     }
 }
 
-/// A report as it is about one site.
+/// A report restricted to one site.
 struct Report<'a> {
     json: &'a Json,
     /// Rows of all lists, by id.
     rows: BTreeMap<&'a str, &'a Json>,
     /// Position of the site in each set that it is in.
     positions: BTreeMap<&'a str, usize>,
-    /// Sets of this site alone.
+    /// Sets that contain only this site.
     own: BTreeSet<&'a str>,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Report<'a> {
         Self { json, rows, positions, own }
     }
 
-    /// Rows of a list that are about the site.
+    /// Rows of a list that concern the site.
     fn rows(&self, list: &str) -> impl Iterator<Item = &'a Json> {
         self.json[list].as_array().unwrap().iter().filter(|row| {
             let set = row["sites"].as_str().or(row["reach"]["sites"].as_str());
@@ -213,7 +213,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// A value, unless it is so long that a report of more values leaves it out.
+/// A value, unless it is long enough for a larger report to omit it.
 fn without_long(shown: &Json) -> Json {
     const MAX_BYTES: usize = 900;
     let is_long = shown["truncated"] == true || shown["value"].to_string().len() > MAX_BYTES;
@@ -243,7 +243,7 @@ fn is_total(row: &Map<String, Json>, key: &str) -> bool {
     match key {
         "id" | "sites" | "reach" | "count" | "proof" => true,
         "outputs" => row.contains_key("changes"),
-        // A file that several revisions have so is of the first of them that was read.
+        // A file shared by several revisions is attributed to the first one that was read.
         "commit" => row.contains_key("file"),
         _ => false,
     }

@@ -33,7 +33,7 @@ fn bumped(to: &str) -> Pinned {
 }
 
 #[test]
-fn a_bump_is_reported_as_the_commit_that_makes_it() {
+fn bump_is_reported_like_the_commit_that_makes_it() {
     let committed = ["--from", "before", "--to", "main", "-o", "json"];
     for to in ["v1", "v2", "v3"] {
         let pinned = bumped(to);
@@ -51,9 +51,9 @@ fn a_bump_is_reported_as_the_commit_that_makes_it() {
     }
 }
 
-/// `A..B` compares two revisions of the repository, whatever is pinned.
+/// `A..B` compares two revisions of the repository, regardless of pins.
 #[test]
-fn two_revisions_are_compared_whatever_is_pinned() {
+fn two_revisions_are_compared_regardless_of_pins() {
     let pinned = Pinned::new();
     for revision in ["v1", "v3"] {
         for site in ["lab", "prod"] {
@@ -70,7 +70,7 @@ fn two_revisions_are_compared_whatever_is_pinned() {
 
 /// Uncommitted edits of the sites are on both sides.
 #[test]
-fn a_bump_is_of_the_present_state() {
+fn bump_uses_the_working_tree() {
     let pinned = bumped("v3");
     pinned.sites.write("site/lab/chart.yaml", super::child("{own: edited}"));
     let report = body(&pinned.run(&["diff", "--bump", "global=v3", "-o", "json"]));

@@ -57,7 +57,7 @@ fn with_sha256(of: &Sandbox) -> String {
 }
 
 #[test]
-fn a_folder_of_a_repository_is_read_at_pins() {
+fn folder_of_a_repository_is_read_at_pins() {
     let pinned = Pinned::new();
     let around = Sandbox::new();
     for version in [1, 2] {
@@ -79,7 +79,7 @@ fn copy_yaml(from: &Sandbox, to: &Sandbox) {
 }
 
 #[test]
-fn a_dirty_working_tree_is_read_where_it_is_asked_for() {
+fn dirty_working_tree_is_read_on_request() {
     let pinned = Pinned::new();
     let clone = pinned.clone("clone", &[]);
     let linked = pinned.sites.beside("linked").display().to_string();
@@ -102,7 +102,7 @@ fn a_dirty_working_tree_is_read_where_it_is_asked_for() {
 }
 
 #[test]
-fn a_clone_that_is_not_there_is_an_error() {
+fn missing_clone_is_an_error() {
     let pinned = Pinned::new();
     for revision in ["", "@v1", "@worktree"] {
         let ran = pinned.run_with(&format!("global=../nowhere{revision}"), &["lint"]);
@@ -185,7 +185,7 @@ fn shell(pinned: &Pinned, command: &str) -> Output {
 }
 
 #[test]
-fn a_pin_is_never_run_as_a_command() {
+fn pin_is_never_run_as_a_command() {
     let pinned = Pinned::new();
     let given = format!("global={}", pinned.clone("clone", &[]));
     let marker = pinned.sites.path("was-run");
@@ -212,7 +212,7 @@ fn a_pin_is_never_run_as_a_command() {
 
 /// A partial clone has the commit of a pin, and lacks its files.
 #[test]
-fn a_clone_without_the_files_of_a_pin_is_an_error() {
+fn clone_without_the_files_of_a_pin_is_an_error() {
     let pinned = Pinned::new();
     pinned.global.git(&["config", "uploadpack.allowFilter", "true"]);
     let partial = pinned.clone("partial", &["--filter=blob:none"]);
@@ -227,7 +227,7 @@ fn a_clone_without_the_files_of_a_pin_is_an_error() {
 
 /// For git, the empty folder is part of the repository around it.
 #[test]
-fn a_submodule_without_its_clone_is_not_the_repository_around_it() {
+fn submodule_without_its_clone_is_not_its_parent_repository() {
     let pinned = Pinned::new();
     pinned.sites.git(&add_submodule(&pinned.global.root.display().to_string(), "vendor/global"));
     pinned.sites.commit();

@@ -3,9 +3,9 @@
 use super::{Pinned, RELEASE, URL, versions};
 use crate::cli::{Ran, definition};
 
-/// Files of a further repository are named as they are shown.
+/// Files of a further repository have the names under which they are shown.
 #[test]
-fn files_of_a_further_repository_are_arguments() {
+fn files_of_further_repositories_can_be_passed_as_arguments() {
     let pinned = Pinned::new();
     let impact = pinned.run(&["impact", "global:global/chart.yaml:11"]);
     assert_eq!(impact.code, 0, "{impact:?}");
@@ -20,7 +20,7 @@ fn files_of_a_further_repository_are_arguments() {
 }
 
 #[test]
-fn a_clone_is_named_once_in_one_of_several_ways() {
+fn clone_can_be_named_in_several_ways() {
     let pinned = Pinned::new();
     pinned.sites.git(&["clone", "--quiet", &pinned.global.root.display().to_string(), "../clone"]);
     let named = "repositories: {global: {path: ../clone}}\n";
@@ -64,7 +64,7 @@ fn a_clone_is_named_once_in_one_of_several_ways() {
 
 /// One entry serves every name that has its URL.
 #[test]
-fn a_url_names_the_clone_of_every_name() {
+fn url_selects_the_clone_for_every_name() {
     let pinned = Pinned::new();
     for (site, name, revision) in [("lab", "one", "v1"), ("prod", "two", "v2")] {
         let more = format!("  repositories:\n    {name}: {{url: '{URL}', revision: {revision}}}\n");

@@ -6,7 +6,7 @@ use super::{Pinned, URL, is_root_error, marked, places, versions};
 use crate::cli::{definition, document};
 
 #[test]
-fn every_name_of_a_commit_is_a_pin() {
+fn pin_may_be_any_name_of_a_commit() {
     let pinned = Pinned::new();
     let origin = &pinned.global;
     let id = origin.git(&["rev-parse", "v1"]).trim().to_owned();
@@ -29,13 +29,13 @@ fn every_name_of_a_commit_is_a_pin() {
         "annotated",
         &id,
         &id[..7],
-        // A branch of the remote alone.
+        // A branch that exists only in the remote.
         "release/1",
         "origin/release/1",
         "refs/changes/01/1/1",
         "v3~2",
     ] {
-        // In quotes, since an id may be all digits.
+        // Quoted, since an id may consist of digits only.
         pinned.pin("lab", &format!("'{name}'"));
         assert_eq!(pinned.versions(&format!("global={clone}")), "lab=1 prod=2", "{name}");
     }
@@ -56,7 +56,7 @@ fn without_a_pin_the_checked_out_files_are_read() {
 }
 
 #[test]
-fn a_given_revision_replaces_every_pin() {
+fn given_revision_replaces_every_pin() {
     let pinned = Pinned::new();
     let given = pinned.given();
     pinned.write_version(9);
@@ -74,7 +74,7 @@ fn a_given_revision_replaces_every_pin() {
 }
 
 #[test]
-fn a_pin_that_names_no_commit_is_one_error_at_its_place() {
+fn unknown_pin_is_one_error_at_its_location() {
     let pinned = Pinned::new();
     pinned.pin("prod", "nosuch");
     for pin in [
@@ -100,7 +100,7 @@ fn a_pin_that_names_no_commit_is_one_error_at_its_place() {
 }
 
 #[test]
-fn a_pin_that_is_not_a_string_is_one_error_at_its_place() {
+fn non_string_pin_is_one_error_at_its_location() {
     let pinned = Pinned::new();
     for pin in ["1.9", "[v1]", "{v1: v2}", "true"] {
         pinned.pin("lab", pin);
@@ -113,7 +113,7 @@ fn a_pin_that_is_not_a_string_is_one_error_at_its_place() {
 }
 
 #[test]
-fn a_repository_that_is_not_given_is_one_error_for_all_sites() {
+fn missing_repository_is_one_error_for_all_sites() {
     let pinned = Pinned::new();
     let ran = pinned.sites.run(&["lint", "-o", "json"]);
     assert_eq!(ran.code, 1, "{ran:?}");
@@ -128,10 +128,10 @@ fn a_repository_that_is_not_given_is_one_error_for_all_sites() {
 }
 
 #[test]
-fn two_names_may_have_one_clone() {
+fn two_names_may_share_a_clone() {
     let pinned = Pinned::new();
     let path = pinned.global.root.display().to_string();
-    // A branch without any document of the others.
+    // A branch with documents that no other branch has.
     pinned.global.git(&["checkout", "--quiet", "--orphan", "other"]);
     pinned.global.git(&["rm", "-r", "--quiet", "--force", "."]);
     pinned.global.write("global/other.yaml", document("other", "global", "{version: 8}"));
@@ -161,7 +161,7 @@ fn two_names_may_have_one_clone() {
 
 /// As in Pegleg, the first repository is read before the others.
 #[test]
-fn a_file_that_two_repositories_have_is_a_duplicate() {
+fn file_in_two_repositories_is_a_duplicate() {
     let pinned = Pinned::new();
     let file = "global/release.yaml";
     pinned.sites.write(file, document("release", "global", "{version: 0}"));
@@ -175,7 +175,7 @@ fn a_file_that_two_repositories_have_is_a_duplicate() {
     }
 }
 
-/// Files that a finding is about, sorted.
+/// Files of a finding, sorted.
 fn files(finding: &Json) -> Vec<String> {
     let related = finding["related"].as_array().unwrap().iter();
     let labels = std::iter::once(&finding["primary"]).chain(related);
@@ -187,7 +187,7 @@ fn files(finding: &Json) -> Vec<String> {
 }
 
 #[test]
-fn a_pin_that_moves_reports_the_edits_between_its_revisions() {
+fn moved_pin_reports_the_edits_between_its_revisions() {
     let pinned = Pinned::new();
     pinned.pin("lab", "v3");
     let report = pinned.run(&["diff", "HEAD", "-o", "json"]).json();
@@ -230,7 +230,7 @@ fn a_pin_that_moves_reports_the_edits_between_its_revisions() {
 }
 
 #[test]
-fn a_staged_pin_is_read_from_the_index() {
+fn staged_pin_is_read_from_the_index() {
     let pinned = Pinned::new();
     let version = |sides: &[&str]| {
         let run = [&["diff", "-o", "json"], sides].concat();
@@ -254,11 +254,14 @@ fn a_staged_pin_is_read_from_the_index() {
     let mut new = report["findings"].as_array().unwrap().clone();
     new.retain(|it| it["state"] == "new" && is_root_error(it));
     assert_eq!(places(&new), ["missing-revision site/lab/site-definition.yaml:13"]);
-    assert_eq!(report["totals"]["fixed"], 0, "what is not known is not fixed: {report:#}");
+    assert_eq!(
+        report["totals"]["fixed"], 0,
+        "an unknown finding is not counted as fixed: {report:#}"
+    );
 }
 
 #[test]
-fn an_unreadable_pin_of_the_base_leaves_no_change_unexplained() {
+fn unreadable_pin_of_the_base_leaves_no_change_unexplained() {
     let pinned = Pinned::new();
     pinned.pin("lab", "nosuch");
     pinned.sites.commit();

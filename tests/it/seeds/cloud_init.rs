@@ -1,12 +1,12 @@
-//! The page on merging of 2013, in the dialect that it describes, and beside
-//! each of its examples what cloud-init makes of it today (`cloud-init.md` 10).
+//! The page on merging of 2013, in the dialect that it describes, and the current result of
+//! cloud-init for each of its examples (`cloud-init.md` 10).
 
 use std::sync::Arc;
 
 use layercake::merge::Strategy;
 use layercake::merge::cloud_init::{Class, Dialect};
 use layercake::merge::cloud_init::{
-    Default, Failure, FailureKind, Incoming, Laying, Specification, stack, stack_of_many,
+    Default, Failure, FailureKind, Incoming, MergeRules, Specification, stack, stack_of_many,
 };
 use layercake::report::canonical;
 use layercake::source::{Span, Spanned};
@@ -30,7 +30,7 @@ const DEFAULT_AS_DICTIONARY: &str = "{'merge_how': [{'name': 'list', 'settings':
 /// A part, and the header that it came with.
 type Part<'a> = (&'a str, Option<&'a str>);
 
-/// Parts in the dialect of the page.
+/// Asserts the result of parts in the dialect of the page.
 fn documented(parts: &[Part<'_>], expected: &str) {
     let parts = nodes(parts);
     let incoming = parts.iter().map(|(data, header)| Incoming { data, header: header.as_ref() });
@@ -38,17 +38,20 @@ fn documented(parts: &[Part<'_>], expected: &str) {
     assert_eq!(merged(&parts, &layings), expected, "as documented");
 }
 
-/// Parts as cloud-init merges them today.
+/// Asserts the result of parts in current cloud-init.
 fn current(parts: &[Part<'_>], expected: &str) {
     let parts = nodes(parts);
-    let layings: Vec<Laying> = parts
+    let layings: Vec<MergeRules> = parts
         .iter()
-        .map(|(_, header)| Laying::Current { header: header.clone(), default: Default::UserData })
+        .map(|(_, header)| MergeRules::Current {
+            header: header.clone(),
+            default: Default::UserData,
+        })
         .collect();
     assert_eq!(merged(&parts, &layings), expected, "today");
 }
 
-/// Parts without headers, in both dialects.
+/// Asserts the results of parts without headers in both dialects.
 fn both(parts: &[&str], as_documented: &str, today: &str) {
     let parts: Vec<Part<'_>> = parts.iter().map(|part| (*part, None)).collect();
     documented(&parts, as_documented);
@@ -61,12 +64,12 @@ fn nodes(parts: &[Part<'_>]) -> Vec<(Node, Option<Spanned<Arc<str>>>)> {
     parts.iter().map(|(text, header)| (read(text), header.map(spanned))).collect()
 }
 
-fn merged(parts: &[(Node, Option<Spanned<Arc<str>>>)], layings: &[Laying]) -> String {
+fn merged(parts: &[(Node, Option<Spanned<Arc<str>>>)], layings: &[MergeRules]) -> String {
     let empty = Value::Mapping(Arc::new(Mapping::new()));
     let mut result = Node::new(empty, Span::point(some_file(), 0));
     for ((part, _), laying) in parts.iter().zip(layings) {
-        // What fails is dropped.
-        let _ = Strategy::CloudInit(laying.clone()).lay(&mut result, part);
+        // A part that fails is dropped.
+        let _ = Strategy::CloudInit(laying.clone()).merge(&mut result, part);
     }
     canonical(&result)
 }
@@ -75,8 +78,8 @@ fn specification(text: &str, dialect: Dialect) -> Result<Specification, Failure>
     Specification::read(&read(text), None, dialect)
 }
 
-/// "Typically this is not what users want, instead they would likely prefer":
-/// all four commands. Today the first answer of the page holds again (S1).
+/// "Typically this is not what users want, instead they would likely prefer": all four commands.
+/// Current cloud-init has the first result of the page again (S1).
 #[test]
 fn run_cmd_of_two_parts() {
     both(
@@ -86,11 +89,11 @@ fn run_cmd_of_two_parts() {
     );
 }
 
-/// The default, written out, is what holds where nothing is (S2, S3). Today
-/// `extend` is no option, and `dict()` does not go into lists: what the second
-/// part has is lost.
+/// The default written out is equivalent to no specification (S2, S3). In current cloud-init
+/// `extend` is not an option, and `dict()` does not merge lists: the values of the second part are
+/// lost.
 #[test]
-fn the_default_as_a_string() {
+fn default_as_a_string() {
     let how = format!("merge_how: {DEFAULT}\n");
     let (one, two) = (format!("{how}{ONE}text: a\n"), format!("{how}{TWO}text: b\n"));
     let twice = format!("{DEFAULT}{DEFAULT}");
@@ -103,14 +106,14 @@ fn the_default_as_a_string() {
     );
 }
 
-/// "the equivalent format": both forms ask for the same (S4).
+/// "the equivalent format": both forms are equivalent (S4).
 #[test]
-fn the_default_as_a_dictionary() {
+fn default_as_a_dictionary() {
     for dialect in [Dialect::Current, Dialect::Documented] {
         let asked = |text: &str| {
             let read = specification(text, dialect).expect("the page's own specification");
             let of = |class| {
-                let request = read.first(class).expect("all three are asked for");
+                let request = read.first(class).expect("the specification has all three classes");
                 class.options(dialect).iter().map(|it| request.settings.has(it)).collect::<Vec<_>>()
             };
             (Class::ALL.map(of), read.requests.len())
@@ -128,11 +131,11 @@ fn the_default_as_a_dictionary() {
     );
 }
 
-/// "if 'overwrite' is enabled then keys that exist in the original will be
-/// overwritten by keys in the one to merge with". Today the option is unknown
-/// (S6), and a part says it of itself (S5).
+/// "if 'overwrite' is enabled then keys that exist in the original will be overwritten by keys in
+/// the one to merge with". In current cloud-init the option is unknown (S6), and a part specifies
+/// its own merging (S5).
 #[test]
-fn a_dictionary_that_overwrites() {
+fn dictionary_that_overwrites() {
     let overwrite = "merge_how: dict(overwrite)\n";
     both(
         &[&format!("{overwrite}a: 1\nb: {{c: 1}}\n"), "a: 2\nb: {d: 2}\n"],
@@ -149,10 +152,10 @@ fn a_dictionary_that_overwrites() {
     );
 }
 
-/// "Otherwise if not in overwrite mode the 2 conflicting keys themselves will
-/// be merged." Today only mappings always are (S7).
+/// "Otherwise if not in overwrite mode the 2 conflicting keys themselves will be merged." Current
+/// cloud-init always does so only for mappings (S7).
 #[test]
-fn a_dictionary_that_merges() {
+fn dictionary_that_merges() {
     let how = "merge_how: dict()+list(extend)+str(append)\n";
     let one = format!("{how}m: {{a: 1}}\nl: [1]\nt: x\nn: 1\n");
     let two = "m: {b: 2}\nl: [2]\nt: y\nn: 2\n";
@@ -169,17 +172,17 @@ fn a_dictionary_that_merges() {
 /// "on encountering any other type of object it will not merge with said
 /// object, but will instead return the original value".
 #[test]
-fn a_dictionary_and_something_else() {
+fn dictionary_and_another_type() {
     let how = "merge_how: dict(recurse_list,recurse_str)\n";
     let (one, two) = (format!("{how}m: {{a: 1}}\n"), format!("{how}m: text\n"));
     let twice = r#""merge_how":"dict(recurse_list,recurse_str)""#;
     both(&[&one, &two], &format!(r#"{{"m":{{"a":1}},{twice}}}"#), r#"{"m":{"a":1}}"#);
 }
 
-/// "a string merger can be told to append strings instead of discarding other
-/// strings to merge with". Today it is its own string that is discarded (S8).
+/// "a string merger can be told to append strings instead of discarding other strings to merge
+/// with". Current cloud-init discards its own string instead (S8).
 #[test]
-fn a_string_that_appends_or_not() {
+fn string_with_and_without_append() {
     let part = |how: &str, text: &str| format!("merge_how: {how}\nt: {text}\n");
     let append = "dict(recurse_str)+str(append)";
     let (one, two) = (part(append, "x"), "t: y\n");
@@ -192,11 +195,11 @@ fn a_string_that_appends_or_not() {
     current(&[(two, None), (&one, None)], r#"{"t":"x"}"#);
 }
 
-/// "Two new headers are looked for ... The value should be a string which will
-/// satisfy the new merging format": a header says what the text could say.
-/// Today body and header count together, the body first (S9).
+/// "Two new headers are looked for ... The value should be a string which will satisfy the new
+/// merging format": a header can hold the specification. Current cloud-init combines body and
+/// header, the body first (S9).
 #[test]
-fn a_header_says_how() {
+fn header_holds_the_specification() {
     let header = Some("dict(overwrite)");
     documented(&[(ONE, header), (TWO, None)], r#"{"run_cmd":["bash3","bash4"]}"#);
     let header = Some("dict(recurse_list)+list(append)");
@@ -206,11 +209,10 @@ fn a_header_says_how() {
     current(&[(ONE, None), (&body, Some("dict(replace)+list(append)"))], all);
 }
 
-/// "The keys that are looked up for this definition are the following (in
-/// order), `merge_how`, `merge_type`." Today the one that is not looked at
-/// stays in the data (S10).
+/// "The keys that are looked up for this definition are the following (in order), `merge_how`,
+/// `merge_type`." In current cloud-init the ignored one stays in the data (S10).
 #[test]
-fn the_first_of_two_keys_counts() {
+fn first_of_two_keys_is_used() {
     let how = "merge_how: dict(overwrite)\nmerge_type: dict()\n";
     documented(
         &[(&format!("{how}a: 1\n"), None), ("a: 2\n", None)],
@@ -225,10 +227,10 @@ fn the_first_of_two_keys_counts() {
     current(&[("a: 1\n", None), (&format!("{how}a: 2\n"), None)], r#"{"a":2}"#);
 }
 
-/// "classname1(option1,option2)+classname2(option3,option4)....": what is not
-/// of this form costs the part, today as then (S13).
+/// "classname1(option1,option2)+classname2(option3,option4)....": a part with another form is
+/// dropped, today as in 2013 (S13).
 #[test]
-fn the_string_format() {
+fn string_format() {
     for dialect in [Dialect::Current, Dialect::Documented] {
         let read = specification("merge_how: list(a,b)+dict(c,d)\n", dialect).expect("the form");
         let names: Vec<&str> = read.requests.iter().map(|it| &*it.name.value).collect();
@@ -240,23 +242,23 @@ fn the_string_format() {
     both(&[ONE, "merge_how: list\nrun_cmd: [lost]\n"], &json(ONE), &json(ONE));
 }
 
-/// "it is possible for users to inject there own merging files": no part can
-/// bring one, and a class that is not there costs the part (S11).
+/// "it is possible for users to inject there own merging files": a part cannot contain one, and a
+/// part with an unknown class is dropped (S11).
 #[test]
-fn a_class_of_ones_own() {
+fn custom_class_is_refused() {
     let own = "merge_how: mine(append)\nrun_cmd: [lost]\n";
     current(&[(ONE, None), (own, None)], &json(ONE));
-    // In 2013 it costs the part that it would have merged: the next one.
+    // In 2013 the part that would have been merged is dropped: the next one.
     documented(
         &[(own, None), (ONE, None), (TWO, None)],
         r#"{"merge_how":"mine(append)","run_cmd":["lost","bash3","bash4"]}"#,
     );
 }
 
-/// "a cloud-config can decide how it will merge with a cloud-config dictionary
-/// coming after it". Today each decides for itself (S5).
+/// "a cloud-config can decide how it will merge with a cloud-config dictionary coming after it". In
+/// current cloud-init each part specifies its own merging (S5).
 #[test]
-fn a_stack_of_classes() {
+fn stack_of_classes() {
     let overwriting = |text: &str| format!("merge_how: dict(overwrite)+list(extend)\n{text}");
     let how = r#""merge_how":"dict(overwrite)+list(extend)""#;
     documented(
@@ -278,12 +280,12 @@ fn a_stack_of_classes() {
     );
 }
 
-/// "The default merging algorithm for merging 'conf.d' yaml files ... was also
-/// changed to use this mechanism": in 2013 what the result says holds on. Today
-/// a file says how it is put beneath those of higher priority (S12).
+/// "The default merging algorithm for merging 'conf.d' yaml files ... was also changed to use this
+/// mechanism": in 2013 the specification of the result applies to the next file. In current
+/// cloud-init a file specifies how it is merged below those of higher priority (S12).
 #[test]
 fn conf_d() {
-    let run = |layings: &[Laying], files: &[&str]| {
+    let run = |layings: &[MergeRules], files: &[&str]| {
         let files: Vec<Part<'_>> = files.iter().map(|file| (*file, None)).collect();
         merged(&nodes(&files), layings)
     };
@@ -296,7 +298,7 @@ fn conf_d() {
     );
 
     let today = |files: &[&str]| {
-        let laying = Laying::Current { header: None, default: Default::Many };
+        let laying = MergeRules::Current { header: None, default: Default::Many };
         run(&vec![laying; files.len()], files)
     };
     assert_eq!(today(&[ONE, TWO]), json(ONE));
@@ -312,7 +314,7 @@ fn conf_d() {
     assert_eq!(beneath("dict(replace)"), json(TWO));
 }
 
-/// A part that stays as it is.
+/// A part that is already canonical JSON.
 fn json(text: &str) -> String {
     canonical(&read(text))
 }

@@ -1,6 +1,5 @@
-//! heat-specs, `specs/liberty/heat-property-group.rst`, passage by passage, with
-//! property groups in a DataSchema document and the properties of a resource
-//! as the data of a document.
+//! heat-specs, `specs/liberty/heat-property-group.rst`, passage by passage, with property groups in
+//! a DataSchema document and the properties of a resource as the data of a document.
 
 use layercake::diagnostic::Diagnostic;
 use layercake::merge::deckhand::Semantics;
@@ -9,8 +8,8 @@ use layercake::source::{MemoryTree, SourceMap};
 use super::POLICY;
 use crate::support::{check_files, options};
 
-/// Checks each document's data by the schema, on its own: the findings are
-/// those that are told, each as `LINE rule: message`.
+/// Checks the data of each document by the schema, separately, and compares the findings with the
+/// expected ones, each as `LINE rule: message`.
 fn with_schema(schema: &str, cases: &[(&str, &[&str])]) {
     for (data, expected) in cases {
         let found = findings(None, schema, data);
@@ -47,11 +46,11 @@ fn findings(configuration: Option<&str>, schema: &str, data: &str) -> Vec<String
     let about = ["property-group", "unsupported-property", "ambiguous-property", "repeated"];
     let own = |it: &&Diagnostic| about.iter().any(|word| it.rule.name.contains(word));
     let findings = checked.findings.diagnostics.iter().filter(own);
-    findings.map(|finding| told(finding, &checked.sources)).collect()
+    findings.map(|finding| describe(finding, &checked.sources)).collect()
 }
 
-/// The finding; its line counts from the first of the data, or of the schema.
-fn told(finding: &Diagnostic, sources: &SourceMap) -> String {
+/// Text of a finding; its line counts from the first line of the data, or of the schema.
+fn describe(finding: &Diagnostic, sources: &SourceMap) -> String {
     let file = sources.get(finding.primary.span.file).path().to_string();
     let line = i64::from(sources.start(finding.primary.span).line.get());
     let line = if file == "global/schema.yaml" { line - 6 } else { line - 8 };
@@ -79,12 +78,12 @@ property_groups: [
             (
                 "Other: 1",
                 &["0 property-group-violation: the data of `example/Resource/v1` has none of \
-                   `PropertyA`, `PropertyB`, and property group `group1` wants exactly one"],
+                   `PropertyA`, `PropertyB`, but property group `group1` requires exactly one"],
             ),
             (
                 "PropertyA: 1\nPropertyB: 2",
                 &["1 property-group-violation: the data of `example/Resource/v1` has \
-                   `PropertyA`, `PropertyB` together, and property group `group1` wants only one"],
+                   `PropertyA`, `PropertyB`, but property group `group1` allows only one"],
             ),
         ],
     );
@@ -92,7 +91,7 @@ property_groups: [
 
 /// "Each group declared in the `property_groups` can refer the other group".
 #[test]
-fn a_group_refers_to_another() {
+fn group_refers_to_another() {
     let schema = "
 type: object
 properties: {PropertyA: {}, PropertyB: {}, PropertyC: {}, PropertyD: {}}
@@ -114,12 +113,12 @@ property_groups: [
             (
                 "{PropertyC: 1, PropertyD: 1}",
                 &["0 property-group-violation: the data of `example/Resource/v1` lacks \
-                   `property_groups.group1` of property group `group2`"],
+                   `property_groups.group1`, required by property group `group2`"],
             ),
             (
                 "{PropertyA: 1, PropertyC: 1}",
                 &["0 property-group-violation: the data of `example/Resource/v1` lacks \
-                   `PropertyD` of property group `group2`"],
+                   `PropertyD`, required by property group `group2`"],
             ),
         ],
     );
@@ -144,7 +143,7 @@ property_groups:
     let without = |first: &str, other: &str, line: i64| {
         format!(
             "{line} property-group-violation: the data of `example/Resource/v1` has `{first}` \
-             without `{other}`, as property group `g` wants it"
+             without `{other}`, required by property group `g`"
         )
     };
     with_schema(&schema("a, c"), &[("c: 1", &[]), ("a: 1", &[&without("a", "c", 1)])]);
@@ -171,7 +170,7 @@ property_groups:
 
 /// "`prp1.child_prp1.grand_child_prp1`".
 #[test]
-fn a_path_leads_to_a_grandchild() {
+fn path_selects_a_grandchild() {
     let schema = "
 type: object
 properties:
@@ -190,15 +189,15 @@ property_groups:
             (
                 "prp1:\n  child_prp1:\n    grand_child_prp1: 1\nprp2: 1",
                 &["3 property-group-violation: the data of `example/Resource/v1` has \
-                   `prp1.child_prp1.grand_child_prp1`, `prp2` together, and property group `g` \
-                   wants only one"],
+                   `prp1.child_prp1.grand_child_prp1`, `prp2`, but property group `g` \
+                   allows only one"],
             ),
         ],
     );
 }
 
-/// The properties of ROLES, as they stand there and with GROUP, which the
-/// groups name and the properties do not have.
+/// The properties of ROLES as in the specification, and with GROUP, which its groups name although
+/// it is not declared.
 fn roles(group: &str, inside: &str, outside: &str) -> String {
     format!(
         "
@@ -247,15 +246,15 @@ const ROOT_LEVEL: &str = "      property_groups: [
       ]
 ";
 
-/// "either ROLE and PROJECT or ROLE and DOMAIN needs to provided": the groups
-/// say the same at both places.
+/// "either ROLE and PROJECT or ROLE and DOMAIN needs to provided": the groups are equivalent in
+/// both positions.
 #[test]
 fn roles_have_a_project_or_a_group() {
     let refused = |line: i64, item: usize| {
         format!(
             "{line} property-group-violation: `.ROLES[{item}]` of `example/Resource/v1` has none \
-             of `property_groups.role-project`, `property_groups.role-group`, and property group \
-             `either-group` wants one"
+             of `property_groups.role-project`, `property_groups.role-group`, but property group \
+             `either-group` requires one"
         )
     };
     for schema in [roles("GROUP", "", TOP_LEVEL), roles("GROUP", ROOT_LEVEL, "")] {
@@ -268,23 +267,23 @@ fn roles_have_a_project_or_a_group() {
                 ("ROLES: []", &[]),
                 ("other: 1", &[]),
                 ("ROLES:\n- {ROLE: r, PROJECT: p}\n- {ROLE: r}", &[&refused(3, 1)]),
-                // One item cannot borrow from another.
+                // Items are checked separately.
                 ("ROLES:\n- {ROLE: r}\n- {PROJECT: p}", &[&refused(2, 0), &refused(3, 1)]),
             ],
         );
     }
 }
 
-/// As it is written, the example names a property that there is not.
+/// As written, the example names an unknown property.
 #[test]
-fn the_example_as_written_names_what_is_not_there() {
+fn example_as_written_names_an_unknown_property() {
     let data = "ROLES: [{ROLE: r}]";
     with_schema(
         &roles("DOMAIN", "", TOP_LEVEL),
         &[(
             data,
             &["15 invalid-property-group: property group `role-group` of DataSchema \
-               `example/Resource/v1` names the unknown property `ROLES.GROUP`"],
+               `example/Resource/v1` refers to the unknown property `ROLES.GROUP`"],
         )],
     );
     with_schema(
@@ -292,15 +291,15 @@ fn the_example_as_written_names_what_is_not_there() {
         &[(
             data,
             &["15 invalid-property-group: property group `role-group` of DataSchema \
-               `example/Resource/v1` names `GROUP`, which is neither a property nor a group"],
+               `example/Resource/v1` refers to `GROUP`, which is neither a property nor a group"],
         )],
     );
 }
 
-/// "the first property in the pattern should be one of the top level property";
-/// inside, "one of its peer property name".
+/// "the first property in the pattern should be one of the top level property"; inside, "one of its
+/// peer property name".
 #[test]
-fn paths_begin_where_the_groups_stand() {
+fn paths_are_relative_to_the_location_of_the_groups() {
     let top = "property_groups:\n  - g: {properties: [ROLE, ROLES], operator: or}";
     let inside =
         "      property_groups:\n        - g: {properties: [ROLES.ROLE, PROJECT], operator: or}\n";
@@ -309,7 +308,7 @@ fn paths_begin_where_the_groups_stand() {
         &[(
             "ROLES: []",
             &["10 invalid-property-group: property group `g` of DataSchema `example/Resource/v1` \
-               names `ROLE`, which is neither a property nor a group"],
+               refers to `ROLE`, which is neither a property nor a group"],
         )],
     );
     with_schema(
@@ -317,13 +316,13 @@ fn paths_begin_where_the_groups_stand() {
         &[(
             "ROLES: []",
             &["10 invalid-property-group: property group `g` of DataSchema `example/Resource/v1` \
-               names the unknown property `ROLES.ROLE`"],
+               refers to the unknown property `ROLES.ROLE`"],
         )],
     );
 }
 
-/// "`client_plugin_supported = [1.2]`", in YAML's own writing, and the word of
-/// the text before it, "`client_plugin_supported_since`".
+/// "`client_plugin_supported = [1.2]`", as YAML, and the key of the preceding text,
+/// "`client_plugin_supported_since`".
 #[test]
 fn versions_support_properties() {
     let schema = |versions: &str| {
@@ -357,6 +356,6 @@ property_groups: [
     assert_eq!(found(since, "1.1"), refused("1.1"));
     assert_eq!(found(since, "1.2"), Vec::<String>::new());
     assert_eq!(found(since, "1.10"), Vec::<String>::new());
-    // Without a version that is in use, all properties are supported.
+    // Without a configured version, all properties are supported.
     assert_eq!(findings(None, &schema(exactly), "PropertyA: 1"), Vec::<String>::new());
 }

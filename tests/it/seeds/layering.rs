@@ -9,7 +9,7 @@ const PARENT_METADATA: &str = "\
 labels: {key1: value1}
 layeringDefinition: {abstract: true, layer: global}";
 
-/// The actions, one a line, of a child of the document with `key1: value1`.
+/// Actions, one a line, of a child of the document with `key1: value1`.
 fn child_metadata(actions: &str) -> String {
     let actions: String = actions.lines().map(|line| format!("\n    - {line}")).collect();
     format!(
@@ -28,7 +28,7 @@ fn table(actions: &str, expected: &str) {
     run(&acting(PARENT, CHILD, actions)).renders("child", expected);
 }
 
-/// "Error raised": the action is skipped, and what was inherited stays.
+/// "Error raised": the action is skipped, and the inherited data is unchanged.
 fn table_error(actions: &str, words: &str) {
     run(&acting(PARENT, CHILD, actions)).raises(words).renders("child", PARENT);
 }
@@ -114,10 +114,9 @@ fn delete_of_a_scalar() {
     table("{method: delete, path: .c}", "{'a': {'x': 1, 'y': 2}}");
 }
 
-/// "Replace Path: `.b`", among the examples of delete: "Error raised (`.b`
-/// missing in child)." An oddity of the page, twice: a delete is meant, and
-/// `.b` is in the child; what it is missing in is the parent, from whose data
-/// a delete takes. That is an error, as the page says.
+/// "Replace Path: `.b`", among the examples of delete: "Error raised (`.b` missing in child)." The
+/// page has two mistakes here: delete is meant, and `.b` is missing in the parent, not in the
+/// child. It is an error, as the page says.
 #[test]
 fn delete_of_a_key_that_the_parent_lacks() {
     table_error(
@@ -126,10 +125,9 @@ fn delete_of_a_key_that_the_parent_lacks() {
     );
 }
 
-/// "array: … When using an index in the action path (e.g. a[0]): 1. Copying
-/// the parent array into the child's data section at the specified JSONPath. 2.
-/// Appending each child entry in the original child array into the parent
-/// array." Deckhand's code does something else, which is told.
+/// "array: … When using an index in the action path (e.g. a[0]): 1. Copying the parent array into
+/// the child's data section at the specified JSONPath. 2. Appending each child entry in the
+/// original child array into the parent array." Deckhand's code differs, which is reported.
 #[test]
 fn merge_at_an_index_extends_the_parents_list() {
     let action = "{method: merge, path: '.a[0]'} # <- different-index-merge";
@@ -178,9 +176,9 @@ fn primitives_of_the_child_have_priority() {
         .renders("child", "child data");
 }
 
-/// "primitives: … except for null": null in the child is nothing to merge.
+/// "primitives: … except for null": a null in the child is not merged.
 #[test]
-fn null_is_nothing_to_merge() {
+fn null_is_not_merged() {
     run(&acting("{a: 1}", "{a: null}", "{method: merge, path: .a} # <- missing-action-path"))
         .raises("own data has nothing")
         .renders("child", "{a: 1}");
@@ -242,7 +240,7 @@ fn actions_are_queued() {
 /// child document to prioritize over that of the parent document." And in
 /// short: "the entire contents of the parent are brought forward."
 #[test]
-fn all_of_the_parent_and_only_the_path_of_the_child() {
+fn merge_uses_all_of_the_parent_and_only_the_path_of_the_child() {
     table("{method: replace, path: .a.z}", "{'a': {'x': 1, 'y': 2, 'z': 3}, 'c': 9}");
 }
 
@@ -250,7 +248,7 @@ fn all_of_the_parent_and_only_the_path_of_the_child() {
 /// problem. A merge action can be performed, followed by delete and replace
 /// actions to trim down on what should be inherited."
 #[test]
-fn what_is_inherited_can_be_trimmed() {
+fn inherited_data_can_be_trimmed() {
     table(
         "{method: merge, path: .}\n{method: delete, path: .c}\n{method: replace, path: .a}",
         "{'a': {'x': 7, 'z': 3}, 'b': 4}",
@@ -303,9 +301,8 @@ fn layering_requires_a_policy() {
     checked.raises("LayeringPolicy").renders("child", CHILD);
 }
 
-/// "Documents with different schema values are never layered together." And:
-/// "Both C and P must have the same schema." Deckhand's code refuses such
-/// documents, which is told.
+/// "Documents with different schema values are never layered together." And: "Both C and P must
+/// have the same schema." Deckhand's code refuses such documents, which is reported.
 #[test]
 fn other_schemas_are_never_layered() {
     let other = document_of("example/Other/v1", "parent", PARENT_METADATA, PARENT);
@@ -337,7 +334,7 @@ fn parents_are_abstract_or_concrete() {
 /// not apply to document layering." And: "A given document, C, that specifies a
 /// parentSelector, will have exactly one parent, P."
 #[test]
-fn a_document_has_exactly_one_parent() {
+fn document_has_exactly_one_parent() {
     let action = "{method: merge, path: .}";
     let two =
         child_metadata(action).replace("{key1: value1}", "{key1: value1} # <- ambiguous-parent");
@@ -375,12 +372,11 @@ fn names_differ_unless_one_replaces_the_other() {
     run(&(parent + &child)).renders("same", CHILD);
 }
 
-/// "All the key-value pairs in the parentSelector must be found among the
-/// target parent's metadata.labels." "Superset means that P at least has all
-/// the labels in its metadata.labels that child C references via its
-/// parentSelector. In other words, parent P can have more labels than C uses
-/// to reference it, but C must at least have one matching label in its
-/// parentSelector with P": all of them match, which is at least one.
+/// "All the key-value pairs in the parentSelector must be found among the target parent's
+/// metadata.labels." "Superset means that P at least has all the labels in its metadata.labels that
+/// child C references via its parentSelector. In other words, parent P can have more labels than C
+/// uses to reference it, but C must at least have one matching label in its parentSelector with P":
+/// all of them match, which is at least one.
 #[test]
 fn labels_are_a_superset() {
     let with_labels = |name: &str, labels: &str| {
@@ -410,7 +406,7 @@ fn labels_are_a_superset() {
 /// and G belongs to layer global, then Deckhand will use P as the parent for C.
 /// If P is non-existent, then G will be selected instead."
 #[test]
-fn the_nearest_layer_wins() {
+fn nearest_layer_wins() {
     let policy = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata:\n  schema: metadata/Control/v1\n  \
                   name: layering-policy\ndata:\n  layerOrder:\n    - global # Highest layer\n    - \
                   type\n    - site   # Lowest layer\n";
@@ -422,11 +418,10 @@ fn the_nearest_layer_wins() {
     run_alone(&(policy.to_owned() + &g + &c)).renders("c", "{from: global, c: 1}");
 }
 
-/// "… which is at least one level higher than the layer for C": a match in the
-/// same layer or a lower one is no parent. (Deckhand's code refuses it, which
-/// is told.)
+/// "… which is at least one level higher than the layer for C": a match in the same layer or a
+/// lower one is not a parent. (Deckhand's code refuses it, which is reported.)
 #[test]
-fn a_parent_is_in_a_higher_layer() {
+fn parent_must_be_in_a_higher_layer() {
     let action = child_metadata("{method: merge, path: .}")
         .replace("{key1: value1}", "{key1: value1} # <- refused-parent-match");
     for (parent, child) in [("site", "site"), ("site", "region")] {
@@ -465,7 +460,7 @@ fn substitution_comes_after_the_actions_of_each_layer() {
 /// parents upward through the layers, and begin working back down each layer
 /// rendering at each document in the chain."
 #[test]
-fn a_chain_of_parents() {
+fn parents_form_a_chain() {
     let middle = "labels: {key1: value1}\n".to_owned()
         + &child_metadata("{method: merge, path: .b}\n{method: delete, path: .top}")
             .replace("layer: site", "layer: region")
@@ -478,8 +473,8 @@ fn a_chain_of_parents() {
     .renders("child", "{a: 1, b: 2, c: 3}");
 }
 
-/// "For example, consider the following sample documents", which both pages
-/// print; the layering policy is there already.
+/// "For example, consider the following sample documents", which both pages print, without the
+/// layering policy.
 const SAMPLE: [&str; 3] = [
     "\
 ---
@@ -558,8 +553,7 @@ fn sample_without_the_region() {
         .renders("site-1234", "a:\n  x: 1\n  y: 2\nb: 4");
 }
 
-/// As they are printed the documents have no `storagePolicy`, and Deckhand's
-/// schemas refuse them.
+/// The printed documents have no `storagePolicy`, so Deckhand's schemas refuse them.
 #[test]
 fn sample_as_printed_is_refused() {
     run(&SAMPLE.concat().replace("metadata:\n", "metadata: # <- invalid-document\n"))

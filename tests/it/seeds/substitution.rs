@@ -6,12 +6,12 @@ use super::{Run, document, document_of, run};
 
 const SITE: &str = "layeringDefinition: {abstract: false, layer: site}";
 
-/// A document that others read, of `example/Kind/v1`.
+/// Document of `example/Kind/v1` that others substitute from.
 fn source(name: &str, data: &str) -> String {
     document(name, SITE, data)
 }
 
-/// A document with substitutions, each one line.
+/// Document with substitutions, each on one line.
 fn destination(name: &str, substitutions: &str, data: &str) -> String {
     let substitutions: String = substitutions.lines().map(|line| format!("\n  - {line}")).collect();
     document(name, &format!("{SITE}\nsubstitutions:{substitutions}"), data)
@@ -128,8 +128,8 @@ fn sample() {
     let text = SAMPLE.replace("metadata:\n", "metadata:\n  schema: metadata/Document/v1\n");
     let run = run(&text);
     run.renders("example-chart-01", SAMPLE_RENDERED);
-    // "Substitution of encrypted data works the same as substitution of
-    // cleartext data", and what is secret stays so.
+    // "Substitution of encrypted data works the same as substitution of cleartext data", and
+    // secrets stay secret.
     let chart = run.data("example-chart-01");
     assert!(at(chart, "chart.values.tls.key").secret);
     assert!(at(chart, "chart.values.some_url").secret);
@@ -137,8 +137,7 @@ fn sample() {
     assert!(!at(chart, "chart.details.data").secret);
 }
 
-/// As they are printed the documents have no `metadata.schema`, and Deckhand's
-/// schemas refuse them.
+/// The printed documents have no `metadata.schema`, so Deckhand's schemas refuse them.
 #[test]
 fn sample_as_printed_is_refused() {
     run(&refused(SAMPLE, "schema: metadata/"))
@@ -231,7 +230,7 @@ fn patterns() {
     run(&with_storage_policy(PATTERNS)).renders("example-chart-01", PATTERNS_RENDERED);
 }
 
-/// As it is printed the destination has no `storagePolicy`.
+/// The printed destination has no `storagePolicy`.
 #[test]
 fn patterns_as_printed_are_refused() {
     run(&refused(PATTERNS, "storagePolicy"))
@@ -285,9 +284,8 @@ data:
       public_url: http://public:INSERT_PASSWORD_HERE@service-name:5000/v1
 ";
 
-/// The page prints `my-secret-passwor` for the last two: an oddity, for nothing
-/// would take the last letter away. It is a slip of the pen, and the whole
-/// password is put in.
+/// The page prints `my-secret-passwor` for the last two. This is a typo: nothing removes the last
+/// letter, and the whole password is substituted.
 const RECURSION_RENDERED: &str = "\
 chart:
   details:
@@ -298,9 +296,9 @@ chart:
     public_url: http://public:my-secret-password@service-name:5000/v1
 ";
 
-/// "After document rendering, the output for `example-chart-01` … will be"
-/// this, with "-1 effectively ignores the depth". (Deckhand's code leaves it as
-/// it is, because the pattern's text stands nowhere literally: that is told.)
+/// "After document rendering, the output for `example-chart-01` … will be" this, with "-1
+/// effectively ignores the depth". (Deckhand's code leaves it unchanged, because the text of the
+/// pattern occurs nowhere literally: that is reported.)
 #[test]
 fn recursion() {
     run(&with_storage_policy(RECURSION))
@@ -318,7 +316,7 @@ fn recursion_of_a_limited_depth() {
     }
 }
 
-/// As it is printed the destination has no `storagePolicy`.
+/// The printed destination has no `storagePolicy`.
 #[test]
 fn recursion_as_printed_is_refused() {
     run(&refused(RECURSION, "storagePolicy"))
@@ -385,7 +383,7 @@ fn extraction() {
     run(&with_storage_policy(EXTRACTION)).renders("example-chart-01", EXTRACTION_RENDERED);
 }
 
-/// As it is printed the destination has no `storagePolicy`.
+/// The printed destination has no `storagePolicy`.
 #[test]
 fn extraction_as_printed_is_refused() {
     run(&refused(EXTRACTION, "storagePolicy"))
@@ -400,7 +398,7 @@ fn extraction_as_printed_is_refused() {
 /// substitution data, which is then injected into the `data` section of the
 /// destination document using the `dest.path` key."
 #[test]
-fn a_part_of_the_source_overwrites_a_part_of_the_destination() {
+fn part_of_the_source_overwrites_part_of_the_destination() {
     substituted(
         "{a: {b: [1, {c: 2}]}, z: 0}",
         "{src: {schema: example/Kind/v1, name: source, path: '.a.b[1]'}, dest: {path: .x.y}}",
@@ -408,7 +406,7 @@ fn a_part_of_the_source_overwrites_a_part_of_the_destination() {
     )
     .renders("source", "{a: {b: [1, {c: 2}]}, z: 0}")
     .renders("dest", "{x: {y: {c: 2}, w: kept}, v: kept}");
-    // Both keys count: a namesake of another schema is not meant.
+    // Schema and name must both match.
     let namesake = document_of("example/Other/v1", "source", SITE, "wrong");
     let dest = destination("dest", &format!("{{{FROM}, dest: {{path: .x}}}}"), "{}");
     run(&(namesake + &source("source", "right") + &dest)).renders("dest", "{x: right}");
@@ -418,7 +416,7 @@ fn a_part_of_the_source_overwrites_a_part_of_the_destination() {
 /// having multiple other documents substitute data from the common location as
 /// needed".
 #[test]
-fn many_documents_read_one() {
+fn many_documents_substitute_from_one() {
     let substitution = format!("{{{FROM}, dest: [{{path: .x}}, {{path: .y}}]}}");
     let one = destination("one", &substitution, "{}");
     let two = destination("two", &substitution, "{x: 1}");
@@ -432,7 +430,7 @@ fn many_documents_read_one() {
 /// then Deckhand will raise an exception as it is impossible to determine the
 /// source data to use for substitution in the presence of a dependency cycle."
 #[test]
-fn a_cycle_cannot_be_rendered() {
+fn cycle_cannot_be_rendered() {
     let from = |name: &str| {
         format!("{{src: {{schema: example/Kind/v1, name: {name}, path: .}}, dest: {{path: .x}}}}")
     };
@@ -443,7 +441,7 @@ fn a_cycle_cannot_be_rendered() {
     let c = destination("c", &from("a"), "{}");
     let free = destination("free", &from("source"), "{}");
     run(&(a + &b + &c + &free + &source("source", "1")))
-        .raises("needs itself through")
+        .raises("depends on itself through")
         .leaves_out("a")
         .leaves_out("b")
         .leaves_out("c")
@@ -473,9 +471,8 @@ fn sources_are_concrete() {
     run(&(is_abstract + &dest)).raises("`source`").renders("dest", "{x: kept}");
 }
 
-/// "during document rendering, substitution is applied at each layer after all
-/// merge actions occur": an abstract parent's too, and its children inherit
-/// what it wrote.
+/// "during document rendering, substitution is applied at each layer after all merge actions
+/// occur": also in abstract parents, whose children inherit the result.
 #[test]
 fn substitutions_of_abstract_parents_are_inherited() {
     let parent = format!(
@@ -493,7 +490,7 @@ fn substitutions_of_abstract_parents_are_inherited() {
 /// "`dest.path` key must already exist in the `data` section of the destination
 /// document and must have an associated value."
 #[test]
-fn a_pattern_needs_a_value_to_look_in() {
+fn pattern_needs_an_existing_value() {
     substituted(
         "new",
         &format!("{{{FROM}, dest: {{path: .y, pattern: old}}}} # <- missing-pattern-target"),
@@ -512,7 +509,7 @@ fn a_pattern_needs_a_value_to_look_in() {
 
 /// "The `dest.pattern` must be a valid regular expression string."
 #[test]
-fn a_pattern_is_a_regular_expression() {
+fn pattern_must_be_a_regular_expression() {
     substituted(
         "new",
         &format!("{{{FROM}, dest: {{path: .x, pattern: '(old'}}}} # <- invalid-pattern"),
@@ -531,7 +528,7 @@ fn a_pattern_is_a_regular_expression() {
 
 /// "The `dest.pattern` must be resolvable in the value of `dest.path`."
 #[test]
-fn a_pattern_matches() {
+fn pattern_must_match() {
     substituted(
         "new",
         &format!("{{{FROM}, dest: {{path: .x, pattern: odd}}}} # <- unmatched-pattern"),
@@ -553,10 +550,10 @@ fn all_occurrences_are_replaced() {
     .renders("dest", "{x: \"new new\\nnew\\n\"}");
 }
 
-/// "specifying a `pattern` value and `recurse` as `True` (it otherwise defaults
-/// to `False`)": without it a mapping is no place to look in.
+/// "specifying a `pattern` value and `recurse` as `True` (it otherwise defaults to `False`)":
+/// without it, mappings are not searched.
 #[test]
-fn recursion_is_asked_for() {
+fn recursion_is_opt_in() {
     substituted(
         "new",
         &format!("{{{FROM}, dest: {{path: .x, pattern: old}}}} # <- invalid-substitution"),
@@ -566,8 +563,8 @@ fn recursion_is_asked_for() {
     .renders("dest", "{x: {y: old}}");
 }
 
-/// "Note that the recursion depth must be specified." There is no `recurse:
-/// True`, whatever the page says before.
+/// "Note that the recursion depth must be specified." `recurse: True` is not supported, although
+/// the page mentions it.
 #[test]
 fn recursion_has_a_depth() {
     for recurse in ["true", "{}", "{deep: 1}"] {
@@ -585,7 +582,7 @@ fn recursion_has_a_depth() {
 /// Non-matching patterns will be ignored. Thus, even if recursion can 'pass
 /// over' non-matching patterns, they will be silently ignored."
 #[test]
-fn recursion_passes_over_what_does_not_match() {
+fn recursion_skips_values_that_do_not_match() {
     substituted(
         "new",
         &format!("{{{FROM}, dest: {{path: ., pattern: old, recurse: {{depth: -1}}}}}}"),
@@ -598,7 +595,7 @@ fn recursion_passes_over_what_does_not_match() {
 /// "Take care to specify the required recursion depth or else too-deep patterns
 /// won't be replaced."
 #[test]
-fn what_is_too_deep_is_not_replaced() {
+fn values_below_the_recursion_depth_are_not_replaced() {
     for (depth, expected) in [
         ("1", "{a: new, b: {a: old, b: {a: old}}}"),
         ("2", "{a: new, b: {a: new, b: {a: old}}}"),
@@ -614,7 +611,7 @@ fn what_is_too_deep_is_not_replaced() {
     }
 }
 
-/// A substitution from `.v` to `.x` with further options of `src`.
+/// Substitution from `.v` to `.x` with further options of `src`.
 fn extracting(options: &str) -> String {
     format!(
         "{{src: {{schema: example/Kind/v1, name: source, path: .v, {options}}}, dest: {{path: .x}}}}"
@@ -624,7 +621,7 @@ fn extracting(options: &str) -> String {
 /// "It is an error to specify `src.pattern` if the substitution source is not a
 /// string (e.g. an object or an array)."
 #[test]
-fn a_source_pattern_needs_a_string() {
+fn source_pattern_needs_a_string() {
     for from in ["{v: {a: 1}}", "{v: [a]}", "{v: 1}"] {
         let substitution = extracting("pattern: a") + " # <- invalid-substitution";
         substituted(from, &substitution, "{x: kept}").raises("`dest`").renders("dest", "{x: kept}");
@@ -634,7 +631,7 @@ fn a_source_pattern_needs_a_string() {
 /// "If the regex does not match, a warning is logged, and the entire source
 /// string is used."
 #[test]
-fn a_source_pattern_that_does_not_match() {
+fn source_pattern_without_a_match() {
     let substitution = extracting("pattern: b") + " # <- unmatched-source-pattern";
     let run = substituted("{v: aaa}", &substitution, "{x: old}");
     run.raises_nothing().renders("dest", "{x: aaa}");
@@ -645,7 +642,7 @@ fn a_source_pattern_that_does_not_match() {
 /// use of expressions like `sha256:.*` without parentheses, and without
 /// explicitly specifying a match group."
 #[test]
-fn the_whole_match_is_the_default() {
+fn whole_match_is_the_default() {
     let image = "{v: 'quay.io/x/y@sha256:0f1e2d'}";
     for (options, expected) in [
         ("pattern: 'sha256:.*'", "sha256:0f1e2d"),

@@ -1,4 +1,4 @@
-//! What keeps a side from being read, each told in one line with its cure.
+//! Errors that keep a side from being read, each one line with a remedy.
 
 use std::fs;
 use std::io::Write;
@@ -49,7 +49,7 @@ fn unknown_revisions() {
     let clone = site.clone_to("clone", &[]);
     let refusal = side(&clone, &["--from", absent]).refusal();
     assert!(
-        refusal.ends_with(&format!("`git fetch --no-tags origin {absent}` gets it")),
+        refusal.ends_with(&format!("run `git fetch --no-tags origin {absent}` to fetch it")),
         "{refusal}"
     );
 }
@@ -61,11 +61,13 @@ fn unborn_branch() {
     site.git(&["add", "--all"]);
     for arguments in [&["--since", "HEAD"][..], &["--from", "main"]] {
         let refusal = side(&site, arguments).refusal();
-        assert!(refusal.contains("branch `main` has none yet  help: make the first commit"));
+        assert!(
+            refusal.contains("branch `main` has no commits yet  help: create the first commit")
+        );
     }
 }
 
-/// By hand, since git makes such repositories from 2.45 on.
+/// Written by hand, since only git 2.45 and later creates such repositories.
 fn keep_references_in_reftable(site: &Site) {
     site.git(&["config", "core.repositoryFormatVersion", "1"]);
     site.git(&["config", "extensions.refStorage", "reftable"]);
@@ -89,9 +91,9 @@ fn references_in_reftable() {
     ] {
         assert_eq!(
             side(&site, arguments).refusal(),
-            "error: branches and tags of this repository are in reftable, not in files  help: \
-             layercake reads files alone: `git refs migrate --ref-format=files` makes them, as \
-             `git clone --ref-format=files` does",
+            "error: unsupported reference storage `reftable` in this repository  help: run \
+             `git refs migrate --ref-format=files`, or clone with \
+             `git clone --ref-format=files`",
             "{arguments:?}"
         );
     }
@@ -106,14 +108,14 @@ fn unrelated_histories() {
     assert_eq!(
         side(&site, &["--since", "main"]).refusal(),
         "error: `main` and `HEAD` have no commit in common  \
-         help: `--since main --no-merge-base` compares with `main` itself"
+         help: pass `--since main --no-merge-base` to compare with `main` itself"
     );
     assert_eq!(side(&site, &["--since", "main", "--no-merge-base"]).code, 0);
 }
 
 #[test]
 fn damaged_objects() {
-    let help = "help: `git fsck` tells what the repository lacks";
+    let help = "help: run `git fsck` to list the missing objects";
     for (revision, flags) in [
         ("HEAD", &["--staged"][..]),
         ("HEAD~1", &["--from", "HEAD~1"]),
@@ -128,15 +130,14 @@ fn damaged_objects() {
         let damaged = damage(&site, &id(&site, revision));
         let refusal = side(&site, flags).refusal();
         assert!(refusal.ends_with(help), "{revision} {flags:?}: {refusal}");
-        // and where it is gone
+        // the same with the object missing
         fs::remove_file(damaged).unwrap();
         let refusal = side(&site, flags).refusal();
         assert!(refusal.contains("  help: "), "{revision} {flags:?}: {refusal}");
     }
 }
 
-/// Writes what says of itself to be the object `id`: git would see that its hash
-/// is another one.
+/// Writes an object under the id `id`, which is not the hash of its content.
 fn forge(site: &Site, id: &str, kind: &str, content: &str) {
     let path = object(site, id);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -145,7 +146,7 @@ fn forge(site: &Site, id: &str, kind: &str, content: &str) {
     fs::write(path, encoder.finish().unwrap()).unwrap();
 }
 
-/// Writes an object that says to be so many bytes long, and is not.
+/// Writes an object with a wrong length in its header.
 fn forge_length(site: &Site, id: &str, kind: &str, length: u64) {
     let path = object(site, id);
     drop(fs::remove_file(&path));
@@ -155,7 +156,7 @@ fn forge_length(site: &Site, id: &str, kind: &str, length: u64) {
 }
 
 #[test]
-fn objects_that_claim_all_memory() {
+fn object_with_a_huge_declared_length() {
     let site = site();
     for (revision, kind) in [("HEAD^{tree}", "tree"), ("HEAD:site", "tree"), ("HEAD", "commit")] {
         let id = id(&site, revision);
@@ -163,7 +164,7 @@ fn objects_that_claim_all_memory() {
         for length in [Repository::MAX_OBJECT_BYTES as u64 + 1, 1 << 40] {
             forge_length(&site, &id, kind, length);
             let ran = side(&site, &["--staged"]);
-            let help = "help: `git fsck` tells what the repository lacks";
+            let help = "help: run `git fsck` to list the missing objects";
             assert!(ran.refusal().ends_with(help), "{revision} {length}: {ran:?}");
             assert!(ran.stderr.contains("exceeds the configured allocation limit"), "{ran:?}");
         }
@@ -179,22 +180,22 @@ fn forge_tag(site: &Site, id: &str, (kind, of): (&str, &str)) {
 }
 
 #[test]
-fn tags_of_themselves() {
+fn tag_that_points_to_itself() {
     let site = site();
     let own = "1".repeat(40);
     forge_tag(&site, &own, ("tag", &own));
     site.write(".git/refs/tags/loop", &format!("{own}\n"));
-    let help = "help: `git fsck` tells what the repository lacks";
+    let help = "help: run `git fsck` to list the missing objects";
     for revision in ["loop", "loop~1", "loop^{commit}", ":/x", &own] {
         let refusal = side(&site, &["--from", revision]).refusal();
-        assert!(refusal.contains("is of a tag, and so on, more than 100 times"), "{refusal}");
+        assert!(refusal.contains("is nested more than 100 levels deep"), "{refusal}");
         assert!(refusal.ends_with(help), "{refusal}");
     }
     assert_eq!(side(&site, &["--from", "HEAD"]).code, 0);
 }
 
 #[test]
-fn tags_of_tags() {
+fn nested_tags_are_resolved_up_to_a_limit() {
     let site = site();
     let name = |count: usize| format!("{count:040}");
     let commit = id(&site, "HEAD");
@@ -204,11 +205,11 @@ fn tags_of_tags() {
     }
     assert_eq!(side(&site, &["--from", &name(100)]).sides()[0], commit);
     let refusal = side(&site, &["--from", &name(101)]).refusal();
-    assert!(refusal.contains("is of a tag"), "{refusal}");
+    assert!(refusal.contains("is nested more than"), "{refusal}");
 }
 
 #[test]
-fn a_commit_that_is_its_own_parent() {
+fn commit_that_is_its_own_parent() {
     let site = site();
     let (own, tree) = ("2".repeat(40), id(&site, "HEAD^{tree}"));
     let person = "x <x> 0 +0000";
@@ -222,7 +223,7 @@ fn a_commit_that_is_its_own_parent() {
 }
 
 #[test]
-fn damaged_history_is_no_end_of_it() {
+fn damaged_commit_is_not_treated_as_end_of_history() {
     let site = site();
     site.git(&["checkout", "--quiet", "-b", "topic"]);
     site.write("site/b.yaml", "topic\n");
@@ -233,7 +234,7 @@ fn damaged_history_is_no_end_of_it() {
         site.commit();
     }
     site.git(&["checkout", "--quiet", "topic"]);
-    let help = "help: `git fsck` tells what the repository lacks";
+    let help = "help: run `git fsck` to list the missing objects";
     for (revision, flags) in [("main~1", &["--since", "main"][..]), ("main", &["--auto"])] {
         assert_eq!(side(&site, flags).sides()[0], id(&site, "topic~1"));
         let object = object(&site, &id(&site, revision));
@@ -249,7 +250,7 @@ fn damaged_history_is_no_end_of_it() {
 }
 
 #[test]
-fn damaged_files_end_the_run() {
+fn damaged_file_ends_the_run_with_an_error() {
     let site = crate::cli::Sandbox::with_sites();
     site.commit();
     assert_eq!(site.run(&["lint", "--rev", "HEAD"]).code, 0);
@@ -265,14 +266,14 @@ fn damaged_files_end_the_run() {
         for verb in ["lint", "render", "sites"] {
             let ran = site.run(&[verb, "--rev", "HEAD"]);
             assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
-            let told = format!(
+            let expected = format!(
                 "error: `type/small/dns.yaml` cannot be read: git object {} {said}\n  \
-                 help: `git fsck` tells what the repository lacks\n",
+                 help: run `git fsck` to list the missing objects\n",
                 id.trim()
             );
-            assert_eq!(ran.stderr, told);
+            assert_eq!(ran.stderr, expected);
         }
-        assert_eq!(site.run(&["lint"]).code, 0, "on disk all is well");
+        assert_eq!(site.run(&["lint"]).code, 0, "the file on disk is intact");
         fs::remove_file(&object).unwrap_or_default();
     }
 }
@@ -293,7 +294,7 @@ fn damaged_index() {
         assert!(refusal.contains("cannot be read  help: move `"), "{refusal}");
         fs::rename(&index, site.beside().join("moved")).unwrap();
         site.git(&["reset", "--quiet"]);
-        assert_eq!(side(&site, &["--staged"]).code, 0, "what the help says, helps");
+        assert_eq!(side(&site, &["--staged"]).code, 0, "the command in the help works");
     }
 }
 
@@ -306,31 +307,35 @@ fn locked_index() {
     assert_eq!(
         refusal,
         format!(
-            "error: the index is locked: another git is changing it  \
-             help: wait until it has ended; if no git runs, remove `{}`",
+            "error: the index is locked by another git process  \
+             help: wait until the process ends; if no git process is running, remove `{}`",
             lock.display()
         )
     );
-    // a commit in the making has an index of its own, and this one locked
+    // during a commit, git uses a temporary index and locks this one
     let next = site.path(".git/next-index-1.lock");
     fs::copy(site.path(".git/index"), &next).unwrap();
     let ran = side_in(&site.root, &["--staged"], [("GIT_INDEX_FILE", next)]);
     assert_eq!(ran.files().len(), 2);
-    assert_eq!(side(&site, &["--since", "HEAD"]).code, 0, "the working tree is not concerned");
+    assert_eq!(
+        side(&site, &["--since", "HEAD"]).code,
+        0,
+        "the working tree does not use the index"
+    );
     fs::remove_file(lock).unwrap();
     assert_eq!(side(&site, &["--staged"]).code, 0);
 }
 
 #[test]
-fn unmerged_index_of_what_is_no_merge() {
+fn unmerged_index_without_a_merge_in_progress() {
     let site = site();
     site.git(&["checkout", "--quiet", "-b", "topic", "HEAD~1"]);
     site.write("site/a.yaml", "topic\n");
     site.commit();
     let works: [(&[&str], &str); 4] = [
-        (&["cherry-pick", "main"], "; or `git cherry-pick --abort`"),
-        (&["revert", "--no-edit", "main"], "; or `git revert --abort`"),
-        (&["rebase", "--quiet", "main"], "; or `git rebase --abort`"),
+        (&["cherry-pick", "main"], ", or run `git cherry-pick --abort`"),
+        (&["revert", "--no-edit", "main"], ", or run `git revert --abort`"),
+        (&["rebase", "--quiet", "main"], ", or run `git rebase --abort`"),
         (&["checkout", "--quiet", "--merge", "main"], ""),
     ];
     for (command, abort) in works {
@@ -341,8 +346,8 @@ fn unmerged_index_of_what_is_no_merge() {
         assert_eq!(
             side(&site, &["--staged"]).refusal(),
             format!(
-                "error: `site/a.yaml` in the index is not merged  \
-                 help: settle the conflict, then `git add site/a.yaml`{abort}"
+                "error: `site/a.yaml` in the index is unmerged  \
+                 help: resolve the conflict, then run `git add site/a.yaml`{abort}"
             )
         );
         if !abort.is_empty() {
@@ -365,12 +370,12 @@ fn unmerged_index() {
     assert!(site.try_git(&["merge", "--quiet", "topic"]).is_err());
     assert_eq!(
         side(&site, &["--staged"]).refusal(),
-        "error: `site/a.yaml` and 1 more in the index is not merged  \
-         help: settle the conflict, then `git add site/a.yaml`; or `git merge --abort`"
+        "error: `site/a.yaml` and 1 more in the index is unmerged  \
+         help: resolve the conflict, then run `git add site/a.yaml`, or run `git merge --abort`"
     );
     site.git(&["add", "site/a.yaml"]);
     let refusal = side(&site, &["--staged"]).refusal();
-    assert!(refusal.starts_with("error: `site/b.yaml` in the index is not merged"), "{refusal}");
+    assert!(refusal.starts_with("error: `site/b.yaml` in the index is unmerged"), "{refusal}");
     site.git(&["merge", "--abort"]);
     assert_eq!(side(&site, &["--staged"]).code, 0);
 }
@@ -386,8 +391,8 @@ fn partial_clones() {
     let files = [layercake::source::RepoPath::new("site/a.yaml")];
     let error = layercake::source::Tree::ensure_present(&index, &files).unwrap_err();
     assert_eq!(
-        crate::git::told(&error),
-        "1 of 1 files of the index are not in this partial clone; \
-         help: `git fetch --refetch --no-filter` gets what a partial clone left out"
+        crate::git::describe_error(&error),
+        "1 of 1 files of the index are missing in this partial clone; \
+         help: run `git fetch --refetch --no-filter` to fetch what a partial clone left out"
     );
 }

@@ -1,12 +1,12 @@
-//! In real hooks, with whatever variables git sets there.
+//! Real git hooks, with the variables that git sets in them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use super::{Site, add_submodule, id, in_commit, in_index, program, side_in, site};
 
-/// Makes `name` a hook in which `script` runs; `$side` is the program, whose
-/// output is kept, and its exit code is the hook's.
+/// Installs `script` as the hook `name`. In it, `$side` runs the program, whose output is recorded
+/// and whose exit code is that of the hook.
 fn hook(site: &Site, name: &str, script: &str) {
     hook_in(".git", site, name, script);
 }
@@ -21,7 +21,7 @@ fn hook_in(git_folder: &str, site: &Site, name: &str, script: &str) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// What the hook printed; the lines of files apart.
+/// Output of the hook, with the lines of files separate.
 fn recorded(site: &Site) -> (Vec<String>, Vec<String>) {
     let text = fs::read_to_string(site.beside().join("record")).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -31,7 +31,7 @@ fn recorded(site: &Site) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn hooks_of_every_kind_of_commit_see_what_is_committed() {
+fn commit_hooks_see_the_committed_files() {
     let site = site();
     let commits: [(&str, &[&str]); 5] = [
         ("all", &["commit", "--quiet", "--all", "--message=all"]),
@@ -40,7 +40,7 @@ fn hooks_of_every_kind_of_commit_see_what_is_committed() {
         ("plain", &["commit", "--quiet", "--message=plain"]),
         ("amended", &["commit", "--quiet", "--amend", "--message=amended"]),
     ];
-    // the last goes elsewhere, as hooks of repositories in repositories do
+    // the last one changes to another repository, as nested repositories do
     let scripts = ["$side --staged", "PRE_COMMIT=1 $side --auto", "cd site && $side --staged"];
     let mut state = 0;
     for script in scripts {
@@ -102,10 +102,9 @@ fn hook_in_a_linked_worktree() {
     assert_eq!(recorded(&site).1, tree(&site));
 }
 
-/// git then says by `GIT_DIR` where the repository is, and not where its files
-/// are.
+/// git then sets `GIT_DIR`, but not the location of the working tree.
 #[test]
-fn hook_of_a_repository_that_lies_apart() {
+fn hook_of_a_repository_with_a_separate_git_dir() {
     for (apart, script) in [
         ("apart", "$side --since HEAD"),
         ("around/.git", "$side --since HEAD"),
@@ -143,7 +142,7 @@ fn hook_in_a_submodule() {
 }
 
 #[test]
-fn hooks_that_receive_a_push() {
+fn server_side_push_hooks() {
     let site = site();
     let remote = site.clone_to("remote.git", &["--bare"]);
     let url = remote.root.display().to_string();
@@ -166,11 +165,11 @@ fn hooks_that_receive_a_push() {
     assert!(site.try_git(&["push", "--quiet", &url, "main"]).is_err());
     let text = fs::read_to_string(remote.beside().join("record")).unwrap();
     assert!(text.contains("this clone has no such commit"), "{text}");
-    assert!(text.contains("help: what is pushed is kept apart until"), "{text}");
+    assert!(text.contains("help: git quarantines pushed objects"), "{text}");
 }
 
 #[test]
-fn hook_that_refuses_keeps_the_commit_from_being_made() {
+fn failing_hook_prevents_the_commit() {
     let site = site();
     hook(&site, "pre-commit", "$side --from nosuch");
     site.write("site/a.yaml", "refused\n");
@@ -182,7 +181,7 @@ fn hook_that_refuses_keeps_the_commit_from_being_made() {
     assert_eq!(id(&site, "HEAD"), before);
 }
 
-/// Nothing was there before it; git itself compares it with nothing.
+/// Without a previous commit, git compares with the empty tree.
 #[test]
 fn hook_of_the_very_first_commit() {
     for script in ["$side --staged", "PRE_COMMIT=1 $side --auto", "CI=1 PRE_COMMIT=1 $side --auto"]
@@ -200,11 +199,10 @@ fn hook_of_the_very_first_commit() {
     }
 }
 
-/// Of a push of all there is, the first commit too, pre-commit names no commit,
-/// only the branch, and prek the commit that is pushed. Neither need be what is
-/// on disk.
+/// In a push of all commits, including the first one, pre-commit passes only the branch, and prek
+/// the pushed commit. Neither need be checked out.
 #[test]
-fn push_of_everything_to_an_empty_remote() {
+fn push_of_all_commits_to_an_empty_remote() {
     let site = site();
     site.git(&["checkout", "--quiet", "-b", "topic"]);
     site.write("site/pushed.yaml", "pushed\n");
@@ -232,8 +230,8 @@ fn push_of_everything_to_an_empty_remote() {
     }
 }
 
-/// pre-commit reads what git tells a pre-push hook, and hands it on in
-/// variables; the branch that is pushed need not be the one on disk.
+/// pre-commit passes the input of git's pre-push hook in variables; the pushed branch need not be
+/// checked out.
 #[test]
 fn push_of_a_branch_that_is_not_checked_out() {
     let site = site();
@@ -254,5 +252,5 @@ fn push_of_a_branch_that_is_not_checked_out() {
     let (from, to) = (id(&site, "topic~1"), id(&site, "topic"));
     assert_eq!(lines[1..], [format!("from: commit {from}"), format!("to: commit {to}")]);
     assert_eq!(files, in_commit(&site, "topic"));
-    assert_ne!(files, in_index(&site), "another branch is on disk");
+    assert_ne!(files, in_index(&site), "another branch is checked out");
 }

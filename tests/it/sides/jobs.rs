@@ -1,4 +1,4 @@
-//! What `--auto` makes of what CI jobs and pre-commit find around them.
+//! Sides that `--auto` chooses in CI jobs and pre-commit hooks.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ fn auto(site: &Site, variables: &[(&'static str, &str)]) -> Ran {
     side_in(&site.root, &["--auto"], variables.iter().copied())
 }
 
-/// A job of GitHub with this event.
+/// Runs `--auto` in a GitHub job with this event.
 fn github(site: &Site, name: &str, event: &str) -> Ran {
     let path = site.beside().join("event.json");
     fs::write(&path, event).unwrap();
@@ -26,8 +26,8 @@ fn github(site: &Site, name: &str, event: &str) -> Ran {
     )
 }
 
-/// `main` and `topic` part after the second commit; `merge` is a merge of
-/// `topic` into `main`, as the hosts make it on trial.
+/// Repository whose branches `main` and `topic` diverge after the second commit; `merge` is a test
+/// merge of `topic` into `main`, as created by the hosts.
 fn forked() -> Site {
     let site = site();
     site.git(&["checkout", "--quiet", "-b", "topic"]);
@@ -43,7 +43,7 @@ fn forked() -> Site {
 
 fn pull_request(site: &Site) -> String {
     let head = id(site, "topic");
-    // `base.sha` is what the branch was when the request was made, or older
+    // `base.sha` is the target branch when the request was opened, or older
     let base = id(site, "main~2");
     format!(
         r#"{{"pull_request": {{"head": {{"sha": "{head}"}},
@@ -52,7 +52,7 @@ fn pull_request(site: &Site) -> String {
 }
 
 #[test]
-fn github_pull_request_merged_on_trial() {
+fn github_pull_request_with_test_merge() {
     let site = forked();
     let event = pull_request(&site);
     let ran = github(&site, "pull_request", &event);
@@ -68,7 +68,7 @@ fn github_pull_request_merged_on_trial() {
         github(&one, "pull_request", &event).refusal(),
         format!(
             "error: unknown revision `{main}`: this clone has no such commit  help: \
-             `git fetch --no-tags --depth=1 origin {main}` gets it \
+             run `git fetch --no-tags --depth=1 origin {main}` to fetch it \
              (with `actions/checkout`: `fetch-depth: 2`)"
         )
     );
@@ -89,7 +89,7 @@ fn github_pull_request_with_its_head_checked_out() {
     assert!(refusal.contains("unknown revision `origin/main`"), "{refusal}");
     assert!(refusal.contains("`git fetch --unshallow origin "), "{refusal}");
 
-    // `pull_request_target` checks out the target, and nothing of the request
+    // `pull_request_target` checks out the target without the changes of the request
     let target = site.clone_to("target", &["--branch=main"]);
     let refusal = github(&target, "pull_request_target", &event).refusal();
     assert!(refusal.contains("the pull request is not checked out"), "{refusal}");
@@ -105,7 +105,7 @@ fn github_push() {
     let (first, last) = (id(&site, "main~2"), id(&site, "main"));
     let ran = github(&site, "push", &push(&first, &last));
     assert_eq!((ran.code(), ran.sides()), ("github-push", [&*first, &*last]));
-    // a new branch, and one whose old commits are gone for good
+    // a new branch, and a branch whose old commits were deleted
     let gone = "1234567890123456789012345678901234567890";
     for before in [NULL, gone] {
         let ran = github(&site, "push", &push(before, &last));
@@ -118,7 +118,7 @@ fn github_push() {
     let one = site.clone_to("one", &["--depth=1", "--branch=main"]);
     for (before, absent) in [(first.as_str(), first.as_str()), (NULL, &id(&site, "main~1"))] {
         let refusal = github(&one, "push", &push(before, &last)).refusal();
-        let fetch = format!("`git fetch --no-tags --depth=1 origin {absent}` gets it");
+        let fetch = format!("`git fetch --no-tags --depth=1 origin {absent}` to fetch it");
         assert!(refusal.ends_with(&fetch), "{refusal}");
     }
 }
@@ -165,7 +165,7 @@ fn gitlab() {
     let clone = site.clone_to("clone", &["--depth=1", "--branch=topic"]);
     variables[3].1 = &topic;
     let refusal = auto(&clone, &variables).refusal();
-    let fetch = format!("`git fetch --no-tags --depth=1 origin {base}` gets it");
+    let fetch = format!("`git fetch --no-tags --depth=1 origin {base}` to fetch it");
     assert!(refusal.ends_with(&fetch), "{refusal}");
 }
 
@@ -195,7 +195,7 @@ fn azure() {
 fn bitbucket() {
     let site = forked();
     let (main, fork) = (id(&site, "main"), id(&site, "topic~1"));
-    // the destination is merged into the source, unless that has it already
+    // the destination is merged into the source unless it is an ancestor of it
     site.git(&["checkout", "--quiet", "-b", "source", "topic"]);
     site.git(&["merge", "--quiet", "--no-edit", "main"]);
     let ran = auto(&site, &[("BITBUCKET_PR_DESTINATION_COMMIT", &main[..12])]);
@@ -219,7 +219,10 @@ fn gerrit() {
     let variables =
         [("GERRIT_PATCHSET_REVISION", &*topic), ("GERRIT_REFSPEC", "refs/changes/1/1/1")];
     let refusal = auto(&clone, &variables).refusal();
-    assert!(refusal.ends_with("`git fetch origin refs/changes/1/1/1` gets it"), "{refusal}");
+    assert!(
+        refusal.ends_with("run `git fetch origin refs/changes/1/1/1` to fetch it"),
+        "{refusal}"
+    );
 }
 
 #[test]
@@ -230,7 +233,7 @@ fn pre_commit_with_and_without_revisions() {
     assert_eq!((ran.code(), ran.sides()), ("pre-commit-refs", [&*from, &*to]));
     assert_eq!(ran.chosen()[0], "chosen: pre-commit-refs: main against topic");
     let refusal = auto(&site, &[("PRE_COMMIT_FROM_REF", "main")]).refusal();
-    assert!(refusal.contains("only one is set"), "{refusal}");
+    assert!(refusal.contains("only one of"), "{refusal}");
 
     // a job that checks all files of a commit has nothing staged
     let ran = auto(&site, &[("PRE_COMMIT", "1")]);
@@ -245,7 +248,7 @@ fn pre_commit_with_and_without_revisions() {
 }
 
 #[test]
-fn elsewhere_the_default_branch_is_the_base() {
+fn default_branch_is_the_base_outside_of_ci() {
     let site = forked();
     site.git(&["checkout", "--quiet", "topic"]);
     let fork = id(&site, "topic~1");
@@ -268,7 +271,7 @@ fn elsewhere_the_default_branch_is_the_base() {
     let ran = auto(&clone, &[]);
     assert!(ran.chosen()[0].contains("merge-base of origin/main and HEAD"), "{ran:?}");
 
-    // no job is about what it has on the branch it starts from
+    // on the base branch itself, there is nothing to compare
     site.git(&["checkout", "--quiet", "main"]);
     assert_eq!(auto(&site, &[("CI", "true")]).stdout, "no comparison\n");
     assert_eq!(auto(&site, &[("CI", "false")]).sides()[0], id(&site, "main"));
@@ -280,7 +283,7 @@ fn elsewhere_the_default_branch_is_the_base() {
 }
 
 #[test]
-fn flags_are_stronger_than_what_is_around() {
+fn flags_override_the_environment() {
     let site = forked();
     let variables = [("PRE_COMMIT_FROM_REF", "main"), ("PRE_COMMIT_TO_REF", "topic")];
     let ran = side_in(&site.root, &["--staged"], variables);

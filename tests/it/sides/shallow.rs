@@ -1,8 +1,8 @@
-//! Shallow clones: the right base or none, never another one.
+//! Shallow clones: layercake finds the correct merge base or fails; it never uses another one.
 
 use super::{Site, id, side, site};
 
-/// A stream of numbers, the same in every run (xorshift).
+/// Deterministic random numbers (xorshift).
 struct Numbers(u64);
 
 impl Numbers {
@@ -14,8 +14,8 @@ impl Numbers {
     }
 }
 
-/// A history of commits that each have one or two of the earlier ones as
-/// parents; the last two are the branches `one` and `other`.
+/// Creates a history in which each commit has one or two of the earlier ones as parents; the last
+/// two are the branches `one` and `other`.
 fn history(numbers: &mut Numbers) -> Site {
     let site = Site::new(&[]);
     site.write("a.yaml", "a\n");
@@ -47,7 +47,7 @@ fn history(numbers: &mut Numbers) -> Site {
 }
 
 #[test]
-fn bases_are_those_of_git_or_refused() {
+fn merge_base_is_that_of_git_or_an_error() {
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
     let (mut found, mut refused) = (0, 0);
     for _ in 0..25 {
@@ -76,20 +76,20 @@ fn bases_are_those_of_git_or_refused() {
 }
 
 #[test]
-fn unrelated_is_not_what_is_cut_off() {
+fn unrelated_histories_differ_from_truncated_ones() {
     let site = site();
     let clone = site.clone_to("clone", &["--depth=1"]);
     clone.git(&["checkout", "--quiet", "--orphan", "other"]);
     clone.commit();
     let refusal = side(&clone, &["--since", "main"]).refusal();
-    assert!(refusal.contains("not known in this shallow clone"), "{refusal}");
+    assert!(refusal.contains("is not in this shallow clone"), "{refusal}");
     clone.git(&["fetch", "--quiet", "--unshallow", "origin"]);
     let refusal = side(&clone, &["--since", "main"]).refusal();
     assert!(refusal.contains("have no commit in common"), "{refusal}");
 }
 
 #[test]
-fn what_the_help_says_helps() {
+fn command_in_help_makes_the_base_available() {
     let site = site();
     site.git(&["checkout", "--quiet", "-b", "topic", "HEAD~1"]);
     site.write("site/b.yaml", "topic\n");
@@ -97,13 +97,13 @@ fn what_the_help_says_helps() {
     let clone = site.clone_to("clone", &["--depth=1", "--no-single-branch"]);
     assert_eq!(
         side(&clone, &["--since", "origin/main"]).refusal(),
-        "error: where `origin/main` and `HEAD` part is not known in this shallow clone  \
-         help: this clone is shallow; `git fetch --unshallow origin` gets the rest \
+        "error: the merge base of `origin/main` and `HEAD` is not in this shallow clone  \
+         help: this clone is shallow; run `git fetch --unshallow origin` to complete it \
          (with `actions/checkout`: `fetch-depth: 0`)"
     );
     let before = id(&site, "HEAD~1");
     let refusal = side(&clone, &["--from", &before]).refusal();
-    let fetch = format!("`git fetch --no-tags --depth=1 origin {before}` gets it");
+    let fetch = format!("`git fetch --no-tags --depth=1 origin {before}` to fetch it");
     assert!(refusal.ends_with(&fetch), "{refusal}");
     clone.git(&["fetch", "--quiet", "--no-tags", "--depth=1", "origin", &before]);
     assert_eq!(side(&clone, &["--from", &before]).sides()[0], before);
@@ -112,10 +112,9 @@ fn what_the_help_says_helps() {
     assert_eq!(ran.sides(), [&before, "the working tree"]);
 }
 
-/// A depth makes a whole clone a shallow one, and takes the base from git's
-/// sight.
+/// Fetching with a depth makes a full clone shallow and hides the merge base from git.
 #[test]
-fn fetch_with_a_depth_in_a_whole_clone() {
+fn fetch_with_a_depth_in_a_full_clone() {
     let site = site();
     let fork = id(&site, "HEAD~1");
     site.git(&["branch", "topic", "HEAD~1"]);
@@ -126,7 +125,7 @@ fn fetch_with_a_depth_in_a_whole_clone() {
     clone.git(&["fetch", "--quiet", "--depth=1", "origin", "main"]);
     assert!(clone.try_git(&["merge-base", "origin/main", "HEAD"]).is_err());
     let refusal = side(&clone, &["--since", "origin/main"]).refusal();
-    assert!(refusal.contains("`git fetch --unshallow origin` gets the rest"), "{refusal}");
+    assert!(refusal.contains("run `git fetch --unshallow origin` to complete it"), "{refusal}");
     clone.git(&["fetch", "--quiet", "--unshallow", "origin"]);
     assert_eq!(side(&clone, &["--since", "origin/main"]).sides()[0], fork);
 }

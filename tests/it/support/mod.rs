@@ -1,5 +1,4 @@
-//! What several tests need: running the engine on files in memory, and
-//! findings as text.
+//! Shared helpers: running the engine on files in memory, and findings as text.
 
 pub mod sample;
 
@@ -17,12 +16,12 @@ use layercake::commands::policy::Selectors;
 use layercake::diagnostic::{Diagnostic, Label};
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
-use layercake::rules::{Gates, word_reach};
+use layercake::rules::{Gates, report_reach};
 use layercake::source::{MemoryTree, RepoPath, SourceMap, Span, Tree};
 use layercake::system::deckhand::DeckhandOptions;
 use layercake::system::deckhand::layout::Layout;
 
-/// Options as the command line has them by default, with this meaning.
+/// Default options of the command line with this meaning.
 pub fn options(semantics: Semantics) -> DeckhandOptions {
     DeckhandOptions {
         semantics,
@@ -31,8 +30,8 @@ pub fn options(semantics: Semantics) -> DeckhandOptions {
     }
 }
 
-/// Checks files in memory: as a site repository where one of them lies below
-/// `site/NAME/`, as a set without layout otherwise.
+/// Checks files in memory: as a site repository if a file is below `site/NAME/`, otherwise as a set
+/// without layout.
 pub fn check_files<T: Send>(
     tree: &MemoryTree,
     options: DeckhandOptions,
@@ -41,7 +40,7 @@ pub fn check_files<T: Send>(
     check_with(tree, options, &Selectors::default(), per_site)
 }
 
-/// As [`check_files`], with the rules that are selected.
+/// Like [`check_files`], with selected rules.
 pub fn check_with<T: Send>(
     tree: &MemoryTree,
     options: DeckhandOptions,
@@ -54,8 +53,8 @@ pub fn check_with<T: Send>(
     check(&plan, per_site).expect("files in memory can be checked")
 }
 
-/// Compares files in memory, those of the head being as for [`check_files`],
-/// and puts the gates before what came of it.
+/// Compares files in memory, with the head as in [`check_files`], and applies the gates to the
+/// result.
 pub fn compare_files(
     base: &MemoryTree,
     head: &MemoryTree,
@@ -77,14 +76,13 @@ pub fn compare_files(
     let plan = options.plan(head, of_head.as_ref(), Some(earlier), &progress);
     let mut compared =
         compare(&plan, &Settings::default()).expect("files in memory can be compared");
-    for (edit, finding) in word_reach(&compared.comparison, gates) {
+    for (edit, finding) in report_reach(&compared.comparison, gates) {
         compared.add_gated(finding, edit);
     }
     compared
 }
 
-/// What counts: `layercake.yaml` among the files, where there is one, or else
-/// these options.
+/// Settings from `layercake.yaml` among the files, or else these options.
 fn settled(
     tree: &MemoryTree,
     base: Option<&MemoryTree>,
@@ -94,9 +92,9 @@ fn settled(
 ) -> Options {
     let base = base.map(|base| base as &dyn Tree);
     let around = ConfigurationTrees { tree, base, root: None };
-    let found = find(Path::new(""), place, &around).expect("the configuration can be used");
+    let found = find(Path::new(""), place, &around).expect("the configuration is valid");
     let settled =
-        settle(&found, SemanticsFlags::default(), selectors).expect("the selectors select");
+        settle(&found, SemanticsFlags::default(), selectors).expect("the selectors are valid");
     match found.config.file {
         Some(_) => settled,
         None => {
@@ -106,8 +104,7 @@ fn settled(
     }
 }
 
-/// How files lie: as those of a site repository where one of them lies below
-/// `site/NAME/`.
+/// Layout of the files: that of a site repository if a file is below `site/NAME/`.
 fn layout_of(tree: &MemoryTree) -> Option<Layout> {
     let root = RepoPath::new("");
     let paths = layercake::source::Tree::entries(tree, &root).expect("memory can be listed");
@@ -119,7 +116,7 @@ fn layout_of(tree: &MemoryTree) -> Option<Layout> {
     })
 }
 
-/// A finding as text: where, what, and everything around it.
+/// Finding as text: location, message and all related parts.
 pub fn finding_text(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let mut text = format!(
         "{} {}[{}] {}\n",
@@ -129,19 +126,21 @@ pub fn finding_text(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
         diagnostic.message
     );
     if !diagnostic.primary.message.is_empty() {
-        writeln!(text, "  ^ {}", diagnostic.primary.message).expect("strings take text");
+        writeln!(text, "  ^ {}", diagnostic.primary.message).expect("writing to a string succeeds");
     }
     for Label { span, message } in &diagnostic.related {
-        writeln!(text, "  {} {message}", place(*span, sources)).expect("strings take text");
+        writeln!(text, "  {} {message}", place(*span, sources))
+            .expect("writing to a string succeeds");
     }
     for note in &diagnostic.notes {
-        writeln!(text, "  note: {note}").expect("strings take text");
+        writeln!(text, "  note: {note}").expect("writing to a string succeeds");
     }
     if let Some(help) = &diagnostic.help {
-        writeln!(text, "  help: {help}").expect("strings take text");
+        writeln!(text, "  help: {help}").expect("writing to a string succeeds");
     }
     if !diagnostic.sites.is_empty() {
-        writeln!(text, "  sites: {}", diagnostic.sites.join(" ")).expect("strings take text");
+        writeln!(text, "  sites: {}", diagnostic.sites.join(" "))
+            .expect("writing to a string succeeds");
     }
     text
 }
@@ -151,7 +150,7 @@ fn place(span: Span, sources: &SourceMap) -> String {
     format!("{}:{}:{}", sources.get(span.file).path(), start.line, start.column)
 }
 
-/// A saved report and the report of the run are one value: each format says the same of both.
+/// Asserts that a saved report and the report of the run are equal, and equal in each format.
 pub mod saved {
     use layercake::check::{self, Checked};
     use layercake::report::model::{
@@ -188,12 +187,12 @@ pub mod saved {
         },
     ];
 
-    /// Holds for what came of checking one side.
+    /// Checks the report of one side.
     pub fn check_checked<T>(checked: &Checked<T>) {
         check_report(&of_checked(checked));
     }
 
-    /// The report of what came of checking one side.
+    /// Report of one checked side.
     pub fn of_checked<T>(checked: &Checked<T>) -> Report {
         let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
         let (documents, findings) = (checked.documents, &checked.findings);
@@ -205,7 +204,7 @@ pub mod saved {
         Report::new(run, &view)
     }
 
-    /// Holds for what came of comparing two sides, as `lint` and as `diff` report it.
+    /// Checks the report of a comparison, as `lint` and as `diff` report it.
     pub fn check_compared(compared: &check::Compared) {
         check_report(&of_compared(compared));
         let without = compared.without_rules();
@@ -216,7 +215,7 @@ pub mod saved {
         check_report(&Report::new(run, &view));
     }
 
-    /// The report of what came of comparing two sides.
+    /// Report of a comparison.
     pub fn of_compared(compared: &check::Compared) -> Report {
         let checked = &compared.checked;
         let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
@@ -236,13 +235,13 @@ pub mod saved {
         }
     }
 
-    /// Holds for a report: it reads back as itself, and its figures are those of its parts.
+    /// Checks that a report reads back unchanged, and that its totals match its contents.
     pub fn check_report(report: &Report) {
         let json = json(report);
         let saved = read(&json).unwrap_or_else(|fault| panic!("{fault}: {json}"));
         check_totals(report);
-        // All of them in a thorough run, otherwise one, chosen by the length of the report, so
-        // that many reports meet all.
+        // A thorough run checks all of them. Otherwise the length of the report selects one, so
+        // that many reports cover all.
         let chosen = json.len() % (STYLES.len() * LOOKS.len());
         for (at, style) in STYLES.iter().enumerate() {
             for (of, look) in LOOKS.iter().enumerate() {
@@ -287,14 +286,14 @@ pub mod saved {
         assert_eq!(findings.all(), open);
     }
 
-    /// The report as JSON.
+    /// Report as JSON.
     pub fn json(report: &Report) -> String {
         let mut json = Vec::new();
         write(report, &mut json).unwrap();
         String::from_utf8(json).unwrap()
     }
 
-    /// All that people and programs are told of a report.
+    /// Report in the full format for people, and as JSON.
     pub fn full_and_json(report: &Report) -> [String; 2] {
         let mut full = Vec::new();
         let (look, style) = (LOOKS[1], STYLES[2]);

@@ -1,12 +1,12 @@
-//! Which cases of a long series are run: all of them where `LAYERCAKE_THOROUGH` is set, as in
-//! `.ci/nightly`, and otherwise enough to meet every kind of case.
+//! Selects the cases of a long series: all of them if `LAYERCAKE_THOROUGH` is set, as in
+//! `.ci/nightly`, otherwise enough to cover every kind of case.
 
 /// Whether every case of a long series is run.
 pub fn is_thorough() -> bool {
     std::env::var_os("LAYERCAKE_THOROUGH").is_some()
 }
 
-/// Cases to run: each one that is of a kind that no earlier one is of.
+/// Cases to run: each one with a kind that no earlier case has.
 pub fn sample<T, K: PartialEq>(cases: Vec<T>, kinds: impl Fn(&T) -> Vec<K>) -> Vec<T> {
     if is_thorough() {
         return cases;
@@ -22,7 +22,7 @@ pub fn sample<T, K: PartialEq>(cases: Vec<T>, kinds: impl Fn(&T) -> Vec<K>) -> V
 }
 
 #[test]
-fn a_sample_meets_every_kind() {
+fn sample_covers_every_kind() {
     let kinds = |case: &&str| case.chars().collect();
     let expected = if is_thorough() { vec!["ab", "a", "bc", "c"] } else { vec!["ab", "bc"] };
     assert_eq!(sample(vec!["ab", "a", "bc", "c"], kinds), expected);

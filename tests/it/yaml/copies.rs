@@ -1,5 +1,4 @@
-//! What is copied shares what it can, and changes nothing of what it was copied
-//! from.
+//! Copies share memory with the original and never change it.
 
 use layercake::source::Span;
 use layercake::yaml::{Key, Mapping, Node, Value};
@@ -7,7 +6,7 @@ use layercake::yaml::{Key, Mapping, Node, Value};
 use crate::conformance::some_file;
 
 #[test]
-fn a_copy_that_changes_leaves_the_other_mapping_alone() {
+fn changing_a_copy_does_not_change_the_original() {
     // With and without a table of keys.
     for length in [3, 40] {
         let original = numbered(length);

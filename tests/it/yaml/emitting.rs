@@ -1,4 +1,4 @@
-//! What is written reads back.
+//! Emitted YAML reads back as the same value.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::conformance::{recorded, some_file};
-use crate::laws::reading::reads_back;
+use crate::laws::reading::assert_reads_back;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn generated_nodes_read_back(value in any_value()) {
-        reads_back(&node(value));
+        assert_reads_back(&node(value));
     }
 }
 
@@ -24,15 +24,15 @@ proptest! {
 #[ignore = "needs the recorded corpus"]
 fn recorded_documents_read_back() {
     for case in recorded("deckhand/yaml.json") {
-        let text = case["yaml"].as_str().expect("a case has a text");
+        let text = case["yaml"].as_str().expect("each case has YAML");
         for document in parse(some_file(), text).documents {
-            reads_back(&document.root);
+            assert_reads_back(&document.root);
         }
     }
 }
 
 #[test]
-fn is_what_a_person_would_write() {
+fn output_is_idiomatic_yaml() {
     let text = "\
 a: 1
 list:
@@ -83,7 +83,7 @@ null: none
 }
 
 #[test]
-fn hides_secrets_whole() {
+fn secrets_are_hidden_completely() {
     let secret = read("a: {b: [1, 2]}\nc: |\n  x\n  y\n").into_secret();
     assert_eq!(to_yaml(&secret, &EmitOptions::default()), "(hidden)\n");
     let mut mapping = Mapping::new();
@@ -95,7 +95,7 @@ fn hides_secrets_whole() {
 }
 
 #[test]
-fn says_where_leaves_come_from() {
+fn leaves_are_annotated_with_their_origin() {
     let root = read("a: 1\nb: |\n  x\n  y\nc: []\nd: !!set {e}\nf: [{g: h}]\n");
     let origin = |span: Span| format!("at {}\nnext", span.start);
     let text = to_yaml(&root, &EmitOptions { show_secrets: false, origin: Some(&origin) });
@@ -114,7 +114,7 @@ f:
 }
 
 #[test]
-fn scalars_have_a_plain_text() {
+fn scalars_are_emitted_plain_where_possible() {
     for (text, expected) in [
         ("yes", "true"),
         ("~", "null"),

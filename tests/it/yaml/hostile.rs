@@ -1,4 +1,4 @@
-//! Texts made to break a reader end soon, and in a problem.
+//! Hostile YAML is refused quickly, with a problem.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -7,8 +7,8 @@ use layercake::yaml::{Parsed, YamlLimit, YamlProblemKind, parse};
 
 use crate::conformance::some_file;
 
-/// Far more than any of these takes, in a debug build on a busy machine.
-const LONGEST: Duration = Duration::from_secs(20);
+/// Time limit per text, far above the actual time of a debug build on a busy machine.
+const MAX_TIME: Duration = Duration::from_secs(20);
 
 #[test]
 fn deep_nesting() {
@@ -22,14 +22,14 @@ fn deep_nesting() {
 }
 
 #[test]
-fn depth_counts_every_kind_of_collection() {
+fn every_kind_of_collection_counts_toward_depth() {
     let deep = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
     assert_eq!(timed(&deep(YamlLimit::DEPTH)).problems, []);
     is_over(&deep(YamlLimit::DEPTH + 1), YamlLimit::Depth);
     is_over(&format!("{}{}", "- ".repeat(200), deep(200)), YamlLimit::Depth);
     is_over(&format!("- &a {}\n- [[[[[[*a]]]]]]\n", deep(250)), YamlLimit::Depth);
     assert_eq!(timed(&format!("- &a {}\n- [[[*a]]]\n", deep(250))).problems, []);
-    // A list of pairs, and the pair in it.
+    // A list of pairs and the pair in it.
     let pairs = |depth: usize| format!("- !!pairs [k: {}]\n", deep(depth));
     assert_eq!(timed(&pairs(YamlLimit::DEPTH - 3)).problems, []);
     is_over(&pairs(YamlLimit::DEPTH - 2), YamlLimit::Depth);
@@ -43,8 +43,9 @@ fn alias_and_merge_bombs() {
     for at in 1..60 {
         let before = at - 1;
         let aliases = vec![format!("*a{before}"); 10].join(", ");
-        writeln!(lists, "a{at}: &a{at} [{aliases}]").expect("text can grow");
-        writeln!(merges, "a{at}: &a{at} {{<<: [{aliases}], k{at}: v}}").expect("text can grow");
+        writeln!(lists, "a{at}: &a{at} [{aliases}]").expect("writing to a string succeeds");
+        writeln!(merges, "a{at}: &a{at} {{<<: [{aliases}], k{at}: v}}")
+            .expect("writing to a string succeeds");
     }
     is_over(&lists, YamlLimit::Nodes);
     is_over(&merges, YamlLimit::Nodes);
@@ -94,7 +95,7 @@ fn many_of_everything() {
 }
 
 #[test]
-fn characters_that_are_not_text() {
+fn control_characters_are_refused() {
     for character in
         ['\0', '\u{1}', '\u{8}', '\u{b}', '\u{1b}', '\u{7f}', '\u{80}', '\u{fffe}', '\u{ffff}']
     {
@@ -115,11 +116,11 @@ fn is_over(text: &str, limit: YamlLimit) {
     assert_eq!(kinds, [&YamlProblemKind::OverLimit(limit)]);
 }
 
-/// What is read, in bounded time.
+/// Parses text in bounded time.
 fn timed(text: &str) -> Parsed {
     let start = Instant::now();
     let parsed = parse(some_file(), text);
     let elapsed = start.elapsed();
-    assert!(elapsed < LONGEST, "{elapsed:?} for {} bytes", text.len());
+    assert!(elapsed < MAX_TIME, "{elapsed:?} for {} bytes", text.len());
     parsed
 }

@@ -1,7 +1,7 @@
-//! Texts as PyYAML's own scanner reads them, and libyaml does not.
+//! YAML that PyYAML's own scanner reads differently from libyaml.
 //!
-//! In the texts `⟦` and `⟧` enclose where it stops; they are taken out before the
-//! text is read. What is said of each was recorded with PyYAML 6.0.3,
+//! `⟦` and `⟧` enclose the position at which it stops; they are removed before the text is read.
+//! The expectations were recorded with PyYAML 6.0.3, `yaml.SafeLoader` and `yaml.CSafeLoader`.
 //! `yaml.SafeLoader` and `yaml.CSafeLoader`.
 
 use layercake::report::canonical;
@@ -9,9 +9,9 @@ use layercake::yaml::{Loader, Parsed, PythonRefusal, YamlProblemKind, parse, par
 
 use crate::laws::reading::some_file;
 
-/// What libyaml reads as well: what may be, and may not, is the scanner's alone.
+/// libyaml reads these, too: only the scanner differs.
 #[test]
-fn tabs_and_question_marks_end_more_than_in_libyaml() {
+fn tabs_and_question_marks_end_plain_scalars() {
     for (marked, refusal) in [
         ("a:⟦\t⟧b\n", PythonRefusal::Tab),
         ("a: b⟦\t⟧\n", PythonRefusal::Tab),
@@ -43,7 +43,7 @@ fn tabs_and_question_marks_end_more_than_in_libyaml() {
 }
 
 #[test]
-fn tabs_and_question_marks_may_stand_where_they_are_text() {
+fn tabs_and_question_marks_are_allowed_in_text() {
     for (text, value) in [
         ("a: \"b\tc\"\n", r#"{"a":"b\tc"}"#),
         ("a: 'b\tc?'\n", r#"{"a":"b\tc?"}"#),
@@ -65,7 +65,7 @@ fn tabs_and_question_marks_may_stand_where_they_are_text() {
 
 /// libyaml refuses these.
 #[test]
-fn what_python_alone_takes_is_read() {
+fn text_accepted_by_python_only_is_read() {
     for (text, value) in [
         ("[a:, b]\n", r#"[{"a":null},"b"]"#),
         ("%YAM 1.1\n---\na\n", r#""a""#),
@@ -77,9 +77,9 @@ fn what_python_alone_takes_is_read() {
     }
 }
 
-/// A stretch is read as if nothing else stood there, and placed in its file.
+/// Parses a part of a file as if it were the whole file, with spans of the file.
 #[test]
-fn only_the_stretch_counts() {
+fn only_the_given_range_is_read() {
     let text = "\t?\na: [b]\n--\tc: [d?]";
     let start = text.find('a').unwrap();
     let end = text.find("--").unwrap();
@@ -101,8 +101,8 @@ fn value_of(text: &str) -> String {
 }
 
 fn unmarked(marked: &str) -> (String, std::ops::Range<usize>) {
-    let start = marked.find('⟦').expect("a place is marked");
+    let start = marked.find('⟦').expect("the text has a mark");
     let text = marked.replace('⟦', "");
-    let end = text.find('⟧').expect("a mark is closed");
+    let end = text.find('⟧').expect("the mark is closed");
     (text.replace('⟧', ""), start..end)
 }

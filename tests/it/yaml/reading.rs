@@ -1,4 +1,4 @@
-//! What is read of odd and of broken texts.
+//! Reading of unusual and invalid YAML.
 
 use layercake::report::canonical;
 use layercake::yaml::{Node, Size, Value, YamlLimit, YamlProblemKind, parse};
@@ -7,7 +7,7 @@ use crate::conformance::{recorded, some_file};
 use crate::laws::reading::{libyaml_reads, reads_without_problem};
 
 #[test]
-fn problems_stand_at_their_place() {
+fn problems_have_the_span_of_their_cause() {
     for (text, place, kind) in [
         ("a: [1\n", "[", "Syntax"),
         ("a: x\n\tb: y\n", "x", "Syntax"),
@@ -36,9 +36,9 @@ fn problems_stand_at_their_place() {
     }
 }
 
-/// What YAML 1.2 does not allow, or reads in another way than libyaml.
+/// Text that YAML 1.2 does not allow or that it reads differently from libyaml.
 #[test]
-fn texts_go_on_and_end_as_libyaml_has_them() {
+fn scalars_continue_and_end_as_in_libyaml() {
     for (text, value) in [
         ("a: \"b\nc\"\n", "b c"),
         ("a: 'b\n\n\tc\n'\n", "b\nc "),
@@ -55,10 +55,10 @@ fn texts_go_on_and_end_as_libyaml_has_them() {
     }
 }
 
-/// libyaml passes over it, and counts it as a column: what follows may be
-/// something else than it looks like.
+/// libyaml skips a byte order mark but counts it as a column, which may change the meaning of the
+/// next lines.
 #[test]
-fn a_byte_order_mark_begins_no_line_of_a_block() {
+fn byte_order_mark_does_not_start_a_block_line() {
     for text in ["a:\n\u{feff}  b: 1\n", "---\n\u{feff}a: 1\n"] {
         let parsed = parse(some_file(), text);
         let [problem] = parsed.problems.as_slice() else { panic!("{text:?} {parsed:?}") };
@@ -79,7 +79,7 @@ fn later_documents_need_their_dashes() {
 }
 
 #[test]
-fn a_problem_costs_one_document() {
+fn problem_affects_one_document() {
     let broken =
         ["b: [", "b: !x 1", "b: *c", "? {}", "b: 2001-02-30", "b: {c: ,d\n}\n  x", "-\tb:\n\t- 1"];
     for broken in broken {
@@ -93,7 +93,7 @@ fn a_problem_costs_one_document() {
 }
 
 #[test]
-fn every_problem_of_a_document_is_told() {
+fn every_problem_of_a_document_is_reported() {
     let parsed = parse(some_file(), "a: !x 1\nb: *c\nd: 2001-02-30\ne: {e: 1, e: 2}\n");
     assert_eq!(parsed.problems.len(), 4);
 }
@@ -107,7 +107,7 @@ fn keys_are_equal_as_in_python() {
         ("{100000000000000000000: a, 1.0e+20: b}", 1),
         ("{2001-12-14t21:59:43-05:00: a, 2001-12-15t02:59:43Z: b}", 1),
         ("{2001-12-14t21:59:43: a, 2001-12-14t21:59:43Z: b, 2001-12-14: c}", 3),
-        // In Python each is a key of its own, which nothing finds again.
+        // Each is a separate key in Python, but no lookup finds it.
         ("{.nan: a, .NAN: b}", 1),
     ] {
         let parsed = parse(some_file(), text);
@@ -117,7 +117,7 @@ fn keys_are_equal_as_in_python() {
 }
 
 #[test]
-fn merges_come_first_and_count_less() {
+fn merged_keys_come_first_and_are_overridden() {
     let text = "a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\nc: {z: 3, <<: [*a, *b], w: 3}\n";
     let parsed = parse(some_file(), text);
     assert_eq!(parsed.problems, []);
@@ -133,17 +133,17 @@ fn merges_come_first_and_count_less() {
 }
 
 #[test]
-fn a_merge_may_name_a_set_or_nothing() {
+fn merge_key_accepts_sets_and_empty_lists() {
     let parsed =
         parse(some_file(), "{<<: !!set {a, b}, <<: [], \"<<\": 1, =: 2, !!merge x: {c: 3}}");
     assert_eq!(parsed.problems, []);
     assert_eq!(keys(&parsed.documents[0].root.value), ["a", "b", "c", "<<", "="]);
 }
 
-/// To the composer, which `<<` asks, a list is one whatever its tag makes of it; an
-/// alias is read by itself.
+/// `<<` is resolved on the composed node, where a list is a list regardless of its tag; an alias is
+/// constructed independently.
 #[test]
-fn pairs_are_mappings_elsewhere() {
+fn pairs_are_mappings_where_merged_or_aliased() {
     let parsed = parse(some_file(), "a: !!pairs [&x {k: v}, {l: w}]\nb: *x\n<<: !!omap [*x]\n");
     assert_eq!(parsed.problems, []);
     let root = &parsed.documents[0].root;
@@ -159,7 +159,7 @@ fn pairs_are_mappings_elsewhere() {
 }
 
 #[test]
-fn values_weigh_what_they_hold() {
+fn size_counts_the_content_of_values() {
     for (text, nodes, bytes, height) in [
         ("!!binary aGVsbG8=", 1, 5, 0),
         ("18446744073709551616", 1, 20, 0),
@@ -173,7 +173,7 @@ fn values_weigh_what_they_hold() {
 }
 
 #[test]
-fn the_exclamation_mark_alone_takes_quotes_away() {
+fn lone_exclamation_mark_ignores_quotes() {
     let parsed = parse(some_file(), "- ! \"12\"\n- ! x\n- ! [1]\n");
     let items = parsed.documents[0].root.as_sequence().expect("a list");
     assert_eq!(items[0].value, Value::Int(12));
@@ -186,11 +186,10 @@ fn integers_have_a_limit() {
     assert_eq!(parsed.problems[0].kind, YamlProblemKind::OverLimit(YamlLimit::Digits));
 }
 
-/// The second opinion is asked wherever it would differ: no text that we
-/// read without a problem is one that libyaml refuses.
+/// Parsed text without a problem is also accepted by libyaml.
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn nothing_that_libyaml_refuses_is_read() {
+fn text_refused_by_libyaml_is_refused() {
     let cases = recorded("deckhand/yaml.json");
     let texts: Vec<&str> = cases.iter().filter_map(|case| case["yaml"].as_str()).collect();
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
@@ -204,7 +203,7 @@ fn nothing_that_libyaml_refuses_is_read() {
     }
 }
 
-/// Puts in a token, takes out a stretch, or puts in a line of another text.
+/// Inserts a token, deletes a range, or inserts a line of another text.
 fn mutate(text: &mut String, texts: &[&str], random: &mut Random) {
     const TOKENS: [&str; 58] = [
         "\t",
@@ -284,7 +283,7 @@ fn mutate(text: &mut String, texts: &[&str], random: &mut Random) {
     }
 }
 
-/// The same numbers in every run.
+/// Random numbers, the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -309,7 +308,7 @@ fn keys(value: &Value) -> Vec<&str> {
 
 /// Recorded with PyYAML 6.0.3, `yaml.CSafeLoader`.
 #[test]
-fn spellings_that_yaml_1_2_has_not_are_read_as_by_libyaml() {
+fn non_standard_yaml_is_read_as_by_libyaml() {
     for (text, value) in [
         ("{ ?foo: bar,\nbar: 42\n}\n", r#"{"foo":"bar","bar":42}"#),
         ("[?x]\n", r#"[{"x":null}]"#),
@@ -346,7 +345,7 @@ fn spellings_that_yaml_1_2_has_not_are_read_as_by_libyaml() {
 }
 
 #[test]
-fn json_of_any_length_may_be_indented_by_tabs() {
+fn json_may_be_indented_with_tabs() {
     let entry =
         |at| format!("\t\"k{at}\":\t{{\n\t\t \"l\": [\n\t\t\t\"t\tu\",\t\"v\"\n\t\t]\n\t}},\n");
     let entries: String = (0..200).map(entry).collect();
@@ -362,7 +361,7 @@ fn json_of_any_length_may_be_indented_by_tabs() {
 
 /// Recorded in the same way.
 #[test]
-fn other_spellings_stay_refused() {
+fn other_non_standard_yaml_is_refused() {
     for text in [
         "k: {x: ?a}\n",
         "k: [??a]\n",

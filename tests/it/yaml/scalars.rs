@@ -1,10 +1,10 @@
-//! What scalars are: YAML 1.1 as PyYAML resolves and constructs it.
+//! Types of scalars: YAML 1.1 as PyYAML resolves and constructs it.
 
 use layercake::yaml::{Date, Timestamp, Value, YamlLimit, YamlProblemKind, parse};
 
 use crate::conformance::some_file;
 
-/// What a scalar is that is written so, tag included.
+/// Value of a scalar with this text, including its tag.
 fn scalar(text: &str) -> Result<Value, YamlProblemKind> {
     let mut parsed = parse(some_file(), &format!("- {text}\n"));
     if let Some(problem) = parsed.problems.pop() {
@@ -74,7 +74,7 @@ fn integers() {
 }
 
 #[test]
-fn integers_have_as_many_digits_as_python_reads() {
+fn integers_have_at_most_the_digits_that_python_reads() {
     let too_many = Err(YamlProblemKind::OverLimit(YamlLimit::Digits));
     assert!(scalar(&"9".repeat(YamlLimit::DIGITS)).is_ok());
     assert_eq!(scalar(&"9".repeat(YamlLimit::DIGITS + 1)), too_many);

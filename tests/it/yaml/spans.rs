@@ -1,4 +1,4 @@
-//! Every node says where it was written, and its text there reads as it.
+//! Every node has the span of its text, and that text reads as the node.
 
 use layercake::yaml::{Node, parse};
 
@@ -6,7 +6,7 @@ use crate::conformance::{recorded, some_file};
 use crate::laws::reading::{leaves, text_reads_as, within};
 
 #[test]
-fn tokens_and_nothing_else() {
+fn span_covers_only_the_tokens_of_a_node() {
     for (text, expected) in [
         ("a: 1\n", ["a", "1"].as_slice()),
         ("a: 'it''s' # c\n", &["a", "'it''s'"]),
@@ -28,7 +28,7 @@ fn tokens_and_nothing_else() {
 }
 
 #[test]
-fn collections_reach_from_their_first_token_to_their_last() {
+fn collections_span_their_first_to_last_token() {
     let text = "a: # first\n  - &b\n    c: [1,\n      2]\n  - d:\n\n# later\ne: *b\n";
     let parsed = parse(some_file(), text);
     assert_eq!(parsed.problems, []);
@@ -56,13 +56,13 @@ fn documents_and_comments() {
     assert_eq!(comments, ["# top", "# one", "# end"]);
 }
 
-/// The law that lets a rendered leaf name the text it came from.
+/// Law on which the locations of rendered leaves depend.
 #[test]
 #[ignore = "needs the recorded corpus"]
 fn every_scalar_reads_as_itself() {
     let mut count = 0;
     for case in recorded("deckhand/yaml.json") {
-        let text = case["yaml"].as_str().expect("a case has a text");
+        let text = case["yaml"].as_str().expect("each case has YAML");
         for document in parse(some_file(), text).documents {
             assert!(document.span.contains(document.root.span), "{text}");
             leaves(&document.root, &mut |span, value| {
@@ -76,5 +76,5 @@ fn every_scalar_reads_as_itself() {
             within(&document.root);
         }
     }
-    assert!(count > 900, "the law was tried on {count} scalars");
+    assert!(count > 900, "checked only {count} scalars");
 }

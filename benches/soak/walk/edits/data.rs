@@ -1,4 +1,4 @@
-//! Edits of data, and of texts alone.
+//! Edits of data, and of text only.
 
 use layercake::yaml::{Node, Value};
 
@@ -17,7 +17,7 @@ fn size(node: &Node) -> usize {
     items.or(node.as_mapping().map(layercake::yaml::Mapping::len)).unwrap_or_default()
 }
 
-/// A document with data, and a node in that.
+/// Chooses a document with data, and a node in the data.
 fn inside(
     workshop: &mut Workshop<'_>,
     wanted: impl Fn(&Node) -> bool + Copy,
@@ -81,13 +81,13 @@ pub fn no_item(workshop: &mut Workshop<'_>) -> Option<Changed> {
     Some(picked.become_text(text))
 }
 
-/// A comment of a line by itself; in a block scalar it would be text, which is
-/// seen when the values are compared.
+/// Inserts a comment line; inside a block scalar it would be text, which is detected by comparing
+/// the values.
 pub fn comment(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let (path, text) = workshop.file()?;
     let at = *workshop.random.of(&line_starts(&text))?;
     let number = workshop.random.below(1000);
-    let comment = format!("{}# Somebody said this: {number}.\n", " ".repeat(number % 5));
+    let comment = format!("{}# Comment {number}.\n", " ".repeat(number % 5));
     Some(vec![(path, Some(replaced(&text, at..at, &comment)))])
 }
 
@@ -112,7 +112,7 @@ pub fn keys_reordered(workshop: &mut Workshop<'_>) -> Option<Changed> {
     Some(picked.become_text(with_swapped(&picked.text, &node, index)?))
 }
 
-/// Something that is no YAML where it stands, as a rule.
+/// Inserts text that is usually invalid YAML at its location.
 pub fn breaks(workshop: &mut Workshop<'_>) -> Option<Changed> {
     const WRONG: &[&str] = &["\t- x", "key: [", "a: b: c\n", "\"", "%", "&a *b ", "{", "!x!", "\0"];
     let (path, text) = workshop.file()?;

@@ -1,4 +1,4 @@
-//! Edits of which documents there are, and in which files.
+//! Edits that add, remove or move documents and files.
 
 use layercake::yaml::Node;
 
@@ -7,7 +7,7 @@ use super::super::text::{parsed, stretches, with_document};
 use super::values::{action_path, quoted, value};
 use super::workshop::{Changed, Picked, Workshop};
 
-/// Mostly under another name, for nothing else may have the same one.
+/// Copies a document, usually under another name, since names must be unique.
 pub fn copied(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let picked = workshop.document()?;
     let copy = match workshop.random.below(5) {
@@ -21,8 +21,7 @@ pub fn copied(workshop: &mut Workshop<'_>) -> Option<Changed> {
     Some(vec![(path, Some(with_document(&text, &copy)))])
 }
 
-/// A document of a site or a type, laid on one that has labels; sometimes in
-/// its place.
+/// Adds a child of a labelled document to a site or type; sometimes it replaces the parent.
 pub fn child(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let parent = workshop.pick(|root| {
         let labels = root.get("metadata").and_then(|metadata| metadata.get("labels"));
@@ -54,8 +53,8 @@ pub fn child(workshop: &mut Workshop<'_>) -> Option<Changed> {
     Some(vec![(path, Some(with_document(&text, &document)))])
 }
 
-/// What actions, sources and destinations of [`related`] are made of: of each
-/// row of the table of the two meanings there is something.
+/// Actions, sources and destinations for [`related`], covering each row of the table of the two
+/// semantics.
 const ACTIONS: &[&str] = &[
     "merge, path: '.list[0]'",
     "merge, path: '.list[5]'",
@@ -87,8 +86,8 @@ const DESTINATIONS: &[&str] = &[
     "path: .",
 ];
 
-/// A document, one laid on it, and a source of that: with constructs that the
-/// two meanings read differently, or that neither takes.
+/// Adds a document, a child and a source of the child, with constructs that the semantics interpret
+/// differently or that neither supports.
 pub fn related(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let (path, text) = workshop.file()?;
     let number = workshop.random.below(1000);
@@ -139,7 +138,7 @@ pub fn moved(workshop: &mut Workshop<'_>) -> Option<Changed> {
     Some(vec![(picked.path.clone(), Some(picked.text_without())), (path, Some(moved))])
 }
 
-/// A file to put a document of `picked` in: mostly in the same folder.
+/// Chooses a file for a document of `picked`, usually in the same folder.
 fn other_file(workshop: &mut Workshop<'_>, picked: &Picked) -> Option<(Text, Text)> {
     if workshop.random.in_hundred(30) {
         return workshop.file();
@@ -168,7 +167,7 @@ pub fn reordered(workshop: &mut Workshop<'_>) -> Option<Changed> {
     })
 }
 
-/// A path that no file has, in the folder of some file.
+/// Chooses an unused path in the folder of a file.
 fn free_path(workshop: &mut Workshop<'_>, path: &str) -> Option<Text> {
     let folder = match workshop.random.below(3) {
         0 => folder(&workshop.file()?.0).to_owned(),
@@ -192,9 +191,10 @@ pub fn file_removed(workshop: &mut Workshop<'_>) -> Option<Changed> {
     Some(vec![(file_of_documents(workshop)?.0, None)])
 }
 
-/// A file that no site or layer hangs on.
+/// Chooses a file that defines neither a site nor the layers.
 fn file_of_documents(workshop: &mut Workshop<'_>) -> Option<(Text, Text)> {
     let (path, text) = workshop.file()?;
-    let hangs = path.ends_with("site-definition.yaml") || text.contains("deckhand/LayeringPolicy");
-    (!hangs).then_some((path, text))
+    let is_definition =
+        path.ends_with("site-definition.yaml") || text.contains("deckhand/LayeringPolicy");
+    (!is_definition).then_some((path, text))
 }

@@ -1,4 +1,4 @@
-//! Edits of what a document says of itself.
+//! Edits of the envelope of documents.
 
 use layercake::yaml::{Mapping, Node};
 
@@ -18,7 +18,7 @@ fn within<'a>(root: &'a Node, keys: &[&str]) -> Option<&'a Node> {
     keys.iter().try_fold(root, |node, key| node.get(key))
 }
 
-/// A document that has a collection with something in it at `keys`.
+/// Chooses a document with a non-empty collection at `keys`.
 fn with_some(workshop: &mut Workshop<'_>, keys: &[&str]) -> Option<Picked> {
     workshop.pick(|root| {
         within(root, keys).is_some_and(|node| {
@@ -28,7 +28,7 @@ fn with_some(workshop: &mut Workshop<'_>, keys: &[&str]) -> Option<Picked> {
     })
 }
 
-/// The labels that some document has, as YAML.
+/// Labels of some document, as YAML.
 fn some_labels(workshop: &mut Workshop<'_>) -> Option<String> {
     let picked = with_some(workshop, LABELS)?;
     let labels = picked.at(LABELS)?.as_mapping()?;
@@ -58,7 +58,7 @@ fn any_method(workshop: &mut Workshop<'_>) -> &'static str {
     workshop.random.word(&["merge", "merge", "replace", "replace", "delete", "delete"])
 }
 
-/// The path of an action of this document, which leads into its own data.
+/// Path for an action of this document, into its own data.
 fn path_of_action(picked: &Picked, workshop: &mut Workshop<'_>) -> Option<String> {
     Some(quoted(&any_action_path(picked.at(&["data"])?, workshop.random)))
 }
@@ -69,8 +69,8 @@ pub fn action(workshop: &mut Workshop<'_>) -> Option<Changed> {
     picked.put_first(ACTIONS, &format!("{{method: {method}, path: {path}}}"))
 }
 
-/// The change that takes an item out of a list at `keys`.
-fn one_less(workshop: &mut Workshop<'_>, keys: &[&str]) -> Option<Changed> {
+/// Removes an item from a list at `keys`.
+fn with_item_removed(workshop: &mut Workshop<'_>, keys: &[&str]) -> Option<Changed> {
     let picked = with_some(workshop, keys)?;
     let list = picked.at(keys)?;
     let text = without(&picked.text, list, workshop.random.below(list.as_sequence()?.len()))?;
@@ -78,10 +78,10 @@ fn one_less(workshop: &mut Workshop<'_>, keys: &[&str]) -> Option<Changed> {
 }
 
 pub fn no_action(workshop: &mut Workshop<'_>) -> Option<Changed> {
-    one_less(workshop, ACTIONS)
+    with_item_removed(workshop, ACTIONS)
 }
 
-/// One of the items at `keys` of a document.
+/// Chooses a document and an item of its list at `keys`.
 fn some_item(workshop: &mut Workshop<'_>, keys: &[&str]) -> Option<(Picked, Node)> {
     let picked = with_some(workshop, keys)?;
     let item = workshop.random.of(picked.at(keys)?.as_sequence()?)?.clone();
@@ -99,7 +99,7 @@ pub fn action_path(workshop: &mut Workshop<'_>) -> Option<Changed> {
     Some(picked.with(action.get("path")?, &path))
 }
 
-/// A source as a substitution names it.
+/// Source of a substitution, as YAML.
 fn some_source(workshop: &mut Workshop<'_>) -> Option<(Picked, String)> {
     let picked = workshop.pick(|root| root.get("data").is_some() && !is_definition(root))?;
     let (schema, name) = (picked.word(&["schema"]), picked.word(&["metadata", "name"]));
@@ -108,7 +108,7 @@ fn some_source(workshop: &mut Workshop<'_>) -> Option<(Picked, String)> {
     Some((picked, source))
 }
 
-/// A destination in `data`, with a pattern where there is a text, now and then.
+/// Destination in `data`, sometimes with a pattern for a string.
 fn some_destination(workshop: &mut Workshop<'_>, data: &Node) -> String {
     let path = path_in(data, workshop.random);
     if !workshop.random.in_hundred(50) {
@@ -133,7 +133,7 @@ pub fn substitution(workshop: &mut Workshop<'_>) -> Option<Changed> {
 }
 
 pub fn no_substitution(workshop: &mut Workshop<'_>) -> Option<Changed> {
-    one_less(workshop, SUBSTITUTIONS)
+    with_item_removed(workshop, SUBSTITUTIONS)
 }
 
 pub fn source(workshop: &mut Workshop<'_>) -> Option<Changed> {
@@ -149,7 +149,7 @@ pub fn source_path(workshop: &mut Workshop<'_>) -> Option<Changed> {
     Some(picked.with(entry.get("src")?.get("path")?, &path))
 }
 
-/// A substitution of some document, and one of its destinations.
+/// Chooses a destination of a substitution.
 fn a_destination(workshop: &mut Workshop<'_>) -> Option<(Picked, Node)> {
     let (picked, entry) = some_item(workshop, SUBSTITUTIONS)?;
     let destination = entry.get("dest")?.clone();
@@ -171,7 +171,7 @@ pub fn pattern(workshop: &mut Workshop<'_>) -> Option<Changed> {
         let new = some_destination(workshop, picked.at(&["data"])?);
         return Some(picked.with(&destination, &new));
     }
-    // Into a text that is there, from a value of any kind.
+    // Substitutes a value of any kind into an existing string.
     let (_, source) = some_source(workshop)?;
     let is_text_entry = |(key, value): (&layercake::yaml::Key, &Node)| {
         Some((key.as_str()?.to_owned(), value.as_str()?.to_owned()))
@@ -190,20 +190,20 @@ pub fn pattern(workshop: &mut Workshop<'_>) -> Option<Changed> {
     picked.put_first(SUBSTITUTIONS, &format!("{{src: {source}, dest: {destination}}}"))
 }
 
-/// The change that says yes where no is said, and the other way round.
-fn turned(workshop: &mut Workshop<'_>, keys: &[&str]) -> Option<Changed> {
+/// Toggles a boolean.
+fn toggled(workshop: &mut Workshop<'_>, keys: &[&str]) -> Option<Changed> {
     let picked = workshop.document()?;
-    let is_so = picked.at(keys).is_some_and(|it| it.value == layercake::yaml::Value::Bool(true));
-    picked.set(keys, if is_so { "false" } else { "true" })
+    let is_true = picked.at(keys).is_some_and(|it| it.value == layercake::yaml::Value::Bool(true));
+    picked.set(keys, if is_true { "false" } else { "true" })
 }
 
 pub fn is_abstract(workshop: &mut Workshop<'_>) -> Option<Changed> {
-    turned(workshop, &["metadata", DEFINITION, "abstract"])
+    toggled(workshop, &["metadata", DEFINITION, "abstract"])
 }
 
 pub fn replacement(workshop: &mut Workshop<'_>) -> Option<Changed> {
     if workshop.random.in_hundred(40) {
-        return turned(workshop, &["metadata", "replacement"]);
+        return toggled(workshop, &["metadata", "replacement"]);
     }
     let picked = workshop.pick(|root| within(root, &["metadata", "replacement"]).is_some())?;
     picked.set(&["metadata", "replacement"], workshop.random.word(&["true", "false"]))
@@ -237,7 +237,7 @@ pub fn storage_policy(workshop: &mut Workshop<'_>) -> Option<Changed> {
     workshop.document()?.set(&["metadata", "storagePolicy"], word)
 }
 
-/// One with labels, so that others may be laid on it.
+/// Toggles a labelled document, which can have children, between control and normal document.
 pub fn control(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let picked = with_some(workshop, LABELS)?;
     let is_control = picked.word(&["metadata", "schema"]).starts_with("metadata/Control");

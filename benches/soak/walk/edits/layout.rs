@@ -1,4 +1,4 @@
-//! Edits of what the layers are, and which sites there are of which type.
+//! Edits of the layers, the sites and their types.
 
 use super::super::Text;
 use super::super::text::with_value;
@@ -6,7 +6,7 @@ use super::workshop::{Changed, Workshop};
 
 const DEFINITION: &str = "/site-definition.yaml";
 
-/// The layers in another order, or one more or less.
+/// Reorders, adds or removes layers.
 pub fn policy(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let picked = workshop.pick(|root| {
         let schema = root.get("schema").and_then(layercake::yaml::Node::as_str);
@@ -31,7 +31,7 @@ pub fn site_type(workshop: &mut Workshop<'_>) -> Option<Changed> {
     Some(picked.become_text(with_value(&picked.text, node, &site_type)))
 }
 
-/// The folders below a layer's.
+/// Folders below that of a layer.
 fn below(workshop: &Workshop<'_>, layer: &str) -> Vec<String> {
     let names = workshop.files.keys().filter_map(|path| path.strip_prefix(layer)?.split_once('/'));
     let mut names: Vec<String> = names.map(|(name, _)| name.to_owned()).collect();
@@ -39,11 +39,10 @@ fn below(workshop: &Workshop<'_>, layer: &str) -> Vec<String> {
     names
 }
 
-/// A site with all files of another; its definition may still say that one's
-/// name.
+/// Copies all files of a site; the definition may keep the name of the original.
 pub fn site_copied(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let sites = below(workshop, "site/");
-    // Few of them, for each costs as much as all the others do.
+    // The number of sites is limited, since each costs as much as any other.
     if sites.len() > 8 {
         return None;
     }
@@ -63,9 +62,9 @@ pub fn site_removed(workshop: &mut Workshop<'_>) -> Option<Changed> {
     if sites.len() < 3 {
         return None;
     }
-    // The site, or its definition alone.
+    // Removes the site, or only its definition.
     let what = if workshop.random.in_hundred(50) { "/" } else { DEFINITION };
     let start = format!("site/{}{what}", workshop.random.of(&sites)?);
-    let gone = workshop.files.keys().filter(|path| path.starts_with(&start));
-    Some(gone.map(|path| (path.clone(), None)).collect())
+    let removed = workshop.files.keys().filter(|path| path.starts_with(&start));
+    Some(removed.map(|path| (path.clone(), None)).collect())
 }

@@ -1,7 +1,6 @@
-//! Random edits of a repository, as people make them and as they slip: in the
-//! data and in the envelope of documents, of which documents and files there
-//! are, of the layers and of the sites, in the text alone, and in what is YAML
-//! at all.
+//! Random edits of a repository, including typical mistakes: of data and envelopes of documents, of
+//! documents and files, of layers and sites, of the text only, and edits that make the YAML
+//! invalid.
 
 mod data;
 mod documents;
@@ -16,32 +15,32 @@ use super::random::Random;
 use super::text::parsed;
 use super::{Files, Text};
 
-/// An edit, done.
+/// Result of an edit.
 pub struct Edit {
-    /// What was done, the kinds in order.
+    /// Kinds of the edits, in order.
     pub kinds: Vec<Kind>,
-    /// The files after it.
+    /// Files after the edit.
     pub head: Files,
 }
 
 impl Edit {
-    /// Whether nothing but the text was changed.
+    /// Whether only the text was changed.
     pub fn changes_nothing(&self) -> bool {
         self.kinds.iter().all(|kind| kind.changes_nothing())
     }
 
-    /// Whether comments alone were changed.
+    /// Whether only comments were changed.
     pub fn is_comment(&self) -> bool {
         self.kinds.iter().all(|kind| matches!(kind, Kind::Comment))
     }
 
-    /// Whether a text was made that is no YAML.
+    /// Whether the edit made the YAML of a file invalid.
     pub fn breaks(&self) -> bool {
         self.kinds.contains(&Kind::Breaks)
     }
 }
 
-/// Makes the table of the kinds of edits: name, how often, and by what.
+/// Defines the kinds of edits: name, weight and function.
 macro_rules! kinds {
     ($($kind:ident, $name:literal, $weight:literal, $make:path;)*) => {
         /// The kinds of edits.
@@ -51,10 +50,10 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// All of them, in the order of reports, with how often they are made.
+            /// All kinds in the order of reports, with their weights.
             pub const ALL: &[(Kind, usize)] = &[$((Kind::$kind, $weight),)*];
 
-            /// What reports call it.
+            /// Name in reports.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Kind::$kind => $name,)*
@@ -71,49 +70,49 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Scalar, "a value of data", 26, data::scalar;
-    Subtree, "a subtree of data", 6, data::subtree;
-    Entry, "a key more", 10, data::entry;
-    NoEntry, "a key less", 6, data::no_entry;
-    KeyRenamed, "a key renamed", 6, data::key;
-    Item, "an item more", 6, data::item;
-    NoItem, "an item less", 4, data::no_item;
-    Label, "a label", 5, envelope::label;
-    Selector, "a selector", 5, envelope::selector;
-    Action, "an action more", 7, envelope::action;
-    NoAction, "an action less", 2, envelope::no_action;
-    Method, "the method of an action", 6, envelope::method;
-    ActionPath, "the path of an action", 8, envelope::action_path;
-    Substitution, "a substitution more", 9, envelope::substitution;
-    NoSubstitution, "a substitution less", 2, envelope::no_substitution;
-    Source, "the source of a substitution", 4, envelope::source;
-    SourcePath, "the path of a source", 4, envelope::source_path;
-    Destination, "the path of a destination", 5, envelope::destination;
-    Pattern, "a pattern", 6, envelope::pattern;
+    Scalar, "value of data", 26, data::scalar;
+    Subtree, "subtree of data", 6, data::subtree;
+    Entry, "key added", 10, data::entry;
+    NoEntry, "key removed", 6, data::no_entry;
+    KeyRenamed, "key renamed", 6, data::key;
+    Item, "item added", 6, data::item;
+    NoItem, "item removed", 4, data::no_item;
+    Label, "label", 5, envelope::label;
+    Selector, "selector", 5, envelope::selector;
+    Action, "action added", 7, envelope::action;
+    NoAction, "action removed", 2, envelope::no_action;
+    Method, "method of an action", 6, envelope::method;
+    ActionPath, "path of an action", 8, envelope::action_path;
+    Substitution, "substitution added", 9, envelope::substitution;
+    NoSubstitution, "substitution removed", 2, envelope::no_substitution;
+    Source, "source of a substitution", 4, envelope::source;
+    SourcePath, "path of a source", 4, envelope::source_path;
+    Destination, "path of a destination", 5, envelope::destination;
+    Pattern, "pattern", 6, envelope::pattern;
     Abstract, "`abstract`", 3, envelope::is_abstract;
     Replacement, "`replacement`", 4, envelope::replacement;
-    LayerOf, "the layer of a document", 3, envelope::layer;
-    Schema, "the schema of a document", 2, envelope::schema;
-    Name, "the name of a document", 3, envelope::name;
+    LayerOf, "layer of a document", 3, envelope::layer;
+    Schema, "schema of a document", 2, envelope::schema;
+    Name, "name of a document", 3, envelope::name;
     StoragePolicy, "`storagePolicy`", 3, envelope::storage_policy;
-    Control, "whether a document is a control document", 2, envelope::control;
-    DocumentCopied, "a document copied", 5, documents::copied;
-    Child, "a document laid on another", 6, documents::child;
-    Related, "related documents more", 6, documents::related;
-    NoDocument, "a document less", 4, documents::removed;
-    DocumentMoved, "a document moved", 5, documents::moved;
+    Control, "control document toggled", 2, envelope::control;
+    DocumentCopied, "document copied", 5, documents::copied;
+    Child, "child document added", 6, documents::child;
+    Related, "related documents added", 6, documents::related;
+    NoDocument, "document removed", 4, documents::removed;
+    DocumentMoved, "document moved", 5, documents::moved;
     Reordered, "documents of a file reordered", 4, documents::reordered;
-    FileCopied, "a file copied", 2, documents::file_copied;
-    FileMoved, "a file moved", 3, documents::file_moved;
-    NoFile, "a file less", 2, documents::file_removed;
-    Policy, "the layering policy", 1, layout::policy;
-    SiteType, "a site of another type", 1, layout::site_type;
-    SiteCopied, "a site more", 1, layout::site_copied;
-    NoSite, "a site less", 1, layout::site_removed;
-    Comment, "a comment", 5, data::comment;
-    Quotes, "other quotes", 4, data::quotes;
+    FileCopied, "file copied", 2, documents::file_copied;
+    FileMoved, "file moved", 3, documents::file_moved;
+    NoFile, "file removed", 2, documents::file_removed;
+    Policy, "layering policy", 1, layout::policy;
+    SiteType, "site type", 1, layout::site_type;
+    SiteCopied, "site added", 1, layout::site_copied;
+    NoSite, "site removed", 1, layout::site_removed;
+    Comment, "comment", 5, data::comment;
+    Quotes, "quotes changed", 4, data::quotes;
     KeysReordered, "keys reordered", 4, data::keys_reordered;
-    Breaks, "no YAML any more", 3, data::breaks;
+    Breaks, "YAML made invalid", 3, data::breaks;
 }
 
 impl Kind {
@@ -122,14 +121,15 @@ impl Kind {
     }
 }
 
-/// One edit of `files`, sometimes of several kinds at once.
+/// Applies one or, sometimes, several random edits to `files`.
 pub fn edit(files: &Files, random: &mut Random) -> Edit {
     let count = if random.in_hundred(12) { 2 + random.below(4) } else { 1 };
     let mut edit = Edit { kinds: Vec::new(), head: files.clone() };
     while edit.kinds.len() < count {
         let kind = chosen(random);
-        let made = kind.make(&mut Workshop { files: &edit.head, random });
-        let Some(changed) = made.filter(|changed| is_sound(&edit.head, changed, kind)) else {
+        let changed_files = kind.make(&mut Workshop { files: &edit.head, random });
+        let Some(changed) = changed_files.filter(|changed| is_valid(&edit.head, changed, kind))
+        else {
             continue;
         };
         apply(&mut edit.head, changed);
@@ -159,12 +159,11 @@ fn apply(files: &mut Files, changed: Changed) {
     }
 }
 
-/// Whether the surgery came off: something is another now; no text is worse
-/// YAML than it was, unless that is what is wanted; and values are the same
-/// where only the text was to change.
-fn is_sound(files: &Files, changed: &Changed, kind: Kind) -> bool {
+/// Whether the edit is valid: it changed something; no text has more YAML errors, unless that is
+/// intended; and values are unchanged if only the text should change.
+fn is_valid(files: &Files, changed: &Changed, kind: Kind) -> bool {
     let is_new = |(path, text): &(Text, Option<Text>)| files.get(path) != text.as_ref();
-    let is_sound = |(path, text): &(Text, Option<Text>)| match (files.get(path), text) {
+    let is_valid = |(path, text): &(Text, Option<Text>)| match (files.get(path), text) {
         (_, None) => true,
         (before, Some(after)) => {
             let before = before.map_or("", |it| it);
@@ -174,7 +173,7 @@ fn is_sound(files: &Files, changed: &Changed, kind: Kind) -> bool {
                         || documents(path, before) == documents(path, after))
         }
     };
-    changed.iter().any(is_new) && changed.iter().all(is_sound)
+    changed.iter().any(is_new) && changed.iter().all(is_valid)
 }
 
 fn faults(path: &str, text: &str) -> usize {

@@ -4,12 +4,12 @@ use layercake::yaml::{Key, Node};
 
 use super::super::random::Random;
 
-/// Keys: those of which Deckhand cuts `.data` are among them.
+/// Keys, including those from which Deckhand strips `.data`.
 const KEYS: &[&str] =
     &["added", "data", "database", "host", "list", "name", "nodes", "region", "values", "x"];
 
-/// Scalars as YAML: of every kind, some that are read otherwise than they
-/// look, and some that Python's patterns read otherwise.
+/// YAML scalars of every kind, including some that are not what they look like, and some that
+/// Python's patterns treat differently.
 const SCALARS: &[&str] = &[
     "one",
     "two",
@@ -43,12 +43,12 @@ const SCALARS: &[&str] = &[
     ".inf",
 ];
 
-/// A key.
+/// Returns a random key.
 pub fn key(random: &mut Random) -> &'static str {
     random.word(KEYS)
 }
 
-/// A scalar of one line.
+/// Returns a random single-line scalar.
 pub fn scalar(random: &mut Random) -> String {
     if random.in_hundred(30) {
         return format!("value-{}", random.below(1000));
@@ -56,7 +56,7 @@ pub fn scalar(random: &mut Random) -> String {
     random.word(SCALARS).to_owned()
 }
 
-/// A value of one line.
+/// Returns a random single-line value.
 pub fn value(random: &mut Random) -> String {
     match random.below(10) {
         0 => format!("{{{}: {}, y: {}}}", key(random), scalar(random), scalar(random)),
@@ -67,7 +67,7 @@ pub fn value(random: &mut Random) -> String {
     }
 }
 
-/// A path that leads to a place in `data`, or just past one.
+/// Returns a path to a location in `data`, or just beyond one.
 pub fn path_in(data: &Node, random: &mut Random) -> String {
     let (mut path, mut at) = (String::new(), data);
     while path.is_empty() || random.in_hundred(65) {
@@ -95,15 +95,14 @@ fn step_into<'a>(node: &'a Node, random: &mut Random) -> Option<(String, &'a Nod
     Some((format!(".{name}"), inside))
 }
 
-/// A key that a path can have as it is.
+/// Returns a key that needs no quoting in a path.
 fn plain_name(key: &Key) -> Option<&str> {
     let name = key.as_str()?;
     let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
     (!name.is_empty() && name.chars().all(is_plain)).then_some(name)
 }
 
-/// A path as an action has it: with the ways to begin that the two meanings
-/// read differently.
+/// Returns a path for an action, including prefixes that the semantics interpret differently.
 pub fn action_path(data: &Node, random: &mut Random) -> String {
     let path = path_in(data, random);
     match random.below(12) {
@@ -116,7 +115,7 @@ pub fn action_path(data: &Node, random: &mut Random) -> String {
     }
 }
 
-/// A part of `text` as a pattern, or one that finds many.
+/// Returns a pattern for a part of `text`, or one with many matches.
 pub fn pattern(text: &str, random: &mut Random) -> String {
     let words: Vec<&str> = text
         .split(|it: char| !it.is_ascii_alphanumeric())
@@ -130,7 +129,7 @@ pub fn pattern(text: &str, random: &mut Random) -> String {
     }
 }
 
-/// `text` as a scalar between quotes.
+/// Quotes `text` as a scalar.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''").replace('\n', " "))
 }

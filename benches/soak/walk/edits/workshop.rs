@@ -1,4 +1,4 @@
-//! Where edits are made: the files, and how a place in them is chosen.
+//! Context of edits: the files, and the choice of locations in them.
 
 use std::ops::Range;
 
@@ -8,32 +8,32 @@ use super::super::random::Random;
 use super::super::text::{parsed, replaced, stretches, with_entry, with_item, with_value};
 use super::super::{Files, Text};
 
-/// Files with their new texts; none where the file goes.
+/// Changed files with their new texts; `None` for removed files.
 pub type Changed = Vec<(Text, Option<Text>)>;
 
-/// The files, and what chooses in them.
+/// Files, and the random choices in them.
 pub struct Workshop<'a> {
     pub files: &'a Files,
     pub random: &'a mut Random,
 }
 
-/// A document that was chosen.
+/// A chosen document.
 pub struct Picked {
     pub path: Text,
     pub text: Text,
     pub root: Node,
-    /// From its first token to the next document.
+    /// Range from its first token to the next document.
     pub stretch: Range<usize>,
 }
 
 impl Workshop<'_> {
-    /// Any YAML file of a layer.
+    /// Chooses a YAML file of a layer.
     pub fn file(&mut self) -> Option<(Text, Text)> {
         let files: Vec<_> = self.files.iter().filter(|(path, _)| is_of_layer(path)).collect();
         self.random.of(&files).map(|(path, text)| ((*path).clone(), (*text).clone()))
     }
 
-    /// A document of which `wanted` holds, if one is found soon.
+    /// Chooses a document that satisfies `wanted`; gives up after some attempts.
     pub fn pick(&mut self, wanted: impl Fn(&Node) -> bool) -> Option<Picked> {
         const TRIES: usize = 80;
         (0..TRIES).find_map(|_| {
@@ -48,12 +48,12 @@ impl Workshop<'_> {
         })
     }
 
-    /// A document that a site could render, or use.
+    /// Chooses a document that a site could render or use.
     pub fn document(&mut self) -> Option<Picked> {
         self.pick(|root| root.get("metadata").is_some() && !is_definition(root))
     }
 
-    /// One of the nodes in `node`, itself included, of which `wanted` holds.
+    /// Chooses a descendant of `node`, or itself, that satisfies `wanted`.
     pub fn node(&mut self, node: &Node, wanted: impl Fn(&Node) -> bool) -> Option<Node> {
         let mut found = Vec::new();
         visit(node, &mut |node| {
@@ -65,14 +65,13 @@ impl Workshop<'_> {
     }
 }
 
-/// Whether a file is one of a layer, and no configuration.
+/// Whether a file belongs to a layer, and is not a configuration.
 fn is_of_layer(path: &str) -> bool {
     let is_yaml = path.ends_with(".yaml");
     is_yaml && ["global/", "type/", "site/"].iter().any(|layer| path.starts_with(layer))
 }
 
-/// Whether a document says what a site is, or what the layers are: edits of
-/// these are kinds of their own.
+/// Whether a document defines a site or the layers; edits of these have kinds of their own.
 pub fn is_definition(root: &Node) -> bool {
     let schema = root.get("schema").and_then(Node::as_str).unwrap_or_default();
     schema.starts_with("pegleg/SiteDefinition") || schema.starts_with("deckhand/LayeringPolicy")
@@ -106,28 +105,27 @@ fn visit(node: &Node, see: &mut dyn FnMut(&Node)) {
 }
 
 impl Picked {
-    /// The value at keys below the root.
+    /// Value at the path `keys` from the root.
     pub fn at(&self, keys: &[&str]) -> Option<&Node> {
         keys.iter().try_fold(&self.root, |node, key| node.get(key))
     }
 
-    /// The text at keys below the root.
+    /// String at the path `keys` from the root.
     pub fn word(&self, keys: &[&str]) -> &str {
         self.at(keys).and_then(Node::as_str).unwrap_or_default()
     }
 
-    /// The change that gives its file this text.
+    /// Change that sets the text of the file.
     pub fn become_text(&self, text: Text) -> Changed {
         vec![(self.path.clone(), Some(text))]
     }
 
-    /// The change that puts another value in the place of `node`.
+    /// Change that replaces `node`.
     pub fn with(&self, node: &Node, value: &str) -> Changed {
         self.become_text(with_value(&self.text, node, value))
     }
 
-    /// The change that sets the last of `keys`, below the others, which are
-    /// there.
+    /// Change that sets the value at `keys`; its parent must exist.
     pub fn set(&self, keys: &[&str], value: &str) -> Option<Changed> {
         if let Some(node) = self.at(keys) {
             return Some(self.with(node, value));
@@ -137,8 +135,7 @@ impl Picked {
         Some(self.become_text(text))
     }
 
-    /// The change that puts one more item in front of a list below the root,
-    /// which comes where it is not there.
+    /// Change that inserts an item at the start of the list at `keys`, which is created if missing.
     pub fn put_first(&self, keys: &[&str], item: &str) -> Option<Changed> {
         let items = self.at(keys).and_then(Node::as_sequence).unwrap_or_default();
         match self.at(keys) {
@@ -150,17 +147,17 @@ impl Picked {
         }
     }
 
-    /// Its text.
+    /// Text of the document.
     pub fn own_text(&self) -> &str {
         &self.text[self.stretch.clone()]
     }
 
-    /// The text of its file without it.
+    /// Text of the file without the document.
     pub fn text_without(&self) -> Text {
         replaced(&self.text, self.stretch.clone(), "")
     }
 
-    /// The same document with another value at keys below the root, as text.
+    /// Text of the document with other values at the given keys.
     pub fn own_text_with(&self, changes: &[(&[&str], &str)]) -> Option<String> {
         let mut text = self.own_text().to_owned();
         for (keys, value) in changes {

@@ -1,10 +1,9 @@
-//! From what changed back to the edits that changed it.
+//! Attribution of changes to the edits that caused them.
 //!
-//! Every changed value is followed back on both sides, through the texts that
-//! it rests on; edits that meet one of these texts are candidates. One candidate
-//! alone is the cause. Of several, those are that are needed: the site is rendered with some of the edits and not with others, until
-//! without any one that is left the value would be another. The same decides
-//! where following found too few.
+//! Every changed value is traced back to its source texts on both sides; edits that overlap one of
+//! these texts are candidates. A single candidate is the cause. Among several, the needed ones are:
+//! the site is rendered with subsets of the edits, until every remaining edit is needed for the
+//! changed value. The same search is used if the trace found too few candidates.
 
 use std::cell::{LazyCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,71 +14,71 @@ use layercake_yaml::diff::{self, DiffPlace, Difference, ListKeys, differences, s
 use layercake_yaml::path::{Location, Piece, inside};
 use layercake_yaml::{Key, Node, Whole};
 
-use super::texts::{Texts, edits_meeting};
+use super::texts::{Texts, edits_overlapping};
 use super::{Cause, Change, Hop, Limits, Proof, Renames, Side, Status, Via, matched};
 use crate::edit::{Edit, EditId, EditKind, Part, Text};
 use crate::graph::{DocId, Graph};
 use crate::render::replay::{self, Replay};
 use crate::render::{Outcome, ProblemKind, Rendered};
 
-/// How much is rendered to be sure.
+/// Effort spent on rendering to verify causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attribution {
-    /// Values are followed; where that leaves several candidates, a site is
-    /// rendered again so often at most to tell which of them count.
+    /// Trace the values. If that leaves several candidates, render each site again up to this many
+    /// times to decide.
     Followed {
-        /// The limit.
+        /// Maximum number of renderings.
         renderings: usize,
     },
-    /// Every cause is rendered.
+    /// Verify every cause by rendering.
     Verified,
 }
 
-/// What is known of one site when causes are looked for.
+/// Input of the attribution for one site.
 pub struct Question<'a> {
-    /// The base side, if the site is there.
+    /// The base side, if the site exists there.
     pub base: Option<&'a Side<'a>>,
-    /// The head side, if the site is there.
+    /// The head side, if the site exists there.
     pub head: Option<&'a Side<'a>>,
-    /// All edits, by number.
+    /// All edits, by id.
     pub edits: &'a [Edit],
-    /// Those that concern the site, in order.
+    /// Edits that concern the site, in order.
     pub concerned: &'a [EditId],
-    /// Renders the base side with some of the edits: at least the documents
-    /// that are asked for, and those they need.
+    /// Renders the base side with some of the edits: at least the requested documents and their
+    /// dependencies.
     pub rerender: &'a dyn Fn(&[EditId], Wanted<'_>) -> Trial,
-    /// The documents that were renamed.
+    /// Renamed documents.
     pub renames: &'a Renames,
-    /// How items of lists are matched.
+    /// Keys for matching list items.
     pub keys: &'a ListKeys,
-    /// How much is rendered.
+    /// Effort of the attribution.
     pub attribution: Attribution,
-    /// How much is listed.
+    /// Limits on the listed results.
     pub limits: Limits,
 }
 
-/// Says which documents of a graph are asked for.
+/// Selects the requested documents of a graph.
 pub type Wanted<'w> = &'w dyn Fn(&Graph) -> Vec<DocId>;
 
-/// A site with some of the edits.
+/// Rendering of a site with some of the edits.
 pub struct Trial {
-    /// The recipes.
+    /// Recipes of the site.
     pub graph: Graph,
-    /// What they render to.
+    /// Rendered documents.
     pub rendered: Rendered,
-    /// Each document as it is written.
+    /// Source of each document.
     pub written: Vec<Whole>,
 }
 
-/// What is known of all causes in a site.
+/// Result of the attribution for one site.
 pub struct Attributed {
-    /// For each edit that is a cause, how sure that is.
+    /// Proof for each edit that is a cause.
     pub proofs: BTreeMap<EditId, Proof>,
-    /// How many causes of outputs are not listed.
+    /// Number of causes of outputs that are not listed.
     pub unlisted: usize,
 }
 
-/// Adds the causes to `changes`, which are those of the question's sides.
+/// Adds the causes to `changes`, the changes between the two sides.
 pub fn attribute(question: &Question<'_>, changes: &mut [Change]) -> Attributed {
     let texts =
         |side: fn(&Edit) -> Option<&Text>| Texts::of(question.edits, question.concerned, side);
@@ -90,10 +89,10 @@ pub fn attribute(question: &Question<'_>, changes: &mut [Change]) -> Attributed 
     attributing.run(changes)
 }
 
-/// One changed thing that needs a cause.
+/// Part of a change that needs a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Unit {
-    /// The output as a whole: it came, went, broke or was repaired.
+    /// The whole output, which was added, removed, broken or repaired.
     Whole,
     /// A difference of its data.
     Data(usize),
@@ -101,53 +100,52 @@ enum Unit {
     Metadata(usize),
 }
 
-/// A unit of the change at an index.
+/// Index of a change, and a unit of it.
 type Target = (usize, Unit);
 
-/// What was found for a unit.
+/// Causes of a unit.
 struct Found {
     edits: Vec<EditId>,
-    /// Whether none of the edits alone makes the unit what it is.
+    /// Whether the edits cause the unit only together.
     are_joint: bool,
     proof: Proof,
 }
 
 impl Found {
-    /// Edits of which each is needed.
+    /// Creates a result with edits that are all needed.
     fn needed(edits: Vec<EditId>, proof: Proof) -> Self {
         Self { edits, are_joint: true, proof }
     }
 }
 
-/// What following all units back found.
+/// Result of tracing all units.
 #[derive(Default)]
 struct Followed {
-    /// The units by their candidates.
+    /// Units, by their candidates.
     by_candidates: BTreeMap<Vec<EditId>, Vec<Target>>,
-    /// By change and edit, the first unit that has this candidate alone, of
-    /// which the edit nearly always is the cause, and its route, told while the
-    /// ways are at hand.
+    /// First unit of each change with a single candidate, which nearly always is the cause, and the
+    /// route to it. Built early, while the traces are available.
     routes: Routes,
 }
 
 type Routes = BTreeMap<(usize, EditId), (Unit, Vec<Hop>)>;
 
-/// The ways of the values of a unit.
+/// Traces of the values of a unit.
 #[derive(Default)]
 struct Trails {
     /// On the base side and on the head side.
     sides: [Vec<replay::Hop>; 2],
-    /// Whether there are values that were not followed.
+    /// Whether some values were not traced.
     is_cut: bool,
 }
 
 struct Attributing<'a> {
     question: &'a Question<'a>,
     renderings: RefCell<usize>,
-    /// The texts of the edits that concern the site.
+    /// Texts of the edits that concern the site.
     of_base: Texts,
     of_head: Texts,
-    /// Maximum number of values that are followed for those of one unit.
+    /// Maximum number of values traced per unit.
     most_leaves: usize,
 }
 
@@ -155,7 +153,7 @@ impl Attributing<'_> {
     fn run(&self, changes: &mut [Change]) -> Attributed {
         let mut found: BTreeMap<Target, Found> = BTreeMap::new();
         let Followed { by_candidates, mut routes } = self.follow(changes);
-        // What is left of a limit on renderings goes to those with few candidates.
+        // If renderings are limited, units with few candidates come first.
         let mut by_candidates: Vec<_> = by_candidates.into_iter().collect();
         by_candidates.sort_by_key(|(candidates, _)| candidates.len());
         for (candidates, targets) in by_candidates {
@@ -185,20 +183,20 @@ impl Attributing<'_> {
         Attributed { proofs, unlisted }
     }
 
-    /// Follows every unit of all changes back.
+    /// Traces every unit of all changes.
     fn follow(&self, changes: &[Change]) -> Followed {
         let mut followed = Followed::default();
         let site = self.edit_of_site();
         for (index, change) in changes.iter().enumerate() {
             for unit in units(change) {
                 if let ([only], Some(_)) = (self.question.concerned, site) {
-                    // Fast path: there is nothing to be followed.
+                    // Fast path: the only edit is the cause.
                     followed.by_candidates.entry(vec![*only]).or_default().push((index, unit));
                     continue;
                 }
                 let trails = self.trails(change, unit);
                 let [base, head] = self.texts(change, unit, &trails);
-                let mut candidates = self.meeting(&base, &head);
+                let mut candidates = self.overlapping(&base, &head);
                 if let Some(site) = site.filter(|site| !candidates.contains(site)) {
                     candidates.push(site);
                     candidates.sort_unstable();
@@ -213,7 +211,8 @@ impl Attributing<'_> {
         followed
     }
 
-    /// The edit with which the site came or went, which is a cause of all that came or went in it.
+    /// Returns the edit that added or removed the site, which causes all outputs added or removed
+    /// with it.
     fn edit_of_site(&self) -> Option<EditId> {
         let is_of_site = |id: &&EditId| match self.question.edits[id.index()].kind {
             EditKind::SiteAdded | EditKind::SiteRemoved => true,
@@ -231,13 +230,13 @@ impl Attributing<'_> {
         self.question.concerned.iter().find(is_of_site).copied()
     }
 
-    /// The edits that meet one of these texts of the base or of the head.
-    fn meeting(&self, base: &[Span], head: &[Span]) -> Vec<EditId> {
+    /// Returns the edits that overlap one of these texts of the base or of the head.
+    fn overlapping(&self, base: &[Span], head: &[Span]) -> Vec<EditId> {
         let of_base = base.iter().map(|span| (&self.of_base, *span));
-        edits_meeting(of_base.chain(head.iter().map(|span| (&self.of_head, *span))))
+        edits_overlapping(of_base.chain(head.iter().map(|span| (&self.of_head, *span))))
     }
 
-    /// The texts on which a unit with these ways rests, on each side.
+    /// Returns the source texts that a unit with these traces depends on, on each side.
     fn texts(&self, change: &Change, unit: Unit, trails: &Trails) -> [Vec<Span>; 2] {
         let texts: [Vec<Span>; 2] = match unit {
             Unit::Whole | Unit::Data(_) => {
@@ -251,7 +250,7 @@ impl Attributing<'_> {
                 let sides = [(of_base, base, in_base), (of_head, head, in_head)];
                 sides.map(|(side, trails, unfollowed)| {
                     let mut texts: Vec<Span> = trails.iter().flat_map(replay::Hop::texts).collect();
-                    texts.extend(side.into_iter().flat_map(|side| refusals(side, trails)));
+                    texts.extend(side.into_iter().flat_map(|side| failed_merges(side, trails)));
                     texts.extend(
                         unfollowed.into_iter().flat_map(|place| self.written_in(&place.node)),
                     );
@@ -273,7 +272,7 @@ impl Attributing<'_> {
         })
     }
 
-    /// Texts in which values in `node` are written.
+    /// Returns the source texts of the values in `node`.
     fn written_in(&self, node: &Node) -> Vec<Span> {
         let (mut spans, mut open) = (Vec::new(), vec![node]);
         while let Some(node) = open.pop().filter(|_| spans.len() < self.most_leaves) {
@@ -286,9 +285,9 @@ impl Attributing<'_> {
         spans
     }
 
-    /// The ways of the values of a unit.
+    /// Traces the values of a unit.
     fn trails(&self, change: &Change, unit: Unit) -> Trails {
-        /// Maximum number of values that are followed for all units of an output.
+        /// Maximum number of values traced for all units of an output.
         const MAX_LEAVES_OF_OUTPUT: usize = 20_000;
         let Some(difference) = difference_of(change, unit) else { return Trails::default() };
         let elsewhere = difference.location();
@@ -313,8 +312,8 @@ impl Attributing<'_> {
         Trails { sides, is_cut }
     }
 
-    /// Edits of the documents through which a unit's values came: more than
-    /// the texts themselves say, such as whether a document is abstract.
+    /// Returns edits of the documents that a unit's values came through. These include edits
+    /// outside the source texts, for example of whether a document is abstract.
     fn candidates_nearby(&self, change: &Change, unit: Unit) -> Vec<EditId> {
         let [mut base, mut head] = self.texts(change, unit, &self.trails(change, unit));
         let of = |side: Option<&Side<'_>>, doc: Option<DocId>, spans: &mut Vec<Span>| {
@@ -326,7 +325,7 @@ impl Attributing<'_> {
         };
         of(self.question.base, change.output.base, &mut base);
         of(self.question.head, change.output.head, &mut head);
-        self.meeting(&base, &head)
+        self.overlapping(&base, &head)
     }
 
     fn may_render(&self) -> bool {
@@ -336,7 +335,7 @@ impl Attributing<'_> {
         }
     }
 
-    /// Those causes of a change that are listed, of what was found for its units.
+    /// Returns the listed causes of a change, from the results for its units.
     fn causes<'f>(
         &self,
         index: usize,
@@ -365,11 +364,11 @@ impl Attributing<'_> {
         causes.into_values().collect()
     }
 
-    /// The way from an edit to an output, the edit first.
+    /// Returns the route from an edit to an output, the edit first.
     fn route(&self, trails: &Trails, edit: EditId) -> Vec<Hop> {
         let edit = &self.question.edits[edit.index()];
         let mut route = vec![first_hop(edit)];
-        // Which of its documents hold a value says nothing about why the site is there.
+        // The place of a value in its documents does not explain why the site exists.
         if matches!(edit.kind, EditKind::SiteAdded | EditKind::SiteRemoved) {
             return route;
         }
@@ -378,25 +377,25 @@ impl Attributing<'_> {
         let sides = [(question.head, &edit.head, head), (question.base, &edit.base, base)];
         for (side, text, trails) in sides {
             let (Some(side), Some(text)) = (side, text) else { continue };
-            let found = trails.iter().find_map(|trail| way_from(text, trail));
-            if let Some(way) = found {
-                route.extend(self.hops(side, &way));
+            let found = trails.iter().find_map(|trail| trace_from(text, trail));
+            if let Some(trace) = found {
+                route.extend(self.hops(side, &trace));
                 return route;
             }
         }
         route
     }
 
-    /// The hops of a way, after the edit itself.
-    fn hops(&self, side: &Side<'_>, way: &[&replay::Hop]) -> Vec<Hop> {
+    /// Returns the hops of a trace, after the edit itself.
+    fn hops(&self, side: &Side<'_>, trace: &[&replay::Hop]) -> Vec<Hop> {
         let mut hops: Vec<Hop> = Vec::new();
-        for (steps, hop) in way.iter().enumerate() {
+        for (steps, hop) in trace.iter().enumerate() {
             let via = match hop.via {
                 replay::Via::Inherited => Via::Inherited,
                 replay::Via::Replaced => Via::Replaced,
                 replay::Via::Substituted | replay::Via::Pattern => Via::Substituted,
-                replay::Via::Laid => Via::Merged,
-                // Steps inside one document.
+                replay::Via::Merged => Via::Merged,
+                // Steps within one document.
                 replay::Via::Literal
                 | replay::Via::Made
                 | replay::Via::Layered { .. }
@@ -406,22 +405,26 @@ impl Attributing<'_> {
                 | replay::Via::Unfollowed => continue,
             };
             let document = side.graph.recipe(hop.doc).key.clone();
-            let parting = self.parting(&document, via);
-            // The edit is part of the first hop of the way. Where it changed
-            // how a document takes a value, and not the value, it was made
-            // there, and is a hop only where another parent was found by it.
-            if steps == 0 && parting.is_none() {
+            let parent_change = self.parent_change(&document, via);
+            // The edit is part of the first hop. An edit of how a document takes a value, instead
+            // of the value itself, is an extra hop only if it selected another parent.
+            if steps == 0 && parent_change.is_none() {
                 continue;
             }
             let location = Some(hop.location.clone());
-            hops.push(Hop { via: parting.unwrap_or(via), document, location, at: hop.at.clone() });
+            hops.push(Hop {
+                via: parent_change.unwrap_or(via),
+                document,
+                location,
+                at: hop.at.clone(),
+            });
         }
         hops
     }
 
-    /// Whether a document that inherits on one of the sides has another
-    /// parent, or none, on the other.
-    fn parting(&self, document: &DocKey, via: Via) -> Option<Via> {
+    /// Returns how a document's parent changed, if the document inherits and has another parent, or
+    /// none, on the other side.
+    fn parent_change(&self, document: &DocKey, via: Via) -> Option<Via> {
         if !matches!(via, Via::Inherited | Via::Replaced) {
             return None;
         }
@@ -438,18 +441,18 @@ impl Attributing<'_> {
     }
 }
 
-/// Maximum number of values that are followed for those of one unit.
+/// Maximum number of values traced per unit.
 const MAX_LEAVES: usize = 5_000;
 
-/// Maximum number of such values for one unit of each output of a site; with many outputs,
-/// each has at least [`FEW_LEAVES`].
+/// Maximum number of values traced per unit over all outputs of a site. With many outputs, each
+/// unit has at least [`FEW_LEAVES`].
 const MAX_LEAVES_OF_SITE: usize = 1_000_000;
 
-/// Number of values that are followed of very many, of which only the texts are compared.
+/// Number of values traced if there are very many; only their source texts are compared.
 const FEW_LEAVES: usize = 20;
 
-/// Places below that of a difference, on the side at this index, whose values make the
-/// difference what it is: at most so many, and whether there are more.
+/// Returns the places, below that of a difference on the side at this index, whose values
+/// contribute to the difference: at most `most`, and whether there are more.
 fn leaves(
     kind: &diff::DifferenceKind,
     side: usize,
@@ -470,7 +473,7 @@ fn leaves(
     }
 }
 
-/// What a unit of the data of an output differs in.
+/// Returns the difference of a unit of an output's data.
 fn difference_of(change: &Change, unit: Unit) -> Option<&Difference> {
     match (unit, &change.data[..]) {
         (Unit::Data(at), data) => data.get(at),
@@ -479,9 +482,9 @@ fn difference_of(change: &Change, unit: Unit) -> Option<&Difference> {
     }
 }
 
-/// The texts for which a document was not laid over one on the way of these
-/// values, so that nothing of it came there.
-fn refusals(side: &Side<'_>, trails: &[replay::Hop]) -> Vec<Span> {
+/// Returns the texts that made a merge fail for a document in these traces, so that nothing of the
+/// other document was used.
+fn failed_merges(side: &Side<'_>, trails: &[replay::Hop]) -> Vec<Span> {
     let (mut docs, mut open) = (Vec::new(), trails.iter().collect::<Vec<_>>());
     while let Some(hop) = open.pop() {
         docs.push(hop.doc);
@@ -491,7 +494,7 @@ fn refusals(side: &Side<'_>, trails: &[replay::Hop]) -> Vec<Span> {
     docs.dedup();
     let of_way = docs.into_iter().flat_map(|doc| side.rendered.problems_of(doc));
     let refused = of_way.filter_map(|problem| match &problem.kind {
-        ProblemKind::NotLaid { failure, .. } => Some([problem.at, failure.at()]),
+        ProblemKind::NotMerged { failure, .. } => Some([problem.at, failure.at()]),
         _ => None,
     });
     refused.flatten().collect()
@@ -528,33 +531,32 @@ pub(super) fn first_hop(edit: &Edit) -> Hop {
     Hop { via, document: edit.document.clone(), location, at: vec![edit.at()] }
 }
 
-/// The hops from the one that rests on `text`, if one does, to the rendered
-/// value.
-fn way_from<'h>(text: &Text, hop: &'h replay::Hop) -> Option<Vec<&'h replay::Hop>> {
-    let mut way = match hop.from.iter().find_map(|from| way_from(text, from)) {
-        Some(way) => way,
+/// Returns the hops from the one that depends on `text`, if any, to the rendered value.
+fn trace_from<'h>(text: &Text, hop: &'h replay::Hop) -> Option<Vec<&'h replay::Hop>> {
+    let mut trace = match hop.from.iter().find_map(|from| trace_from(text, from)) {
+        Some(trace) => trace,
         None if hop.at.iter().any(|span| text.meets(*span)) => Vec::new(),
         None => return None,
     };
-    way.push(hop);
-    Some(way)
+    trace.push(hop);
+    Some(trace)
 }
 
-/// Units with the same candidates, and the renderings that decide among these.
+/// Search for the causes of units with the same candidates, by rendering.
 struct Search<'a> {
     attributing: &'a Attributing<'a>,
     changes: &'a [Change],
-    /// Schema and name of the outputs that are asked about.
+    /// Schema and name of the outputs in question.
     outputs: BTreeSet<(&'a str, &'a str)>,
     trials: RefCell<BTreeMap<Vec<EditId>, Rc<Attempt>>>,
 }
 
-/// One rendering, compared with the head where somebody asked.
+/// Rendering of a subset of edits, compared with the head on demand.
 struct Attempt {
     trial: Trial,
-    /// Its outputs, by the document of the head that is the same output.
+    /// Its outputs, by the matching document of the head.
     by_head: BTreeMap<DocId, DocId>,
-    /// Its outputs, by the document of the base that is the same output.
+    /// Its outputs, by the matching document of the base.
     by_base: BTreeMap<DocId, DocId>,
     compared: RefCell<BTreeMap<usize, Rc<Compared>>>,
 }
@@ -571,20 +573,20 @@ impl Attempt {
         Self { by_head, by_base, compared: RefCell::default(), trial }
     }
 
-    /// The output of the rendering that is the one that changed.
+    /// Returns the output of the rendering that matches the changed one.
     fn output(&self, change: &Change) -> Option<DocId> {
         let of_head = change.output.head.and_then(|head| self.by_head.get(&head));
         of_head.or_else(|| self.by_base.get(&change.output.base?)).copied()
     }
 }
 
-/// An output of a rendering against the same output of the head.
+/// Comparison of an output of a rendering with the matching output of the head.
 enum Compared {
-    /// There is no such output.
+    /// No output matches.
     Missing,
-    /// It cannot be rendered.
+    /// The output cannot be rendered.
     Blocked,
-    /// What is still different; nothing where the head has none.
+    /// The remaining differences; empty if the head has no matching output.
     Ready { data: Vec<Difference>, metadata: Vec<Difference> },
 }
 
@@ -603,24 +605,24 @@ impl<'a> Search<'a> {
         Self { attributing, changes, outputs, trials: RefCell::default() }
     }
 
-    /// The outputs of a rendering that are asked about.
+    /// Returns the outputs of a rendering that are in question.
     fn wanted(&self, graph: &Graph) -> Vec<DocId> {
         let is_wanted = |key: &DocKey| self.outputs.contains(&(&*key.schema, &*key.name));
         let wanted = graph.outputs().filter(|(_, recipe)| is_wanted(&recipe.key));
         wanted.map(|(doc, _)| doc).collect()
     }
 
-    /// The edits that caused a unit, of these candidates or of others.
+    /// Returns the edits that caused a unit, among these candidates or others.
     fn decide(&self, target: Target, candidates: &[EditId]) -> Found {
         let question = self.attributing.question;
-        // With all the edits there are the base is the head.
+        // With all edits, the base equals the head.
         if let [only] = question.concerned {
             return Found::needed(vec![*only], Proof::Rendered);
         }
         let verified = question.attribution == Attribution::Verified;
         let of_candidates = |proof| Found::needed(candidates.to_vec(), proof);
-        // Each of its edits changed some of the many places that such a unit stands for.
-        if self.stands_for_many(target) && !candidates.is_empty() {
+        // Each of its edits changed some of the many places of such a unit.
+        if self.has_unlisted_places(target) && !candidates.is_empty() {
             return Found { are_joint: false, ..of_candidates(Proof::Followed) };
         }
         match candidates.len() {
@@ -630,13 +632,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn stands_for_many(&self, (index, unit): Target) -> bool {
+    fn has_unlisted_places(&self, (index, unit): Target) -> bool {
         let difference = difference_of(&self.changes[index], unit);
         difference.is_some_and(|difference| difference.unlisted > 0)
     }
 
-    /// The edits that are needed for a unit, among its candidates if these are
-    /// enough.
+    /// Returns the edits needed for a unit, among its candidates if these are sufficient.
     fn search(&self, target: Target, candidates: &[EditId]) -> Found {
         let (index, unit) = target;
         if !candidates.is_empty() && self.holds(target, candidates) {
@@ -654,13 +655,11 @@ impl<'a> Search<'a> {
         Found::needed(Vec::new(), Proof::Rendered)
     }
 
-    /// Edits without any one of which the unit would not be as it is. What only
-    /// the base rested on is left out first; then, of many, larger parts (delta
-    /// debugging); then one after the other. Where that takes too many renderings,
-    /// those that are left may not all be needed.
+    /// Returns a subset of sufficient edits that are all needed for the unit. Edits that only the
+    /// base depends on are removed first; then, of many, larger subsets (delta debugging); then one
+    /// by one. If that takes too many renderings, some of the remaining edits may not be needed.
     fn needed(&self, target: Target, enough: &[EditId]) -> Found {
-        /// Of so many edits most may be needed, and parts would be tried in
-        /// vain.
+        /// Number of edits up to which subsets are not tried: most of so few are likely needed.
         const FEW: usize = 64;
         let mut needed = self.on_head(target, enough).unwrap_or_else(|| enough.to_vec());
         let mut size = if needed.len() > FEW { needed.len().div_ceil(2) } else { 1 };
@@ -690,8 +689,8 @@ impl<'a> Search<'a> {
         Found::needed(needed, Proof::Rendered)
     }
 
-    /// Those edits that meet the texts on which the unit rests on the head side,
-    /// if they are fewer and enough.
+    /// Returns the edits that overlap the source texts of the unit on the head side, if they are
+    /// fewer and sufficient.
     fn on_head(&self, target: Target, enough: &[EditId]) -> Option<Vec<EditId>> {
         if enough.len() < 2 {
             return None;
@@ -700,13 +699,13 @@ impl<'a> Search<'a> {
         let change = &self.changes[index];
         let trails = self.attributing.trails(change, unit);
         let [_, head] = self.attributing.texts(change, unit, &trails);
-        let mut met = self.attributing.meeting(&[], &head);
+        let mut met = self.attributing.overlapping(&[], &head);
         met.retain(|edit| enough.binary_search(edit).is_ok());
         let is_fewer = !met.is_empty() && met.len() < enough.len();
         (is_fewer && self.holds(target, &met)).then_some(met)
     }
 
-    /// Whether with these edits, and no other, the unit is as on the head.
+    /// Returns whether the unit is as on the head with these edits alone.
     fn holds(&self, (index, unit): Target, edits: &[EditId]) -> bool {
         if edits == self.attributing.question.concerned {
             return true;
@@ -772,12 +771,11 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether what is left to the head is, at least in part, what `asked` is
-/// about.
+/// Returns whether a remaining difference overlaps the difference in question.
 fn touches(left: &Difference, asked: &Difference) -> bool {
     let around =
         |one: &Location, other: &Location| one.starts_with(other) || other.starts_with(one);
-    // An order is none of the values in the list, and these are none of its order.
+    // A difference in order is separate from differences in the values of the list.
     match (&left.kind, &asked.kind) {
         (diff::DifferenceKind::Value, diff::DifferenceKind::Value) => {}
         (diff::DifferenceKind::Order { .. }, diff::DifferenceKind::Order { .. }) => {
@@ -793,7 +791,7 @@ fn touches(left: &Difference, asked: &Difference) -> bool {
     match (&asked.head, &asked.base) {
         (Some(asked), _) => around(left.location(), &asked.location),
         (None, Some(asked)) => match (&left.base, &left.head) {
-            // Indexes may have moved: what is to go is known by its value.
+            // Indexes may have moved, so a removed item is identified by its value.
             (Some(left), None) => {
                 around(&left.location, &asked.location)
                     || (left.location.parent() == asked.location.parent()

@@ -1,5 +1,5 @@
-//! Which output of one side is which of the other: by schema and name, and by layer too
-//! where that is not unique on a side; and of what is left, by documents that were renamed.
+//! Matching of the outputs of both sides: by schema and name, and by layer if these are not unique
+//! on a side. Remaining outputs are matched by renames of their documents.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use layercake_source::DocKey;
 use super::{Output, Renames, Side};
 use crate::graph::DocId;
 
-/// The outputs of both sides; a side is none where the site is not there.
+/// Returns the outputs of both sides; a side is `None` if the site does not exist there.
 pub(super) fn matched(
     base: Option<&Side<'_>>,
     head: Option<&Side<'_>>,
@@ -24,7 +24,7 @@ pub(super) fn matched(
 
 fn matched_by_key(base: Option<&Side<'_>>, head: Option<&Side<'_>>) -> Vec<Output> {
     let (base, head) = (outputs(base), outputs(head));
-    // Nearly all stand in the same order on both sides: nobody has to look for them.
+    // Fast path: outputs usually appear in the same order on both sides.
     let is_same = |(base, head): &(&Known<'_>, &Known<'_>)| base.1 == head.1;
     let ahead = base.iter().zip(&head).take_while(is_same).count();
     let (base_ahead, base) = base.split_at(ahead);
@@ -32,7 +32,7 @@ fn matched_by_key(base: Option<&Side<'_>>, head: Option<&Side<'_>>) -> Vec<Outpu
     let behind = base.iter().rev().zip(head.iter().rev()).take_while(is_same).count();
     let (base, base_behind) = base.split_at(base.len() - behind);
     let (head, head_behind) = head.split_at(head.len() - behind);
-    // What has a namesake among the others is matched together with it.
+    // An output with the same name as one of the others is matched together with it.
     let names: Names<'_> = base.iter().chain(head).map(|(_, key)| name_of(key)).collect();
     let (mut base, mut head) = (base.to_vec(), head.to_vec());
     let mut matched = Vec::with_capacity(ahead + behind);
@@ -51,10 +51,10 @@ fn matched_by_key(base: Option<&Side<'_>>, head: Option<&Side<'_>>) -> Vec<Outpu
     matched
 }
 
-/// A document that is part of the output, and by what it is known.
+/// Output with its key.
 type Known<'a> = (DocId, &'a DocKey);
 
-/// A schema and a name.
+/// Schema and name.
 type Name<'a> = (&'a str, &'a str);
 
 type Names<'a> = HashSet<Name<'a>, foldhash::fast::RandomState>;
@@ -74,7 +74,7 @@ fn matched_by_name(base: Vec<Known<'_>>, head: Vec<Known<'_>>) -> Vec<Output> {
     for (name, below) in by_name(base) {
         let above = head.get_mut(&name).map(std::mem::take).unwrap_or_default();
         match (&below[..], &above[..]) {
-            // Whatever their layers are.
+            // The layers may differ.
             ([(base, _)], [(head, _)]) => {
                 matched.push(Output { base: Some(*base), head: Some(*head) });
             }
@@ -96,7 +96,7 @@ fn by_name(outputs: Vec<Known<'_>>) -> ByName<'_> {
     by_name
 }
 
-/// Documents of one schema and name, of which a side has several: their layers decide.
+/// Matches documents of the same schema and name by layer.
 fn matched_by_layer(base: Vec<Known<'_>>, mut head: Vec<Known<'_>>) -> Vec<Output> {
     let mut matched: Vec<Output> = base
         .into_iter()

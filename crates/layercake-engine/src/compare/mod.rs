@@ -1,12 +1,11 @@
-//! Base against head: which rendered outputs changed, because of which edits,
-//! by which way, and what stopped the edits elsewhere.
+//! Comparison of base and head: changed outputs, the edits that caused them, the routes between,
+//! and the overrides that shield other edits.
 //!
-//! Outputs are matched by schema and name, by layer too where that is not
-//! unique on a side. What changed in one of them is a list of
-//! [`Difference`]s; [`attribute`] leads each back to its edits, [`shields`]
-//! finds what stopped an edit, and [`reach`] puts all sites together. No
-//! system's words are known here, nor git: the two sides are graphs, and a side
-//! with only some of the edits is asked for.
+//! Outputs are matched by schema and name, and by layer if these are not unique on a side. The
+//! changes of an output are a list of [`Difference`]s. [`attribute`] traces each back to its edits,
+//! [`shields`] finds what stopped an edit, and [`reach`] combines all sites. This module is
+//! independent of git and of any system: the sides are graphs, and the caller renders a side with
+//! some of the edits.
 
 mod cause;
 mod matching;
@@ -27,7 +26,7 @@ use layercake_yaml::{Node, Value, Whole};
 pub use cause::{Attributed, Attribution, Question, Trial, Wanted, attribute};
 pub use renames::Renames;
 pub use shield::shields;
-pub use texts::{Texts, edits_meeting};
+pub use texts::{Texts, edits_overlapping};
 
 use matching::matched;
 
@@ -39,14 +38,14 @@ use crate::render::{Outcome, Rendered};
 
 /// One side of one site.
 pub struct Side<'a> {
-    /// The recipes.
+    /// Recipes of the side.
     pub graph: &'a Graph,
-    /// What they render to.
+    /// Rendered documents.
     rendered: &'a Rendered,
-    /// Each document as it is written, by its id.
+    /// Source of each document, by id.
     written: Vec<&'a Whole>,
     replay: Replay<'a>,
-    /// The documents by name, and their texts by file, as soon as somebody asks.
+    /// Indexes of the documents by name, and of their texts by file, built on demand.
     by_key: OnceCell<Lookup<DocKey, DocId>>,
     texts: OnceCell<Lookup<FileId, Vec<Span>>>,
 }
@@ -54,20 +53,20 @@ pub struct Side<'a> {
 type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 impl<'a> Side<'a> {
-    /// The side that `graph` renders to.
+    /// Creates the side that `graph` renders to.
     pub fn new(graph: &'a Graph, rendered: &'a Rendered, written: Vec<&'a Whole>) -> Self {
         let replay = Replay::new(graph, rendered);
         let (by_key, texts) = (OnceCell::new(), OnceCell::new());
         Self { graph, rendered, written, replay, by_key, texts }
     }
 
-    /// A document as it is written, and where it stands.
+    /// Returns the source of a document and its span.
     fn written(&self, doc: DocId) -> (&'a Whole, Span) {
         (self.written[doc.index()], self.graph.recipe(doc).span)
     }
 
-    /// How the metadata of a document differs from that of another, which may be of
-    /// another side.
+    /// Returns the differences of a document's metadata from that of another document, possibly of
+    /// the other side.
     fn metadata_against(
         &self,
         doc: DocId,
@@ -85,7 +84,7 @@ impl<'a> Side<'a> {
         differences(&other, &own, keys)
     }
 
-    /// The recipe of this name; of several the first.
+    /// Returns the first recipe with this name.
     fn recipe_of(&self, key: &DocKey) -> Option<&'a Recipe> {
         let by_key = self.by_key.get_or_init(|| {
             let mut by_key: Lookup<_, _> = Lookup::default();
@@ -98,7 +97,7 @@ impl<'a> Side<'a> {
         by_key.get(key).map(|doc| self.graph.recipe(*doc))
     }
 
-    /// The texts of the documents in which this stands.
+    /// Returns the texts of the documents that contain this span.
     fn texts_around(&self, at: Span) -> impl Iterator<Item = Span> {
         let texts = self.texts.get_or_init(|| {
             let mut texts: Lookup<FileId, Vec<Span>> = Lookup::default();
@@ -112,36 +111,36 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Maximum numbers of what is listed of the changes of one site.
+/// Maximum numbers of listed changes of one site.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Outputs that changed.
+    /// Changed outputs.
     pub outputs: usize,
-    /// Places at which all of them differ.
+    /// Differences of all outputs.
     differences: usize,
-    /// Edits that changed an output, each with its route, for all outputs.
+    /// Causes of all outputs, each with its route.
     causes: usize,
-    /// Lines that stop edits.
+    /// Shields.
     shields: usize,
-    /// Places to which all edits are followed, to see what stops them.
+    /// Places to which all edits are followed, to find their shields.
     places: usize,
 }
 
 impl Limits {
-    /// Maximum number of changed outputs that are listed of all sites.
+    /// Maximum number of changed outputs listed for all sites.
     pub const OUTPUTS: usize = 100_000;
-    /// Maximum number of differences that are listed of one site.
+    /// Maximum number of differences listed per site.
     pub const DIFFERENCES: usize = 30_000;
-    /// Maximum number of causes that are listed of one site.
+    /// Maximum number of causes listed per site.
     pub const CAUSES: usize = 10_000;
-    /// Maximum number of lines that stop edits and are listed of one site.
+    /// Maximum number of shields listed per site.
     pub const SHIELDS: usize = 10_000;
     /// Maximum number of places to which the edits of one site are followed.
     const PLACES: usize = 200_000;
-    /// In how many sites each can have so much, but for outputs.
+    /// Number of sites up to which each has the full limits, except for outputs.
     const SITES: usize = 10;
 
-    /// For each of so many sites.
+    /// Returns the limits for each of `sites` sites.
     pub fn of_each(sites: usize) -> Self {
         let share = |one: usize| (one * Self::SITES / sites.max(1)).min(one);
         Self {
@@ -153,22 +152,21 @@ impl Limits {
         }
     }
 
-    /// To how many places each of so many edits may be followed.
+    /// Returns the maximum number of places to which each of `edits` edits is followed.
     fn places_of_each(self, edits: usize) -> usize {
         (self.places / edits.max(1)).clamp(20, MAX_REACHED)
     }
 
-    /// How many causes may be listed of each of so many outputs.
+    /// Returns the maximum number of causes listed for each of `outputs` outputs.
     fn causes_of_each(self, outputs: usize) -> usize {
         (self.causes / outputs.max(1)).max(3)
     }
 }
 
-/// The outputs that differ between two sides of a site, by schema, name and
-/// layer, without their causes; a side is none where the site is not there.
-/// An output of a document that was renamed is the one of its old name. Items of lists are
-/// matched by `keys`. Where the outputs differ at more places than
-/// may be listed, each has an equal share.
+/// Returns the outputs that differ between two sides of a site, by schema, name and layer, without
+/// their causes. A side is `None` if the site does not exist there. The output of a renamed
+/// document is compared with that of its old name. List items are matched by `keys`. If there are
+/// more differences than may be listed, all outputs have equal shares.
 pub fn compare(
     base: Option<&Side<'_>>,
     head: Option<&Side<'_>>,
@@ -186,7 +184,8 @@ pub fn compare(
     changes
 }
 
-/// The changes with at most `most` differences each; none if they have more than `all`.
+/// Returns the changes with at most `most` differences each, or `None` if they have more than `all`
+/// together.
 fn changes_within(outputs: &[Comparing<'_>], most: u64, all: usize) -> Option<Vec<Change>> {
     let mut listed = 0;
     let changes = outputs.iter().filter_map(|comparing| comparing.change(most));
@@ -197,23 +196,23 @@ fn changes_within(outputs: &[Comparing<'_>], most: u64, all: usize) -> Option<Ve
     changes.map(listed_within).collect()
 }
 
-/// How many differences of each output may be listed.
+/// Returns the maximum number of differences listed per output.
 fn equal_share(outputs: &[Comparing<'_>], limits: Limits) -> u64 {
     let changed = outputs.iter().filter(|comparing| comparing.has_other_data()).count();
     u64::try_from(limits.differences / changed.max(1)).unwrap_or(u64::MAX).max(1)
 }
 
-/// An output on both sides, or on one.
+/// Output on one or both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Output {
-    /// The document on the base side.
+    /// Its document on the base side.
     pub base: Option<DocId>,
-    /// The document on the head side.
+    /// Its document on the head side.
     pub head: Option<DocId>,
 }
 
 impl Output {
-    /// What it was called before, if it is there on both sides by different names.
+    /// Returns the name on the base side, if the output exists on both sides under different names.
     fn renamed_from(self, base: Option<&Side<'_>>, head: Option<&Side<'_>>) -> Option<DocKey> {
         let key = |doc: Option<DocId>, side: Option<&Side<'_>>| {
             Some(side?.graph.recipe(doc?).key.clone())
@@ -223,7 +222,7 @@ impl Output {
     }
 }
 
-/// One output while it is compared.
+/// Comparison of one output.
 struct Comparing<'a> {
     base: Option<&'a Side<'a>>,
     head: Option<&'a Side<'a>>,
@@ -270,7 +269,7 @@ impl<'a> Comparing<'a> {
             (None, Some(Some(head))) => (Status::Added, vec![only(None, Some(head))]),
             (Some(Some(_)), Some(None)) => (Status::Broken, Vec::new()),
             (Some(None), Some(Some(_))) => (Status::Repaired, Vec::new()),
-            // What is rendered on neither side is no output of either.
+            // Not an output if it is rendered on neither side.
             (None | Some(None), None | Some(None)) => return None,
         };
         let metadata = match (base, head) {
@@ -300,8 +299,8 @@ impl<'a> Comparing<'a> {
     }
 }
 
-/// The changes of a site that has files which cannot be read, the edits of which are `edits`:
-/// all outputs are not comparable but those that `found` has with other causes.
+/// Returns the changes of a site with unreadable files, whose edits are `edits`. All outputs are
+/// not comparable, except those in `found` with other causes.
 pub fn not_comparable(
     base: Option<&Side<'_>>,
     head: Option<&Side<'_>>,
@@ -351,7 +350,7 @@ pub fn not_comparable(
     found
 }
 
-/// A whole value that is on one side only.
+/// Returns the difference of a whole value that exists on one side only.
 fn only(base: Option<&Node>, head: Option<&Node>) -> Difference {
     let place =
         |node: &Node| diff::DiffPlace { location: Location::root(), key: None, node: node.clone() };
@@ -365,67 +364,65 @@ impl Change {
     }
 }
 
-/// What became of one output of one site.
+/// Change of one output of one site.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// The site; none for a set without layout.
+    /// The site; `None` for a set without layout.
     pub site: Option<Arc<str>>,
-    /// What a user calls the output, on the head side if it is there.
+    /// Name of the output, on the head side if it exists there.
     pub key: DocKey,
-    /// What it was called on the base side, where that is another name.
+    /// Name on the base side, if different.
     pub renamed_from: Option<DocKey>,
-    /// What became of it.
+    /// Kind of the change.
     pub status: Status,
-    /// The text of the document that is rendered, on the head side if it is
-    /// there.
+    /// Text of the rendered document, on the head side if it exists there.
     pub at: Span,
     /// Whether the file of that text differs between the sides.
     pub touched: bool,
-    /// The document in the graphs of the two sides.
+    /// Its documents in the graphs of the two sides.
     pub output: Output,
-    /// What changed in its data; for an output that came or went the whole.
+    /// Differences of the data; for an added or removed output, the whole data.
     pub data: Vec<Difference>,
-    /// What changed in its metadata; nothing for an output that came or went.
+    /// Differences of the metadata; empty for an added or removed output.
     pub metadata: Vec<Difference>,
-    /// Why, by edit.
+    /// Edits that caused the change.
     pub causes: Vec<Cause>,
-    /// How many of the differences no edit explains: a fault in layercake.
+    /// Number of differences that no edit explains, which is a bug in layercake.
     pub unexplained: usize,
 }
 
 impl Change {
-    /// Whether some of the change has no edit behind it: a fault in layercake,
-    /// which no report may pass over.
+    /// Returns whether part of the change has no cause. That is a bug in layercake, which every
+    /// report must show.
     pub fn is_unexplained(&self) -> bool {
         self.unexplained > 0 || self.causes.is_empty()
     }
 }
 
-/// What became of an output.
+/// Kind of the change of an output.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// Its data is another, or its name.
+    /// The data or the name differs.
     Changed,
-    /// There is one that was not there.
+    /// Only the head has the output.
     Added,
-    /// There is none any more.
+    /// Only the base has the output.
     Removed,
-    /// It was rendered, and cannot be any more.
+    /// The output can no longer be rendered.
     Broken,
-    /// It could not be rendered, and is now.
+    /// The output can be rendered again.
     Repaired,
-    /// Its data is the same, its metadata is not.
+    /// Only the metadata differs.
     Metadata,
-    /// One of its files cannot be read and differs between the sides: whether the output
-    /// changed is unknown.
+    /// Unknown, because one of its files cannot be read and differs between the sides.
     NotComparable,
 }
 
 impl Status {
-    /// All of them, in the order of reports.
+    /// All statuses, in the order of reports.
     pub const ALL: [Status; 7] = [
         Status::Changed,
         Status::Added,
@@ -436,7 +433,7 @@ impl Status {
         Status::NotComparable,
     ];
 
-    /// The word reports use.
+    /// Returns the name used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Changed => "changed",
@@ -450,78 +447,77 @@ impl Status {
     }
 }
 
-/// An edit that changed an output.
+/// Edit that changed an output.
 #[derive(Clone, Debug)]
 pub struct Cause {
     /// The edit.
     pub edit: EditId,
-    /// The edits without which this one would not have changed the same
-    /// values; none where it did so alone. Of thousands only the first are named.
+    /// Edits without which this one would not have changed the same values; empty if it did so
+    /// alone. Truncated if there are thousands.
     pub joint: Vec<EditId>,
-    /// The way from the edit to the output, the edit first. There is always
-    /// at least one step.
+    /// Route from the edit to the output, the edit first; at least one hop.
     pub route: Vec<Hop>,
 }
 
 impl Cause {
-    /// Minimum number of edits that may be named beside one.
+    /// Minimum limit on the joint edits listed for one edit.
     const MIN_JOINT: usize = 100;
-    /// Maximum number of edits of files that cannot be read which are named as causes of each
-    /// output; what others reach is not known.
+    /// Maximum number of edits of unreadable files listed as causes of each output; their real
+    /// effect is unknown.
     const MAX_UNREAD: usize = 20;
-    /// Maximum number of names where edits need each other, for all of them together: a
-    /// thousand would else be a million names.
+    /// Maximum number of joint edits listed for all edits of an output together: a thousand joint
+    /// edits would otherwise make a million entries.
     pub const MAX_NAMES: usize = 100_000;
 
-    /// Maximum number of edits named beside each of `edits` edits.
+    /// Maximum number of joint edits listed for each of `edits` edits.
     fn max_joint(edits: usize) -> usize {
         Self::MIN_JOINT.max(Self::MAX_NAMES / edits.max(1))
     }
 }
 
-/// One step of the way from an edit to an output.
+/// Hop of the route from an edit to an output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hop {
-    /// How the change came here.
+    /// How the change got here.
     pub via: Via,
-    /// The document that it came to.
+    /// Document of the hop.
     pub document: DocKey,
-    /// Where in its data; none where the document as a whole is meant.
+    /// Place in its data; `None` for the whole document.
     pub location: Option<Location>,
-    /// The texts that carried it, the most telling first.
+    /// Source texts that carried the change, the most relevant first.
     pub at: Vec<Span>,
 }
 
-/// How a change came to a document.
+/// How a change got to a document.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Via {
-    /// It was made here.
+    /// Edited in this document.
     Edited,
-    /// From the parent.
+    /// Inherited from the parent.
     Inherited,
-    /// From another document, by a substitution.
+    /// Substituted from another document.
     Substituted,
-    /// From another document, which is laid over others here.
+    /// Merged from another document.
     Merged,
-    /// From the document that this one replaces.
+    /// Taken from the document that this one replaces.
     Replaced,
-    /// Its selector finds another parent.
+    /// Its selector selects another parent.
     Retargeted,
-    /// Its selector finds no parent any more.
+    /// Its selector no longer selects a parent.
     Unparented,
-    /// The document came.
+    /// The document was added.
     Added,
-    /// The document went.
+    /// The document was removed.
     Removed,
-    /// The layers, or the files of the site, are others.
+    /// The layers, or the files of the site, changed.
     Policy,
 }
 
 impl Via {
-    /// The word reports use.
+    /// Returns the name used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Via::Edited => "edited",
@@ -538,15 +534,15 @@ impl Via {
     }
 }
 
-/// How sure the causes are.
+/// Certainty of the causes.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Proof {
-    /// Found by following the values back.
+    /// Found by tracing the values.
     Followed,
-    /// Rendered: with the named edits the value is there, without any one of
-    /// them it is not.
+    /// Verified by rendering: the value is there with the named edits, and not without any one of
+    /// them.
     Rendered,
 }

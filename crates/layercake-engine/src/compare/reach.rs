@@ -1,5 +1,4 @@
-//! From an edit to what it reached: over all sites, equal changes together,
-//! with the lines that stopped it elsewhere.
+//! Reach of edits over all sites, with equal changes grouped, and the shields that stopped edits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,145 +11,145 @@ use layercake_yaml::{Node, Size, emit};
 use super::{Change, Proof, Status};
 use crate::edit::{Edit, EditId};
 
-/// What changed between two sides.
+/// Result of comparing two sides.
 #[derive(Debug, Default)]
 pub struct Comparison {
-    /// The edits, by number.
+    /// Edits, by id.
     pub edits: Vec<EditReach>,
-    /// The outputs that changed, by schema, name, layer and site.
+    /// Changed outputs, by schema, name, layer and site.
     pub outputs: Vec<Change>,
-    /// Outputs that changed alike, as indexes into `outputs`; each is in one
-    /// group. In the order of their first outputs.
+    /// Groups of equal changes, as indexes into `outputs`, in the order of their first outputs.
+    /// Each output is in one group.
     pub groups: Vec<Group>,
-    /// Every site that is there on one of the sides, by name.
+    /// Sites that exist on at least one side, by name.
     pub sites: Vec<SiteReach>,
-    /// What is not listed.
+    /// Numbers of results that are not listed.
     pub unlisted: Unlisted,
 }
 
-/// How much of what changed is not listed, as it is too much.
+/// Numbers of results that are not listed because there are too many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unlisted {
-    /// Outputs that changed.
+    /// Changed outputs.
     pub outputs: usize,
-    /// Edits that changed a listed output, for all of these.
+    /// Causes of the listed outputs.
     pub causes: usize,
-    /// Lines that stop edits.
+    /// Shields.
     pub shields: usize,
 }
 
-/// One edit and what came of it.
+/// Edit with its reach.
 #[derive(Debug)]
 pub struct EditReach {
     /// The edit.
     pub edit: Edit,
-    /// The outputs it changed, as indexes into [`Comparison::outputs`].
+    /// Outputs that it changed, as indexes into [`Comparison::outputs`].
     pub outputs: Vec<usize>,
-    /// The sites they are in, by name.
+    /// Sites of these outputs, by name.
     pub sites: Vec<Arc<str>>,
-    /// How many of the outputs are written in files that nobody edited.
+    /// Number of these outputs whose files were not edited.
     pub untouched: usize,
-    /// What stopped it, by site.
+    /// Shields that stopped it, by site.
     pub shields: Vec<Shield>,
-    /// How sure that is; none for an inert edit, which changed nothing.
+    /// Certainty of the reach; `None` for an inert edit, which changed nothing.
     pub proof: Option<Proof>,
 }
 
-/// What kept an edit from an output.
+/// Override that stopped an edit.
 #[derive(Clone, Debug)]
 pub struct Shield {
-    /// The site; none for a set without layout.
+    /// The site; `None` for a set without layout.
     pub site: Option<Arc<str>>,
-    /// The document at which it stopped.
+    /// Document where the edit stopped.
     pub document: DocKey,
-    /// Where in its data.
+    /// Place in its data.
     pub location: Location,
-    /// The text that stopped it.
+    /// Text that stopped the edit.
     pub by: Span,
-    /// How.
+    /// Reason.
     pub why: Why,
 }
 
-/// How an edit was stopped.
+/// Reason why an edit stopped.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// The document sets the value again.
+    /// The document sets the value itself.
     SetAgain,
-    /// The document takes the value away.
+    /// The document deletes the value.
     Deleted,
-    /// A substitution writes over it.
+    /// A substitution overwrites the value.
     SubstitutedOver,
-    /// What was there before stays.
+    /// The previous value is kept.
     Kept,
-    /// The document that holds it is left out.
+    /// The document with the value is not merged.
     LeftOut,
-    /// No action of the document takes its own value.
+    /// No action of the document uses its own value.
     NotTaken,
 }
 
 impl Why {
-    /// In words, to go before a place.
+    /// Returns the reason as text, to be followed by a place.
     pub fn as_str(self) -> &'static str {
         match self {
             Why::SetAgain => "set again",
             Why::Deleted => "deleted",
-            Why::SubstitutedOver => "substituted over",
-            Why::Kept => "kept as it was",
-            Why::LeftOut => "left out",
-            Why::NotTaken => "taken by no action",
+            Why::SubstitutedOver => "overwritten",
+            Why::Kept => "previous value kept",
+            Why::LeftOut => "not merged",
+            Why::NotTaken => "not used",
         }
     }
 }
 
-/// Outputs of one schema and name that changed alike.
+/// Outputs of the same schema and name with equal changes.
 #[derive(Debug)]
 pub struct Group {
     /// Indexes into [`Comparison::outputs`]; at least one.
     pub outputs: Vec<usize>,
 }
 
-/// What became of one site.
+/// Outputs of one site.
 #[derive(Debug)]
 pub struct SiteReach {
-    /// Its name; none for a set without layout.
+    /// Its name; `None` for a set without layout.
     pub site: Option<Arc<str>>,
-    /// Its type, on the head side if it is there.
+    /// Its type, on the head side if it exists there.
     pub site_type: Option<Arc<str>>,
-    /// Outputs on the base side; none where the site was not there.
+    /// Number of outputs on the base side; `None` if the site did not exist.
     pub base: Option<usize>,
-    /// Outputs on the head side; none where the site is not there any more.
+    /// Number of outputs on the head side; `None` if the site no longer exists.
     pub head: Option<usize>,
 }
 
-/// What was found in one site.
+/// Changes of one site.
 #[derive(Debug)]
 pub struct SiteChanges {
-    /// The site and how many outputs it has on each side.
+    /// The site, with the number of its outputs on each side.
     pub reach: SiteReach,
-    /// Its changed outputs, with their causes.
+    /// Changed outputs, with their causes.
     pub changes: Vec<Change>,
-    /// What is not listed.
+    /// Numbers of results that are not listed.
     pub unlisted: Unlisted,
-    /// What stopped which edit in it.
+    /// Shields, with the edits that they stopped.
     pub shields: Vec<(EditId, Shield)>,
-    /// How sure the causes are, by edit.
+    /// Certainty of the causes, by edit.
     pub proofs: BTreeMap<EditId, Proof>,
 }
 
 impl SiteChanges {
-    /// A site in which nothing changed.
-    pub fn nothing(reach: SiteReach) -> Self {
+    /// Creates the result for a site without changes.
+    pub fn unchanged(reach: SiteReach) -> Self {
         let (changes, shields) = (Vec::new(), Vec::new());
         let unlisted = Unlisted::default();
         Self { reach, changes, unlisted, shields, proofs: BTreeMap::new() }
     }
 }
 
-/// Puts together what was found in each site; `is_edited` says of a file
-/// whether it is not the same on both sides of a site.
+/// Combines the results of all sites. `is_edited` returns whether a file differs between both sides
+/// of a site.
 pub fn gather(
     edits: Vec<Edit>,
     found: Vec<SiteChanges>,
@@ -195,7 +194,7 @@ pub fn gather(
     Comparison { edits: reaches, outputs, groups, sites, unlisted: all_unlisted }
 }
 
-/// Drops the shields of places that the edit changed by another way.
+/// Drops the shields of places that the edit changed on another route.
 fn drop_passed_shields(reach: &mut EditReach, outputs: &[Change]) {
     if reach.shields.is_empty() {
         return;
@@ -220,9 +219,9 @@ fn order(change: &Change) -> (&str, &str, &str, Option<&Arc<str>>) {
     (&change.key.schema, &change.key.name, &change.key.layer, change.site.as_ref())
 }
 
-/// Outputs that changed alike, of those in the order of their schemas and names. Those that
-/// came or went did so alike whatever they hold. Values that are secret count as alike, for
-/// otherwise the groups would tell which are equal.
+/// Groups equal changes; `outputs` must be sorted by schema and name. Added outputs are equal
+/// regardless of content, and so are removed ones. Secret values are treated as equal, so that the
+/// groups do not reveal which of them are.
 fn groups(outputs: &[Change]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let is_same = |one: &Change, other: &Change| {
@@ -232,7 +231,7 @@ fn groups(outputs: &[Change]) -> Vec<Group> {
     for named_alike in outputs.chunk_by(is_same) {
         let mut known: BTreeMap<(Status, Vec<String>), usize> = BTreeMap::new();
         for (index, change) in (first..).zip(named_alike) {
-            // Fast path: an output alone has none to be compared with.
+            // Fast path: a single output is a group of its own.
             let delta = if named_alike.len() == 1 { Vec::new() } else { delta_of(change) };
             let group = *known.entry((change.status, delta)).or_insert(groups.len());
             match groups.get_mut(group) {
@@ -245,7 +244,7 @@ fn groups(outputs: &[Change]) -> Vec<Group> {
     groups
 }
 
-/// Texts that are equal where outputs of the same status changed alike.
+/// Returns a key that is equal for equal changes of outputs with the same status.
 fn delta_of(change: &Change) -> Vec<String> {
     match change.status {
         Status::Added | Status::Removed | Status::NotComparable => Vec::new(),
@@ -262,7 +261,7 @@ fn text_of(difference: &Difference) -> String {
     let secret = difference.is_secret();
     let text = |node: &Node| match Size::of(node).nodes() {
         _ if secret => String::new(),
-        // Copies of one value would fill the memory when written out.
+        // Repeated copies of one value would exhaust memory when written out.
         nodes if nodes > MAX_NODES => format!("{nodes} {}", diff::shown_hash(node)),
         _ => emit::to_yaml(node, &options),
     };
@@ -282,11 +281,10 @@ fn text_of(difference: &Difference) -> String {
 }
 
 impl Comparison {
-    /// Leaves the edits that are `wanted`, with the outputs they changed, and
-    /// those that changed values only together with one of them: without
-    /// these it would look as if that one had done so alone. An output that
-    /// no edit explains always stays, for it is a fault to be seen. Gives for
-    /// each edit there was the number it has now, if it is left.
+    /// Keeps only the `wanted` edits and the outputs that they changed. Also keeps edits that
+    /// changed values only jointly with a kept edit, which would otherwise appear to be the sole
+    /// cause. Unexplained outputs are always kept, because they show a bug. Returns the new id of
+    /// each previous edit, if it was kept.
     pub fn keep(&mut self, wanted: &dyn Fn(EditId, &Edit) -> bool) -> Vec<Option<EditId>> {
         let edits = self.edits.iter().enumerate();
         let wanted = edits.map(|(index, reach)| wanted(EditId::at(index), &reach.edit)).collect();
@@ -319,8 +317,7 @@ impl Comparison {
         edit_numbers
     }
 
-    /// Which edits are left where these are wanted: they, and those that are
-    /// joint with one that is left.
+    /// Returns which edits to keep: the wanted ones, and those that are joint with a kept one.
     fn with_joint(&self, wanted: Vec<bool>) -> Vec<bool> {
         let mut is_left = wanted;
         loop {
@@ -341,7 +338,7 @@ impl Comparison {
     }
 }
 
-/// For each item the place it has among those that are left.
+/// Returns the index of each item among those that are kept.
 fn numbers_of(is_left: impl Iterator<Item = bool>) -> Vec<Option<usize>> {
     let mut next = 0..;
     is_left.map(|is_left| if is_left { next.next() } else { None }).collect()
@@ -370,12 +367,12 @@ impl EditReach {
 }
 
 impl Comparison {
-    /// How many outputs have this status.
+    /// Returns the number of outputs with this status.
     pub fn count(&self, status: Status) -> usize {
         self.outputs.iter().filter(|change| change.status == status).count()
     }
 
-    /// How many differences no edit explains.
+    /// Returns the number of unexplained differences.
     pub fn unexplained(&self) -> usize {
         self.outputs.iter().map(|change| change.unexplained).sum()
     }

@@ -1,21 +1,21 @@
-//! Documents that were renamed, to know their outputs again.
+//! Matching of the outputs of renamed documents.
 
 use std::collections::BTreeMap;
 
-use super::texts::{Texts, edits_meeting};
+use super::texts::{Texts, edits_overlapping};
 use super::{Output, Side};
 use crate::edit::{Edit, EditId, EditKind, Text};
 use crate::graph::DocId;
 
-/// The edits that renamed documents, by the texts of the names.
+/// Edits that renamed documents, by the source texts of the names.
 pub struct Renames {
     is_empty: bool,
-    /// Of the base and of the head.
+    /// For the base and for the head.
     texts: [Texts; 2],
 }
 
 impl Renames {
-    /// Those among `concerned`.
+    /// Selects the renames among the `concerned` edits.
     pub fn of(edits: &[Edit], concerned: &[EditId]) -> Self {
         let is_rename = |id: &&EditId| edits[id.index()].kind == EditKind::Renamed;
         let renames: Vec<EditId> = concerned.iter().filter(is_rename).copied().collect();
@@ -28,8 +28,8 @@ impl Renames {
         self.is_empty
     }
 
-    /// The outputs, of which two that are on one side each are one where a single edit renamed
-    /// the document of the one to that of the other.
+    /// Joins outputs that exist on one side each, if a single edit renamed the document of one to
+    /// that of the other.
     pub(super) fn joined(
         &self,
         outputs: Vec<Output>,
@@ -66,9 +66,9 @@ impl Renames {
         joined
     }
 
-    /// The edit that renamed a document, which may be written as on either side.
+    /// Returns the edit that renamed a document of either side.
     fn of_document(&self, side: &Side<'_>, doc: DocId) -> Option<EditId> {
         let span = side.graph.recipe(doc).span;
-        edits_meeting(self.texts.iter().map(|texts| (texts, span))).first().copied()
+        edits_overlapping(self.texts.iter().map(|texts| (texts, span))).first().copied()
     }
 }

@@ -1,5 +1,4 @@
-//! What kept an edit from an output: the edited value is followed forward, and
-//! where it does not go on, a text says why.
+//! Shields: each edited value is followed forward, and the text that stops it is reported.
 
 use std::collections::HashSet;
 
@@ -10,8 +9,8 @@ use crate::graph::{DocId, Graph};
 use crate::render::flow::{self, flow_within};
 use crate::render::replay::Replay;
 
-/// What stops the edits that concern a site, by edit, and how many are not listed. Edits of
-/// values only: a document that comes or goes is not stopped by a line.
+/// Returns the shields of the edits that concern a site, and the number of those not listed. Only
+/// for edits of values, because an added or removed document is not stopped by an override.
 pub fn shields(question: &Question<'_>) -> (Vec<(EditId, Shield)>, usize) {
     let mut shields = Vec::new();
     let most = question.limits.places_of_each(question.concerned.len());
@@ -42,9 +41,9 @@ fn stops(edit: &Edit, replay: &Replay<'_>, text: &Text, most: usize) -> Vec<Shie
             flow::Why::Deleted => Why::Deleted,
             flow::Why::Overwritten => Why::SubstitutedOver,
             flow::Why::Kept => Why::Kept,
-            flow::Why::NotLaid => Why::LeftOut,
+            flow::Why::NotMerged => Why::LeftOut,
             flow::Why::NoAction => Why::NotTaken,
-            // Nothing is kept from an output there.
+            // The value would not have reached an output.
             flow::Why::Unused | flow::Why::Blocked => continue,
         };
         let document = graph.recipe(stop.doc).key.clone();
@@ -56,7 +55,7 @@ fn stops(edit: &Edit, replay: &Replay<'_>, text: &Text, most: usize) -> Vec<Shie
     shields
 }
 
-/// The document that holds the text of an edit.
+/// Returns the document that contains the text of an edit.
 fn document_of(edit: &Edit, graph: &Graph, text: &Text) -> Option<DocId> {
     let mut recipes = graph.iter();
     let holds = recipes.find(|(_, recipe)| {

@@ -1,5 +1,4 @@
-//! The edits by the texts that they changed, so that those at a place are found without
-//! asking each of them.
+//! Interval index of edits by the source text that they changed.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +6,22 @@ use layercake_source::{FileId, Span};
 
 use crate::edit::{Edit, EditId, Text};
 
-/// Texts of one side of some edits, by file.
+/// Source texts that some edits changed on one side, by file.
 pub struct Texts {
     files: BTreeMap<FileId, Vec<Stretch>>,
 }
 
-/// A stretch of a file that an edit changed. Those of a file are sorted by their starts,
-/// and read as a tree: the middle of a part is above both halves.
+/// Stretch of a file that an edit changed. The stretches of a file are sorted by start and form an
+/// implicit tree: the middle element of a slice is the parent of both halves.
 struct Stretch {
     span: Span,
     edit: EditId,
-    /// Farthest end in the part whose middle this is.
+    /// Maximum end in the subtree of this stretch.
     farthest: u32,
 }
 
 impl Texts {
-    /// The texts of the `chosen` of `edits` on the side that `side` gives.
+    /// Collects the texts of the `chosen` edits on the side that `side` selects.
     pub fn of(edits: &[Edit], chosen: &[EditId], side: impl Fn(&Edit) -> Option<&Text>) -> Self {
         let mut files: BTreeMap<FileId, Vec<Stretch>> = BTreeMap::new();
         for id in chosen {
@@ -39,25 +38,25 @@ impl Texts {
         Self { files }
     }
 
-    fn add_meeting(&self, span: Span, found: &mut Vec<EditId>) {
+    fn add_overlapping(&self, span: Span, found: &mut Vec<EditId>) {
         if let Some(stretches) = self.files.get(&span.file) {
-            add_meeting(stretches, span, found);
+            add_overlapping(stretches, span, found);
         }
     }
 }
 
-/// The edits whose texts meet one of the spans beside them, in order.
-pub fn edits_meeting<'t>(places: impl IntoIterator<Item = (&'t Texts, Span)>) -> Vec<EditId> {
+/// Returns the edits whose texts overlap the span next to them, sorted.
+pub fn edits_overlapping<'t>(places: impl IntoIterator<Item = (&'t Texts, Span)>) -> Vec<EditId> {
     let mut found = Vec::new();
     for (texts, span) in places {
-        texts.add_meeting(span, &mut found);
+        texts.add_overlapping(span, &mut found);
     }
     found.sort_unstable();
     found.dedup();
     found
 }
 
-/// The farthest end of a part, which is noted at the middle of each part in it.
+/// Stores the maximum end of each subtree and returns that of the whole slice.
 fn set_farthest(part: &mut [Stretch]) -> u32 {
     if part.is_empty() {
         return 0;
@@ -68,15 +67,15 @@ fn set_farthest(part: &mut [Stretch]) -> u32 {
     middle.farthest
 }
 
-fn add_meeting(part: &[Stretch], span: Span, found: &mut Vec<EditId>) {
+fn add_overlapping(part: &[Stretch], span: Span, found: &mut Vec<EditId>) {
     let middle = part.len() / 2;
     let Some(stretch) = part.get(middle).filter(|it| it.farthest >= span.start) else { return };
-    add_meeting(&part[..middle], span, found);
+    add_overlapping(&part[..middle], span, found);
     if stretch.span.start > span.end {
         return;
     }
-    if Text::is_met(stretch.span, span) {
+    if Text::overlaps(stretch.span, span) {
         found.push(stretch.edit);
     }
-    add_meeting(&part[middle + 1..], span, found);
+    add_overlapping(&part[middle + 1..], span, found);
 }

@@ -1,5 +1,5 @@
-//! Deckhand's layering actions, and what is special to its substitutions
-//! (`deckhand.md` sections 11 and 12), in both meanings of `semantics.md`.
+//! Deckhand's layering actions and the special rules of its substitutions (`deckhand.md` sections
+//! 11 and 12), in both semantics of `semantics.md`.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,19 +11,18 @@ use layercake_yaml::path::{
 };
 use layercake_yaml::{Mapping, Node, Value};
 
-/// Which of two meanings is rendered where Deckhand's documentation and its
-/// code differ (`semantics.md`).
+/// Semantics used where Deckhand's documentation and its code differ (`semantics.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Semantics {
-    /// What the documentation promises.
+    /// The documented behaviour.
     Documented,
-    /// What the code does, crashes and shared objects apart.
+    /// The behaviour of the code, except for crashes and shared objects.
     Deckhand,
 }
 
 impl Semantics {
-    /// How a list is written at an index (`deckhand.md` 10.5): the code takes
-    /// elements from its front.
+    /// Returns how a list is written at an index (`deckhand.md` 10.5): the code takes elements from
+    /// its front.
     pub(crate) fn list_write(self) -> ListWrite {
         match self {
             Semantics::Documented => ListWrite::Whole,
@@ -35,16 +34,16 @@ impl Semantics {
 /// The `method` of a layering action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The child's mapping laid over the parent's, recursively.
+    /// Merges the child's mapping into the parent's, recursively.
     Merge,
-    /// The child's value instead of the parent's.
+    /// Replaces the parent's value with the child's.
     Replace,
-    /// The parent's value taken away.
+    /// Deletes the parent's value.
     Delete,
 }
 
 impl Method {
-    /// The method of this name.
+    /// Returns the method with this name.
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "merge" => Some(Method::Merge),
@@ -54,7 +53,7 @@ impl Method {
         }
     }
 
-    /// The name, as it is written.
+    /// Returns the name.
     pub fn as_str(self) -> &'static str {
         match self {
             Method::Merge => "merge",
@@ -64,7 +63,7 @@ impl Method {
     }
 }
 
-/// The `path` of a layering action, in both meanings (row D10).
+/// The `path` of a layering action, in both semantics (row D10).
 #[derive(Clone, Debug)]
 pub struct ActionPath {
     documented: Path,
@@ -74,17 +73,17 @@ pub struct ActionPath {
 #[derive(Clone, Debug)]
 enum DeckhandPath {
     Same,
-    /// `$` became `.$`: the root to read, and no place to write to.
+    /// `$` became `.$`: the root when reading, and not a place when writing.
     UnwrittenRoot,
     Other(Path),
 }
 
 impl ActionPath {
-    /// Reads a path as actions take it: a leading `data` segment is cut, and a
-    /// missing dot in front is added (`deckhand.md` 11.1).
+    /// Parses a path as actions do: a leading `data` segment is removed, and a missing leading dot
+    /// is added (`deckhand.md` 11.1).
     ///
     /// # Errors
-    /// Where the path does not parse; the offset is into `text`.
+    /// If the path does not parse. The offset refers to `text`.
     pub fn parse(text: &str) -> Result<Self, PathError> {
         let cut = cut_data_text(text);
         if matches!(cut, "$" | ".$" | "$.$") {
@@ -100,7 +99,7 @@ impl ActionPath {
         Ok(Self { documented, deckhand: DeckhandPath::Other(deckhand) })
     }
 
-    /// Whether the two meanings read this path differently.
+    /// Returns whether the path differs between the two semantics.
     pub fn differs(&self, method: Method) -> bool {
         match self.deckhand {
             DeckhandPath::Same => false,
@@ -109,18 +108,18 @@ impl ActionPath {
         }
     }
 
-    /// Whether Deckhand's code reads the root at this path and writes nothing there. It merges
-    /// two mappings in place all the same.
+    /// Returns whether Deckhand's code reads the root at this path but writes nothing there. It
+    /// still merges two mappings, because it does so in place.
     pub(crate) fn is_unwritten_root(&self) -> bool {
         matches!(self.deckhand, DeckhandPath::UnwrittenRoot)
     }
 
-    /// Whether the path has an index in it.
+    /// Returns whether the path contains an index.
     pub(crate) fn has_index(&self) -> bool {
         self.documented.text().contains('[')
     }
 
-    /// The path Deckhand's code ends up with, where it is another one.
+    /// Returns the path that Deckhand's code uses, if it is another one.
     pub fn deckhand_text(&self) -> Option<&str> {
         match &self.deckhand {
             DeckhandPath::Other(path) => Some(path.text()),
@@ -128,7 +127,7 @@ impl ActionPath {
         }
     }
 
-    /// The path that the action uses; none where the action has no effect.
+    /// Returns the path that the action uses, or `None` if the action has no effect.
     pub fn effective(&self, method: Method, semantics: Semantics) -> Option<&Path> {
         match (semantics, &self.deckhand) {
             (Semantics::Documented, _) | (Semantics::Deckhand, DeckhandPath::Same) => {
@@ -142,7 +141,7 @@ impl ActionPath {
     }
 }
 
-/// `.data` is cut where it is the whole first segment.
+/// Removes `.data` if it is the whole first segment.
 fn cut_data_segment(text: &str) -> &str {
     for prefix in [".data", "$.data"] {
         if let Some(rest) = text.strip_prefix(prefix)
@@ -154,12 +153,12 @@ fn cut_data_segment(text: &str) -> &str {
     text
 }
 
-/// `.data` is cut as text, wherever the path begins with it.
+/// Removes `.data` from the text, even if it is only a part of the first segment.
 fn cut_data_text(text: &str) -> &str {
     [".data", "$.data"].iter().find_map(|prefix| text.strip_prefix(prefix)).unwrap_or(text)
 }
 
-/// The path with a dot in front, unless it has a root already.
+/// Returns the path with a leading dot, unless it already starts at the root.
 fn rooted(path: &str) -> String {
     if path == "$" || path == "." {
         return ".".into();
@@ -167,54 +166,55 @@ fn rooted(path: &str) -> String {
     if path.starts_with('.') || path.starts_with("$.") { path.into() } else { format!(".{path}") }
 }
 
-/// An error of the rewritten path, placed in the path as it was written: what
-/// was cut or added stands at the front, so offsets count from the end.
+/// Maps an error of the rewritten path to the original path. Only the front of the path was
+/// changed, so the offset is counted from the end.
 fn error_in(text: &str, error: PathError) -> PathError {
     let rewritten = rooted(cut_data_segment(text));
     let from_end = rewritten.len().saturating_sub(error.at);
     PathError { at: text.len().saturating_sub(from_end), ..error }
 }
 
-/// What an action did.
+/// Result of an action.
 #[derive(Debug, Default)]
 pub struct Applied {
-    /// The places written or removed, as in [`path::PathWrite::locations`](layercake_yaml::path::PathWrite::locations).
+    /// Written or removed places, as in
+    /// [`path::PathWrite::locations`](layercake_yaml::path::PathWrite::locations).
     pub(crate) locations: Vec<Arc<Location>>,
-    /// Where the two meanings of `semantics.md` part for this action.
+    /// Difference between the two semantics of `semantics.md` for this action.
     pub(crate) difference: Option<Difference>,
 }
 
-/// A row of `semantics.md` in which an action gives two results.
+/// Row of `semantics.md` for which an action has two results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// D01: a merge at an index.
     IndexMerge,
     /// D10: a merge at `$` of anything but two mappings, which the code does not write.
     RootMerge,
-    /// D03: Deckhand removes the first equal value, which is here.
+    /// D03: Deckhand removes the first equal value, which is at another place.
     Delete {
-        /// What stands at the path.
+        /// Place of the path.
         at_path: Location,
-        /// What the code removes.
+        /// Place that the code removes.
         first_equal: Location,
     },
     /// D03: the path matches several places; the code removes one.
     DeleteOne {
-        /// How many places match.
+        /// Number of matching places.
         matches: usize,
     },
     /// 10.5: a list written at an index.
     ListWrite,
 }
 
-/// Why an action was skipped.
+/// Reason why an action was skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The path is missing in the child, or null there.
+    /// The child has no value at the path, or null.
     MissingInChild,
-    /// The path is missing in the parent, or null there (delete).
+    /// The parent has no value at the path, or null (delete).
     MissingInParent,
-    /// The walk went wrong.
+    /// The path cannot be followed.
     Walk(WalkError),
 }
 
@@ -224,11 +224,11 @@ impl From<WalkError> for Failure {
     }
 }
 
-/// Applies one action to `base`, the data as it stands, with `over`, the
-/// child's own data. `at` is the place of the action, for nodes it makes.
+/// Applies one action to `base`, the data so far. `over` is the child's own data, and `at` the span
+/// for nodes that the action creates.
 ///
 /// # Errors
-/// Where the action cannot be applied; `base` is then as it was.
+/// If the action cannot be applied; `base` is then unchanged.
 pub fn apply(
     method: Method,
     path: &Path,
@@ -247,8 +247,8 @@ pub fn apply(
     }
 }
 
-/// How many entries of mappings and lists of `base` an action has to copy: those on the way to
-/// its place, and those that it merges with `over`. A path of patterns counts for nothing.
+/// Returns the number of entries of mappings and lists of `base` that an action copies: those on
+/// the way to its place, and those that it merges with `over`. Ignores paths with patterns.
 pub(crate) fn count_copied(method: Method, path: &Path, base: &Node, over: &Node) -> u64 {
     let (mut count, mut here) = (0, Some(base));
     for segment in path.segments().into_iter().flatten() {
@@ -268,7 +268,7 @@ pub(crate) fn count_copied(method: Method, path: &Path, base: &Node, over: &Node
     }
 }
 
-/// How many entries of `base` [`laid_over`] copies.
+/// Returns the number of entries of `base` that [`merged_over`] copies.
 fn count_merged(base: &Node, over: &Node) -> u64 {
     let (Some(below), Some(above)) = (base.as_mapping(), over.as_mapping()) else { return 0 };
     let inside = above.iter().filter_map(|(key, node)| Some(count_merged(below.get(key)?, node)));
@@ -295,7 +295,7 @@ fn merge(
     let child = present(path, over)?;
     let parent = path.first(base)?.map(|found| found.node);
     let merged = match parent {
-        Some(parent) => laid_over(&parent, &child),
+        Some(parent) => merged_over(&parent, &child),
         None => child.into_owned(),
     };
     let applied = write(path, base, &merged, semantics, at)?;
@@ -304,8 +304,8 @@ fn merge(
     Ok(Applied { difference, ..applied })
 }
 
-/// The path of the list that a merge at `path` extends; none where it merges
-/// what stands at the path itself (D01).
+/// Returns the path of the list that a merge at `path` extends, or `None` if it merges the value at
+/// the path itself (D01).
 pub fn extended_list(path: &Path, semantics: Semantics) -> Option<Path> {
     match semantics {
         Semantics::Documented => list_of_index(path),
@@ -313,13 +313,13 @@ pub fn extended_list(path: &Path, semantics: Semantics) -> Option<Path> {
     }
 }
 
-/// Whether a merge at `path`, as documented, extends a list by entries that
-/// `over` has (D01): at an index that it has not, Deckhand's code fails.
+/// Returns whether a documented merge at `path` extends a list by entries of `over` (D01). At a
+/// missing index, Deckhand's code fails.
 pub(crate) fn extends_list(path: &Path, over: &Node) -> bool {
     list_of_index(path).is_some_and(|list| present(&list, over).is_ok())
 }
 
-/// D01 as documented: the parent's list, extended by the child's entries.
+/// Extends the parent's list by the child's entries, as documented (D01).
 fn extend(list: &Path, base: &mut Node, over: &Node, at: Span) -> Result<Applied, Failure> {
     let child = present(list, over)?;
     let merged = match (list.first(base)?.as_ref().map(|found| &found.node.value), &child.value) {
@@ -333,7 +333,7 @@ fn extend(list: &Path, base: &mut Node, over: &Node, at: Span) -> Result<Applied
     Ok(Applied { difference: Some(Difference::IndexMerge), ..applied })
 }
 
-/// The path of the list, where the path ends in an index.
+/// Returns the path of the list if the path ends in an index.
 fn list_of_index(path: &Path) -> Option<Path> {
     let (last, _) = path.segments()?.split_last()?;
     if !matches!(last, Segment::Index(_)) {
@@ -344,10 +344,10 @@ fn list_of_index(path: &Path) -> Option<Path> {
     Path::parse(if list.is_empty() { "." } else { list }).ok()
 }
 
-/// `over` laid over `base`: mappings merge recursively and keep the base's
-/// order, anything else in `over` takes the base's place, null included
-/// (`deckhand.md` 11.3). A mapping made of both carries the span of `over`.
-pub fn laid_over(base: &Node, over: &Node) -> Node {
+/// Merges `over` into `base`. Mappings merge recursively and keep the order of the base; any other
+/// value of `over` replaces that of the base, including null (`deckhand.md` 11.3). A merged mapping
+/// has the span of `over`.
+pub fn merged_over(base: &Node, over: &Node) -> Node {
     let (Value::Mapping(below), Value::Mapping(above)) = (&base.value, &over.value) else {
         return over.clone();
     };
@@ -356,15 +356,15 @@ pub fn laid_over(base: &Node, over: &Node) -> Node {
     }
     let mut merged: Mapping = (**below).clone();
     for (key, node) in above.iter() {
-        let laid = match below.get(key) {
+        let value = match below.get(key) {
             Some(lower) if lower.as_mapping().is_some() && node.as_mapping().is_some() => {
                 let slot = merged.get_mut(key).expect("the key was cloned with the mapping");
-                *slot = laid_over(lower, node);
+                *slot = merged_over(lower, node);
                 continue;
             }
             _ => node.clone(),
         };
-        merged.replace(key.clone(), laid);
+        merged.replace(key.clone(), value);
     }
     Node {
         value: Value::Mapping(Arc::new(merged)),
@@ -373,9 +373,9 @@ pub fn laid_over(base: &Node, over: &Node) -> Node {
     }
 }
 
-/// `over`'s entries put into `base`, both mappings, one level deep
-/// (`deckhand.md` 12.4: a mapping substituted at the root).
-pub fn laid_flat(base: &Node, over: &Node) -> Node {
+/// Merges the entries of `over` into `base`, one level deep (`deckhand.md` 12.4: a mapping
+/// substituted at the root).
+pub fn merged_shallow(base: &Node, over: &Node) -> Node {
     let (Value::Mapping(below), Value::Mapping(above)) = (&base.value, &over.value) else {
         return over.clone();
     };
@@ -387,7 +387,7 @@ pub fn laid_flat(base: &Node, over: &Node) -> Node {
     Node { value, secret: base.secret || over.secret, ..base.clone() }
 }
 
-/// Writes `value` at every match, creating what is missing.
+/// Writes `value` at every match, creating missing ancestors.
 fn write(
     path: &Path,
     base: &mut Node,
@@ -400,8 +400,8 @@ fn write(
     Ok(Applied { locations, difference })
 }
 
-/// Whether the code would take elements from the front of `value` instead of
-/// storing it (10.5): a list written at an index or at every element.
+/// Returns whether the code would take elements from the front of `value` instead of storing it
+/// (10.5): a list written at an index or to every element.
 pub(crate) fn pops(path: &Path, value: &Node) -> bool {
     value.as_sequence().is_some() && path.ends_in_elements()
 }
@@ -425,25 +425,25 @@ fn delete(
     let at_path = distinct(matches.iter().map(|found| &found.location));
     let first_equal = first_equal(base, &value).unwrap_or_else(|| at_path[0].clone());
     let difference = delete_difference(&at_path, &first_equal);
-    let doomed = match semantics {
+    let removed = match semantics {
         Semantics::Documented => removable(at_path),
         Semantics::Deckhand => vec![first_equal],
     };
-    for location in doomed.iter().rev() {
+    for location in removed.iter().rev() {
         location.remove(base);
     }
-    let locations = doomed.into_iter().map(Arc::new).collect();
+    let locations = removed.into_iter().map(Arc::new).collect();
     Ok(Applied { locations, difference })
 }
 
-/// Each place once; a path may lead to one several times.
+/// Removes duplicates; a path may lead to a place several times.
 fn distinct<'a>(places: impl Iterator<Item = &'a Location>) -> Vec<Location> {
     let mut seen: HashSet<&Location, foldhash::fast::RandomState> = HashSet::default();
     places.filter(|place| seen.insert(place)).cloned().collect()
 }
 
-/// The places in an order in which taking out the last leaves the others where they
-/// are: places around others come first, and elements of a list by their index.
+/// Sorts the places so that removing them from last to first does not move the others: ancestors
+/// come first, and list elements are sorted by index.
 fn removable(mut places: Vec<Location>) -> Vec<Location> {
     places.sort_by_key(|place| {
         let index = match place.0.last() {
@@ -463,8 +463,8 @@ fn delete_difference(at_path: &[Location], first_equal: &Location) -> Option<Dif
     (at_path.len() > 1).then(|| Difference::DeleteOne { matches: at_path.len() })
 }
 
-/// The first place below the root whose value equals `value` as Python
-/// compares: depth first, a parent before what is in it, in order (11.5).
+/// Returns the first place below the root whose value equals `value` in Python: depth first, a
+/// parent before its children, in order (11.5).
 fn first_equal(data: &Node, value: &Value) -> Option<Location> {
     first_inside(data, |node, _| node.value.equals_in_python(value))
 }

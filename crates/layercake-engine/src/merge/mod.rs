@@ -1,7 +1,7 @@
-//! How one node is laid over another, system by system.
+//! Merging of one node into another, for each supported system.
 //!
-//! A [`Strategy`] lays a whole document over what there is. What it moves keeps its span, so that
-//! [`numbers`] can say from where each value of a result came.
+//! A [`Strategy`] merges a whole document into the data so far. Moved nodes keep their spans, so
+//! that [`numbers`] can find the origin of each value of a result.
 
 pub mod cloud_init;
 pub mod deckhand;
@@ -15,34 +15,33 @@ use layercake_source::Span;
 use layercake_yaml::Node;
 use layercake_yaml::path::Location;
 
-/// How a whole document is laid over what there is.
+/// Strategy for merging a whole document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Strategy {
-    /// By cloud-init's merge classes (`cloud-init.md` 2 to 5).
-    CloudInit(cloud_init::Laying),
-    /// As a list of operations (RFC 6902): the document is the patch.
+    /// cloud-init's merge classes (`cloud-init.md` 2 to 5).
+    CloudInit(cloud_init::MergeRules),
+    /// JSON Patch (RFC 6902): the document is a list of operations.
     JsonPatch(Arc<patch::Patch>),
 }
 
-/// Why a document could not be laid over another; nothing of it was.
+/// Reason why a document could not be merged; nothing of it was.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
-    /// By cloud-init's merge classes.
+    /// Failure of cloud-init's merge classes.
     CloudInit(cloud_init::Failure),
-    /// As a patch.
+    /// Failure of a patch.
     JsonPatch(patch::Failure),
 }
 
-/// Something that may not be as whoever wrote it meant it, although it was
-/// laid.
+/// Possibly unintended effect of a merge.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notice {
-    /// By cloud-init's merge classes.
+    /// Notice of cloud-init's merge classes.
     CloudInit(cloud_init::Notice),
 }
 
 impl Failure {
-    /// The text at fault.
+    /// Returns the span of the text to fix.
     pub(crate) fn at(&self) -> Span {
         match self {
             Failure::CloudInit(failure) => failure.at,
@@ -52,15 +51,14 @@ impl Failure {
 }
 
 impl Strategy {
-    /// Lays `over` over `base`, and tells what in it may not be as it was
-    /// meant.
+    /// Merges `over` into `base`, and returns possibly unintended effects.
     ///
     /// # Errors
-    /// Where it cannot be done; `base` is then as it was.
-    pub fn lay(&self, base: &mut Node, over: &Node) -> Result<Vec<Notice>, Failure> {
+    /// If the documents cannot be merged; `base` is then unchanged.
+    pub fn merge(&self, base: &mut Node, over: &Node) -> Result<Vec<Notice>, Failure> {
         match self {
-            Strategy::CloudInit(laying) => {
-                let notices = laying.lay(base, over).map_err(Failure::CloudInit)?;
+            Strategy::CloudInit(rules) => {
+                let notices = rules.merge(base, over).map_err(Failure::CloudInit)?;
                 Ok(notices.into_iter().map(Notice::CloudInit).collect())
             }
             Strategy::JsonPatch(patch) => {
@@ -70,7 +68,7 @@ impl Strategy {
         }
     }
 
-    /// Whether it may move a value of the base to another place of the base.
+    /// Returns whether it may move a value of the base to another place of the base.
     pub(crate) fn moves_within(&self) -> bool {
         match self {
             Strategy::CloudInit(_) => false,
@@ -78,12 +76,11 @@ impl Strategy {
         }
     }
 
-    /// What [`Strategy::lay`] does with `over`, as a participle with the merge
-    /// classes that do it, e.g. `merged by dict(replace)+list()+str()`. Nothing
-    /// that is secret is told.
-    pub fn told(&self, over: &Node) -> String {
+    /// Describes what [`Strategy::merge`] does with `over`, as a participle with the merge classes,
+    /// for example `merged by dict(replace)+list()+str()`. Reveals no secrets.
+    pub fn describe(&self, over: &Node) -> String {
         match self {
-            Strategy::CloudInit(laying) => match laying.classes(over) {
+            Strategy::CloudInit(rules) => match rules.classes(over) {
                 Some(classes) => format!("merged by {classes}"),
                 None => "merged".to_owned(),
             },
@@ -91,8 +88,8 @@ impl Strategy {
         }
     }
 
-    /// Place in `over` of the operation that removed the node with the span `taken` from `base`; none
-    /// if `over` removes nodes by the value at their own place.
+    /// Returns the place in `over` of the operation that removed the node with the span `taken`
+    /// from `base`; `None` if `over` removes nodes by the value at their own place.
     pub fn taken_by(&self, base: &Node, over: &Node, taken: Span) -> Option<Location> {
         match self {
             Strategy::CloudInit(_) => None,

@@ -1,8 +1,8 @@
-//! Origin of each value of a merged result: the inputs are numbered node by node, and the numbers in
-//! the result say which node came from where.
+//! Origin of each value of a merged result. The nodes of the inputs are numbered, and the numbers
+//! in the result identify the source of each node.
 //!
-//! A number takes the place of a span. Merging moves nodes with their spans, so a way of merging
-//! needs no code for this, unless it builds one value from two ([`Span::with_part`]).
+//! A number is stored in place of a span. Merging moves nodes with their spans, so merge code needs
+//! no support for this, unless it builds one value from two ([`Span::with_part`]).
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -16,23 +16,23 @@ use layercake_yaml::{Key, Mapping, Node, Size, Value};
 
 type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// An input of a stroke, with a number in place of each span.
+/// Input of a stroke, with a number in place of each span.
 #[derive(Debug)]
 pub struct Numbered {
     node: Node,
     input: NumberedInput,
-    /// Number of the parent and the step from it to the node, by number; none for the root.
+    /// Number of the parent and the path piece from it to the node, by number; `None` for the root.
     places: Vec<Option<(u32, Piece)>>,
     /// Numbered collections by address, if a shared collection has the same numbers at all its
-    /// places; none if each place has its own numbers.
+    /// places; `None` if each place has its own numbers.
     shared: Option<Lookup<usize, Node>>,
-    /// Number of entries copied that have no numbers.
+    /// Number of copied entries without numbers.
     unnumbered: usize,
 }
 
 impl Numbered {
-    /// Maximum number of nodes of an input whose shared values have numbers for each place. In
-    /// larger inputs, which aliases multiply, shared values are numbered once.
+    /// Maximum number of nodes of an input for which each place of a shared value has its own
+    /// numbers. In larger inputs, which aliases can multiply, shared values are numbered once.
     const MAX_EXPANDED: u64 = 50_000;
 
     /// Numbers all nodes of a value.
@@ -48,13 +48,13 @@ impl Numbered {
         Self { node: node.clone(), input, places: Vec::new(), shared, unnumbered: 0 }
     }
 
-    /// The value with numbers in place of spans.
+    /// Returns the value with numbers in place of spans.
     pub fn node(&self) -> &Node {
         &self.node
     }
 
-    /// Numbers the nodes that a stroke changed, and those that hold them. `after` is the result of
-    /// the stroke; nodes that it left alone keep their spans.
+    /// Numbers the nodes that a stroke changed, and their ancestors. `after` is the result of the
+    /// stroke; unchanged nodes keep their spans.
     pub(crate) fn of_changed(node: &Node, after: &Node) -> Self {
         let mut numbered = Self::none(node, NumberedInput::Before);
         numbered.node = numbered.changed(node, after, None);
@@ -126,18 +126,18 @@ impl Numbered {
         span.numbered_input().map(|_| span.start)
     }
 
-    /// Number of entries for which it uses memory.
+    /// Returns the number of entries for which it uses memory.
     pub(crate) fn size(&self) -> usize {
         self.places.len() + self.unnumbered
     }
 
-    /// The first place of a number.
+    /// Returns the first place of a number.
     fn place(&self, number: u32) -> Location {
         place_of(&self.places, number)
     }
 }
 
-/// The value at a key, which is the `at`th of another mapping; mostly here, too.
+/// Returns the value of a key, which has index `at` in another mapping and usually in this one.
 fn counterpart<'n>(mapping: &'n Mapping, at: usize, key: &Key) -> Option<&'n Node> {
     let in_place = mapping.entry_at(at).filter(|(here, _)| *here == key);
     in_place.map(|(_, node)| node).or_else(|| mapping.get(key))
@@ -148,47 +148,48 @@ fn counterpart<'n>(mapping: &'n Mapping, at: usize, key: &Key) -> Option<&'n Nod
 pub enum From {
     /// Moved from this place of an input.
     Moved(NumberedInput, Location),
-    /// Built by putting a value into a string.
+    /// Built by inserting a value into a string.
     Built {
         /// Place of the string before the stroke.
         text: Location,
-        /// Place of the value in the source; none if it is not from there.
+        /// Place of the value in the source; `None` if it is not from there.
         part: Option<Location>,
     },
-    /// Made by the stroke.
+    /// Created by the stroke.
     Made,
 }
 
-/// Numbered inputs of a stroke, and its result.
+/// Numbered inputs and the result of a stroke.
 #[derive(Debug)]
 pub struct Numbers {
     before: Numbered,
-    /// The document's own data, if the stroke reads it.
+    /// Own data of the document, if the stroke reads it.
     own: Option<Rc<Numbered>>,
     source: Option<Rc<Numbered>>,
     after: Node,
-    went: OnceCell<Went>,
+    index: OnceCell<ResultIndex>,
 }
 
 impl Numbers {
-    /// The inputs with `after`, which a stroke made from them.
+    /// Combines the inputs with `after`, the result of a stroke on them.
     pub fn new(
         before: Numbered,
         own: Option<Rc<Numbered>>,
         source: Option<Rc<Numbered>>,
         after: Node,
     ) -> Self {
-        Self { before, own, source, after, went: OnceCell::new() }
+        Self { before, own, source, after, index: OnceCell::new() }
     }
 
-    /// The numbered data before the stroke.
+    /// Returns the numbered data before the stroke.
     pub fn before(&self) -> &Numbered {
         &self.before
     }
 
-    /// Number of entries for which the data before the stroke and after it use memory, about.
+    /// Returns the approximate number of entries for which the data before and after the stroke use
+    /// memory.
     pub(crate) fn size(&self) -> usize {
-        // The result shares what the stroke left alone, and has the rest of the inputs.
+        // The result shares unchanged values, and consists of parts of the inputs otherwise.
         self.before.size().saturating_mul(2)
     }
 
@@ -200,15 +201,15 @@ impl Numbers {
         }
     }
 
-    /// Origin of the node at a place of the result; none if there is no node.
+    /// Returns the origin of the node at a place of the result, if there is a node.
     pub fn from(&self, location: &Location) -> Option<From> {
         let span = location.get(&self.after)?.span;
         let Some((input, numbered)) =
             span.numbered_input().and_then(|input| Some((input, self.input(input)?)))
         else {
-            let was_there = location.get(&self.before.node).is_some_and(|node| node.span == span);
+            let is_kept = location.get(&self.before.node).is_some_and(|node| node.span == span);
             let kept = From::Moved(NumberedInput::Before, location.clone());
-            return Some(if was_there { kept } else { From::Made });
+            return Some(if is_kept { kept } else { From::Made });
         };
         let place = self.place(numbered, span.start, location);
         let Some(part) = span.part() else { return Some(From::Moved(input, place)) };
@@ -216,8 +217,8 @@ impl Numbers {
         Some(From::Built { text: place, part })
     }
 
-    /// The place of the number at `location` of the result. A number of a shared value has several
-    /// places; the nodes that hold `location` decide between them.
+    /// Returns the place of the number at `location` of the result. The number of a shared value
+    /// has several places, which are distinguished by the ancestors of `location`.
     fn place(&self, input: &Numbered, number: u32, location: &Location) -> Location {
         if input.shared.is_none() {
             return input.place(number);
@@ -232,15 +233,15 @@ impl Numbers {
         found.unwrap_or_else(|| input.place(number))
     }
 
-    /// Whether [`Numbers::went`] finds all places: each place of the inputs has its own number, and
-    /// the result is small enough for an index.
+    /// Returns whether [`Numbers::destinations`] finds all places: each place of the inputs has its
+    /// own number, and the result is small enough for an index.
     pub(crate) fn are_exact(&self) -> bool {
         let inputs = [Some(&self.before), self.own.as_deref(), self.source.as_deref()];
         inputs.into_iter().flatten().all(|input| input.shared.is_none())
             && Size::of(&self.after).nodes() <= MAX_INDEXED as u64
     }
 
-    /// Whether the value at a place of the result is an unchanged value of an input.
+    /// Returns whether the value at a place of the result is an unchanged value of an input.
     pub(crate) fn is_moved_whole(&self, location: &Location) -> bool {
         let addresses = location.get(&self.after).and_then(|after| {
             let input = self.input(after.span.numbered_input()?)?;
@@ -250,17 +251,17 @@ impl Numbers {
         addresses.is_some_and(|[after, from]| after.is_none() || from.is_none() || after == from)
     }
 
-    /// Places of the result with the node that an input has at `place`, or with a value built from
-    /// that node or a node that holds it.
-    pub fn went(&self, input: NumberedInput, place: &Location) -> Vec<Location> {
+    /// Returns the places of the result with the node that an input has at `place`, or with a value
+    /// built from that node or one of its ancestors.
+    pub fn destinations(&self, input: NumberedInput, place: &Location) -> Vec<Location> {
         let Some(numbered) = self.input(input) else { return Vec::new() };
-        let went = self.went.get_or_init(|| Went::of(&self.before.node, &self.after));
+        let index = self.index.get_or_init(|| ResultIndex::of(&self.before.node, &self.after));
         let mut found: Vec<u32> = Vec::new();
         match numbered.number_at(place) {
             Some(number) => {
-                found.extend(went.moved.get(&(input, number)).into_iter().flatten());
+                found.extend(index.moved.get(&(input, number)).into_iter().flatten());
             }
-            // The stroke left it where it was.
+            // The stroke did not change it.
             None if input == NumberedInput::Before && place.get(&self.after).is_some() => {
                 return vec![place.clone()];
             }
@@ -269,33 +270,33 @@ impl Numbers {
         if input == NumberedInput::Source {
             let around = (0..=place.0.len()).map(|length| Location(place.0[..length].to_vec()));
             let numbers = around.filter_map(|around| numbered.number_at(&around));
-            found.extend(numbers.flat_map(|number| went.put.get(&number).into_iter().flatten()));
+            found.extend(numbers.flat_map(|number| index.put.get(&number).into_iter().flatten()));
         }
-        found.into_iter().map(|at| place_of(&went.places, at)).collect()
+        found.into_iter().map(|at| place_of(&index.places, at)).collect()
     }
 }
 
-/// Maximum number of nodes of a result that is indexed.
+/// Maximum number of nodes of an indexed result.
 const MAX_INDEXED: usize = 150_000;
 
-/// Index of the result of a stroke by the numbers in it.
+/// Index of the result of a stroke, by number.
 #[derive(Debug, Default)]
-struct Went {
+struct ResultIndex {
     places: Vec<Option<(u32, Piece)>>,
     moved: Lookup<(NumberedInput, u32), Vec<u32>>,
-    /// Strings by the number of the value that was put into them.
+    /// Strings, by the number of the inserted value.
     put: Lookup<u32, Vec<u32>>,
 }
 
-impl Went {
+impl ResultIndex {
     fn of(before: &Node, after: &Node) -> Self {
-        let mut went = Self::default();
-        went.add(Some(before), after, None);
-        went
+        let mut index = Self::default();
+        index.add(Some(before), after, None);
+        index
     }
 
-    /// Adds a node and all in it. `before` is what was at its place: what is the same has no
-    /// numbers.
+    /// Adds a node and its descendants. `before` is the previous node at its place; unchanged nodes
+    /// have no numbers.
     fn add(&mut self, before: Option<&Node>, node: &Node, place: Option<(u32, Piece)>) {
         let at = u32::try_from(self.places.len()).expect("results are limited to less");
         self.places.push(place);
@@ -320,7 +321,7 @@ impl Went {
     }
 }
 
-/// The place of a number.
+/// Returns the place of a number.
 fn place_of(places: &[Option<(u32, Piece)>], number: u32) -> Location {
     let mut pieces = Vec::new();
     let mut next = &places[number as usize];

@@ -1,57 +1,57 @@
-//! What a stroke changed of a document's data, to be done and undone.
+//! Differences between states of a document's data.
 //!
-//! States have their own copy of every mapping and list that changed on the way
-//! to them: a thousand of one growing mapping take memory by the square. So one
-//! is kept, and what leads from it to the others.
+//! Each state has its own copy of every mapping and list that a stroke changed, so keeping a
+//! thousand states of one growing mapping takes quadratic memory. Instead, one state is kept, with
+//! the deltas to the others.
 
 use std::sync::Arc;
 
 use layercake_yaml::{Key, Mapping, Node, Sequence, Value};
 
-/// The difference between two states of a value. Done to the first it gives the
-/// second, undone to the second the first, with all spans.
+/// Difference between two states of a value. Applied to the first it gives the second, reverted
+/// from the second it gives the first, including all spans.
 #[derive(Clone, Debug)]
 pub(super) enum Delta {
-    /// There is none.
+    /// No difference.
     Same,
-    /// One value took the place of the other.
+    /// A replaced value.
     Other {
-        /// The first.
+        /// The first state.
         before: Node,
-        /// The second.
+        /// The second state.
         after: Node,
     },
-    /// A mapping has other values at some of its entries, or more entries.
+    /// A mapping with changed or appended entries.
     Mapping {
-        /// By the indexes of the entries.
+        /// Changed entries, by index.
         inside: Vec<(usize, Delta)>,
-        /// What stands behind all that was there.
+        /// Appended entries.
         added: Vec<(Key, Node)>,
     },
-    /// A list has other items, or more of them.
+    /// A list with changed or appended items.
     Sequence {
-        /// By the indexes of the items.
+        /// Changed items, by index.
         inside: Vec<(usize, Delta)>,
-        /// What stands behind all that was there.
+        /// Appended items.
         added: Vec<Node>,
     },
 }
 
 impl Delta {
-    /// What leads from `before` to `after`. What they share is not looked at.
+    /// Returns the difference from `before` to `after`. Skips shared values.
     pub(super) fn of(before: &Node, after: &Node) -> Self {
-        let is_told_alike = before.span == after.span
+        let has_same_attributes = before.span == after.span
             && before.secret == after.secret
             && before.origin == after.origin;
         let other = || Self::Other { before: before.clone(), after: after.clone() };
         match (&before.value, &after.value) {
-            _ if !is_told_alike => other(),
+            _ if !has_same_attributes => other(),
             (Value::Mapping(old), Value::Mapping(new)) if Arc::ptr_eq(old, new) => Self::Same,
             (Value::Sequence(old), Value::Sequence(new)) if Arc::ptr_eq(old, new) => Self::Same,
             (Value::Mapping(old), Value::Mapping(new)) if begins_with_keys(new, old) => {
                 let inside = changed(old.values().zip(new.values()));
                 let added: Vec<(Key, Node)> = owned(new.iter().skip(old.len()));
-                if is_most(others(&inside) + added.len(), new.len()) {
+                if is_most(count_replaced(&inside) + added.len(), new.len()) {
                     return other();
                 }
                 Self::Mapping { inside, added }
@@ -59,7 +59,7 @@ impl Delta {
             (Value::Sequence(old), Value::Sequence(new)) if new.len() >= old.len() => {
                 let inside = changed(old.iter().zip(new.iter()));
                 let added = new[old.len()..].to_vec();
-                if is_most(others(&inside) + added.len(), new.len()) {
+                if is_most(count_replaced(&inside) + added.len(), new.len()) {
                     return other();
                 }
                 Self::Sequence { inside, added }
@@ -70,21 +70,21 @@ impl Delta {
         }
     }
 
-    /// The second state, made of the first.
-    pub(super) fn redone(&self, before: &Node) -> Node {
+    /// Returns the second state, given the first.
+    pub(super) fn state_after(&self, before: &Node) -> Node {
         let mut data = before.clone();
         self.redo(&mut data);
         data
     }
 
-    /// The first state, made of the second.
-    pub(super) fn undone(&self, after: &Node) -> Node {
+    /// Returns the first state, given the second.
+    pub(super) fn state_before(&self, after: &Node) -> Node {
         let mut data = after.clone();
         self.undo(&mut data);
         data
     }
 
-    /// Makes the first state the second.
+    /// Changes the first state into the second.
     pub(super) fn redo(&self, data: &mut Node) {
         match self {
             Self::Same => {}
@@ -108,7 +108,7 @@ impl Delta {
         }
     }
 
-    /// Makes the second state the first.
+    /// Changes the second state into the first.
     pub(super) fn undo(&self, data: &mut Node) {
         match self {
             Self::Same => {}
@@ -133,7 +133,7 @@ impl Delta {
         }
     }
 
-    /// How many entries of mappings and lists it holds that nobody else does.
+    /// Returns the number of entries of mappings and lists that are not shared.
     pub(super) fn entries(&self) -> usize {
         let of_all = |inside: &[(usize, Self)]| -> usize {
             inside.iter().map(|(_, delta)| 1 + delta.entries()).sum()
@@ -151,12 +151,12 @@ impl Delta {
     }
 }
 
-/// Where most of a collection is another, it takes less to keep both.
+/// Returns whether most of a collection changed. Keeping both states then takes less memory.
 fn is_most(changed: usize, all: usize) -> bool {
     changed > all / 2
 }
 
-fn others(inside: &[(usize, Delta)]) -> usize {
+fn count_replaced(inside: &[(usize, Delta)]) -> usize {
     inside.iter().filter(|(_, delta)| matches!(delta, Delta::Other { .. })).count()
 }
 
@@ -177,23 +177,22 @@ fn owned<'n>(entries: impl Iterator<Item = (&'n Key, &'n Node)>) -> Vec<(Key, No
 fn mapping_of(data: &mut Node) -> &mut Mapping {
     match &mut data.value {
         Value::Mapping(mapping) => Mapping::to_change(mapping),
-        _ => unreachable!("what changed a mapping is asked of that mapping"),
+        _ => unreachable!("the delta of a mapping is applied to that mapping"),
     }
 }
 
 fn items_of(data: &mut Node) -> &mut Sequence {
     match &mut data.value {
         Value::Sequence(items) => Arc::make_mut(items),
-        _ => unreachable!("what changed a list is asked of that list"),
+        _ => unreachable!("the delta of a list is applied to that list"),
     }
 }
 
-/// Number of entries from which on it does not matter how many there are: copies of one
-/// value can be millions.
+/// Upper bound when counting entries; copies of one value can have millions.
 const MAX_OWN_ENTRIES: usize = 2_000_000;
 
-/// Takes from `left` the entries of its own that a state has which was made of another:
-/// those of each mapping and list that it does not share.
+/// Subtracts from `left` the number of entries of mappings and lists that `after` does not share
+/// with `before`.
 fn count_own_entries(before: &Node, after: &Node, left: &mut usize) {
     match (&before.value, &after.value) {
         (Value::Mapping(old), Value::Mapping(new)) if !Arc::ptr_eq(old, new) => {
@@ -216,7 +215,7 @@ fn count_own_entries(before: &Node, after: &Node, left: &mut usize) {
                 count_own_entries(old, node, left);
             }
         }
-        // Anything else is shared with where it came from.
+        // Other values are shared with their origin.
         _ => {}
     }
 }

@@ -1,5 +1,4 @@
-//! What each step of a document did to its data, and what the document would
-//! be without some of them.
+//! Effects of the steps of a document, and its data without some of them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,23 +10,23 @@ use super::stroke::{Author, States};
 use super::{Making, Rendered};
 use crate::graph::{DocId, Graph};
 
-/// What one action, or one destination of a substitution, did.
+/// Effect of one action, or of one destination of a substitution.
 #[derive(Clone, Debug)]
 pub struct Effect {
-    /// Which step of the recipe.
+    /// Index of the step in the recipe.
     pub step: usize,
-    /// Which destination of a substitution; none for an action.
+    /// Index of the destination of a substitution; `None` for an action.
     pub destination: Option<usize>,
-    /// The document's data before.
+    /// Data before.
     pub before: Node,
-    /// Its data afterwards.
+    /// Data after.
     pub after: Node,
-    /// The places that were written or taken away; none where the step failed.
+    /// Places that were written or removed; empty if the step failed.
     pub written: Vec<Location>,
 }
 
-/// What the steps of a document did, in order; nothing where it was not made,
-/// or grew beyond a limit, so that nothing of what they did is left.
+/// Returns the effects of a document's steps, in order. Empty if the document was not rendered, or
+/// if it exceeded a limit, which discards all effects.
 pub fn effects(
     graph: &Graph,
     rendered: &Rendered,
@@ -45,7 +44,7 @@ pub fn effects(
                 Author::Destination { step, index } => (step, Some(index)),
                 Author::Limit => return None,
             };
-            let after = stroke.delta.redone(&data);
+            let after = stroke.delta.state_after(&data);
             let before = std::mem::replace(&mut data, after.clone());
             let written = stroke.written;
             Some(Effect { step, destination, before, after, written })
@@ -53,8 +52,7 @@ pub fn effects(
     })
 }
 
-/// The data that a document would have without some of its steps; none where
-/// it was not made.
+/// Returns the data of a document without some of its steps, or `None` if it was not rendered.
 pub fn data_without(
     graph: &Graph,
     rendered: &Rendered,
@@ -62,23 +60,25 @@ pub fn data_without(
     steps: &BTreeSet<usize>,
 ) -> Option<Node> {
     rendered.data(doc)?;
-    let ready =
-        |needed: DocId| rendered.data(needed).expect("what was made needs only what was made");
+    let ready = |needed: DocId| {
+        rendered.data(needed).expect("a rendered document has only rendered dependencies")
+    };
     let mut making = Making::new(graph, doc, &ready, rendered.allowance);
     making.left_out.clone_from(steps);
     Some(making.run(&ready).data)
 }
 
-/// Whether two values are made of the same texts: each scalar and each empty
-/// collection was written by the same hand. What the texts say is not asked,
-/// so that the answer tells nothing of a secret.
+/// Returns whether two values have the same source texts: each scalar and each empty collection has
+/// the same origin. The content is not compared, so that the result reveals nothing about a secret.
 pub fn is_of_same_texts(one: &Node, other: &Node) -> bool {
     match (&one.value, &other.value) {
         (Value::Mapping(these), Value::Mapping(those)) if !these.is_empty() => {
             Arc::ptr_eq(these, those)
                 || these.len() == those.len()
                     && these.iter().all(|(key, node)| {
-                        those.get(key).is_some_and(|twin| is_of_same_texts(node, twin))
+                        those
+                            .get(key)
+                            .is_some_and(|counterpart| is_of_same_texts(node, counterpart))
                     })
         }
         (Value::Sequence(these), Value::Sequence(those)) if !these.is_empty() => {
@@ -93,8 +93,8 @@ pub fn is_of_same_texts(one: &Node, other: &Node) -> bool {
     }
 }
 
-/// What a step computed is not told by its place; it is the same where it is
-/// equal, which must not be said of a secret.
+/// Compares two scalars or empty collections by their span. A value that a step computed shares the
+/// span of its source, so it is compared by value, unless it is secret.
 fn is_same_text(one: &Node, other: &Node) -> bool {
     let is_written = |node: &Node| match node.origin {
         Origin::Written => true,

@@ -1,11 +1,10 @@
-//! From a place of a document's own text to all that it reaches: the other way
-//! round from [`replay`](super::replay).
+//! Tracing of a value of a document's own text to everything it reaches; the inverse of
+//! [`replay`](super::replay).
 //!
-//! A value is carried through the strokes of its own document, then through
-//! those of every document that is laid on that one or substitutes from it, and
-//! so on. Where it is carried is only told where the replay says that it came
-//! from there, so that both ways always agree. Where it stops, the text that
-//! stopped it is named.
+//! A value is followed through the strokes of its own document, then through those of every
+//! document that inherits or substitutes from it, and so on. A place is only reported as reached if
+//! the replay traces it back to the value, so both directions always agree. Where a value stops,
+//! the text that stops it is reported.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -13,86 +12,83 @@ use layercake_source::Span;
 use layercake_yaml::path::{Location, Path, Piece, Segment};
 
 use super::replay::{Replay, Via};
-use super::stroke::{Came, Change, States, Stroke, settled};
+use super::stroke::{Change, States, Stroke, ValueOrigin, settled};
 use crate::graph::{DocId, Graph, Lists, Op, Recipe, Step};
 
-/// What a text reaches, and where it does not go on.
+/// Places that a source text reaches, and places where it stops.
 #[derive(Clone, Debug, Default)]
 pub struct Flow {
-    /// The places of rendered documents that hold it, or were built from it;
-    /// each after the one it came from.
+    /// Places of rendered documents that contain it or were built from it; each after the one that
+    /// it came from.
     pub reached: Vec<Reached>,
-    /// Where it stops.
+    /// Places where it stops.
     pub stops: Vec<Stop>,
-    /// Whether there may be more than this: it was not followed further, or see
+    /// Whether the result may be incomplete, because the flow was cut off; see also
     /// [`Via::Unfollowed`].
     pub more: bool,
 }
 
-/// A place of a rendered document that a text reaches.
+/// Place of a rendered document that a source text reaches.
 #[derive(Clone, Debug)]
 pub struct Reached {
     /// The document.
     pub doc: DocId,
-    /// The place.
+    /// Place in its data.
     pub location: Location,
-    /// How it came into the document: with the words of the replay.
+    /// How the value got into the document.
     pub via: Via,
-    /// The texts that carried it.
+    /// Source texts that transferred it.
     pub at: Vec<Span>,
-    /// The index of the place it came from; none for the document whose own
-    /// text it is.
+    /// Index of the place that it came from; `None` in its own document.
     pub from: Option<usize>,
 }
 
-/// A place at which a text stops.
+/// Place where a source text stops.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stop {
     /// The document.
     pub doc: DocId,
-    /// The place at which it would stand; for [`Why::NoAction`] of the
-    /// document's own data.
+    /// Place where the value would be; for [`Why::NoAction`], its place in the document's own data.
     pub location: Location,
-    /// The text that stops it.
+    /// Text that stops it.
     pub by: Span,
-    /// Why.
+    /// Reason.
     pub why: Why,
-    /// The index of the place it came from; none where it stops in the document
-    /// whose own text it is.
+    /// Index of the place that it came from; `None` in its own document.
     pub from: Option<usize>,
 }
 
-/// Why a text goes no further.
+/// Reason why a source text goes no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
-    /// The document's own data says something else there.
+    /// The document's own data sets another value.
     SetAgain,
-    /// A step takes it away.
+    /// A step removes it.
     Deleted,
-    /// A substitution writes something else there.
+    /// A substitution writes another value.
     Overwritten,
-    /// What was there before stays, where it would have been laid over that.
+    /// A merge keeps the previous value instead.
     Kept,
-    /// The document that holds it could not be laid over what there was.
-    NotLaid,
+    /// Its document could not be merged.
+    NotMerged,
     /// No action of its document takes it from the document's own data.
     NoAction,
-    /// The document is no output, and nothing reads it.
+    /// The document is not an output, and nothing reads it.
     Unused,
-    /// The document is on a cycle, or needs one that is.
+    /// The document is on a cycle, or depends on one.
     Blocked,
 }
 
 /// Maximum number of places to which a flow is followed.
 pub const MAX_REACHED: usize = 20_000;
 
-/// What the text at `location` of a document's own data reaches; of a mapping
-/// or list, what all that is in it does.
+/// Returns everything that the text at `location` of a document's own data reaches; for a mapping
+/// or list, everything that its contents reach.
 pub fn flow(replay: &Replay<'_>, doc: DocId, location: &Location) -> Flow {
     flow_within(replay, doc, location, MAX_REACHED)
 }
 
-/// As [`flow`], followed to about so many places.
+/// As [`flow`], limited to about `most` places.
 pub(crate) fn flow_within(
     replay: &Replay<'_>,
     doc: DocId,
@@ -110,10 +106,10 @@ pub(crate) fn flow_within(
     stream.flow
 }
 
-/// The documents that [`flow`] from one of these places may enter, `doc` among them.
+/// Returns the documents that [`flow`] from one of these places may enter, including `doc`.
 pub fn may_enter(replay: &Replay<'_>, doc: DocId, locations: &[Location]) -> Vec<DocId> {
     let graph = replay.graph();
-    // What is inherited keeps its place, but for indexes of lists, on which nothing depends here.
+    // Inherited values keep their place, except for list indexes, which do not matter here.
     let (mut heirs, mut readers) = (vec![doc], Vec::new());
     let mut is_heir = vec![false; graph.recipes.len()];
     let mut next = 0;
@@ -126,7 +122,7 @@ pub fn may_enter(replay: &Replay<'_>, doc: DocId, locations: &[Location]) -> Vec
                     let path = &substitution.writing.from.value;
                     locations.iter().any(|location| may_read(path, location))
                 }
-                Op::Merge { .. } | Op::Lay(_) => true,
+                Op::Merge { .. } | Op::Combine(_) => true,
             };
             if reads.any(may_take) {
                 readers.push(*reader);
@@ -143,7 +139,8 @@ pub fn may_enter(replay: &Replay<'_>, doc: DocId, locations: &[Location]) -> Vec
     heirs.into_iter().chain(entered).collect()
 }
 
-/// What the values at `places` of a rendered document reach, however they came there.
+/// Returns everything that the values at `places` of a rendered document reach, independent of
+/// their origin.
 pub fn flow_of_rendered(replay: &Replay<'_>, doc: DocId, places: Vec<(Location, Span)>) -> Flow {
     let mut stream = Stream::new(replay, doc, Vec::new());
     for (location, at) in places {
@@ -155,9 +152,8 @@ pub fn flow_of_rendered(replay: &Replay<'_>, doc: DocId, places: Vec<(Location, 
     stream.flow
 }
 
-/// What a document as a whole reaches: itself and every document that is laid
-/// on one of these or reads from one, whatever it takes. The places are the
-/// documents' roots.
+/// Returns everything that a document as a whole reaches: itself, and all documents that inherit or
+/// read from one of these. The places are the roots of the documents.
 pub fn flow_of_document(replay: &Replay<'_>, doc: DocId) -> Flow {
     let start = Reached {
         doc,
@@ -181,7 +177,7 @@ pub fn flow_of_document(replay: &Replay<'_>, doc: DocId) -> Flow {
     flow
 }
 
-/// How one document reads another as a whole.
+/// Returns how one document reads another as a whole.
 fn reading(graph: &Graph, doc: DocId, source: DocId, from: usize) -> Reached {
     let recipe = graph.recipe(doc);
     let (via, at) = match recipe.base.filter(|base| base.doc == source) {
@@ -191,8 +187,8 @@ fn reading(graph: &Graph, doc: DocId, source: DocId, from: usize) -> Reached {
         Some(_) | None => {
             let reads = recipe.steps.iter().filter(|step| step.op.source() == Some(source));
             let reads: Vec<Step<'_>> = reads.collect();
-            let is_laid = reads.iter().any(|step| matches!(step.op, Op::Lay(_)));
-            let via = if is_laid { Via::Laid } else { Via::Substituted };
+            let is_merged = reads.iter().any(|step| matches!(step.op, Op::Combine(_)));
+            let via = if is_merged { Via::Merged } else { Via::Substituted };
             (via, reads.iter().map(|step| step.at).collect())
         }
     };
@@ -205,8 +201,8 @@ fn inheriting(recipe: &Recipe) -> Via {
 }
 
 impl Flow {
-    /// Where a document is no output, what reached it and is read by nobody
-    /// stops there.
+    /// Adds a stop for each reached place of a document that is neither an output nor read by
+    /// others.
     fn add_unused(&mut self, graph: &Graph) {
         let stops = self.stops.iter().filter_map(|stop| stop.from);
         let goes_on: BTreeSet<usize> =
@@ -226,11 +222,11 @@ impl Flow {
     }
 }
 
-/// Which documents read which, and in what order they are made.
+/// Readers of each document, and the order of rendering.
 #[derive(Debug)]
 pub(super) struct Readers {
     of: Lists,
-    /// The wave of each document; none for those that are not made.
+    /// Wave of each document; `None` if it is not rendered.
     waves: Vec<Option<usize>>,
 }
 
@@ -252,26 +248,25 @@ impl Readers {
         Self { of, waves }
     }
 
-    /// The documents that read this one, in order.
+    /// Returns the documents that read this one, in order.
     fn of_doc(&self, doc: DocId) -> &[DocId] {
         self.of.of(doc)
     }
 }
 
-/// A flow while it is followed.
+/// State of a flow.
 struct Stream<'r, 'a> {
     replay: &'r Replay<'a>,
-    /// The document it begins in, and the places of its own data.
+    /// Document where it starts, with the places in its own data.
     doc: DocId,
     own: Vec<Location>,
     flow: Flow,
-    /// By document that was reached: the places, as indexes of what is reached.
+    /// Indexes of the reached places, by document.
     places: BTreeMap<DocId, Vec<usize>>,
 }
 
-/// Whether a path may lead to a place, into it, or around it. Only what is
-/// certain is excluded: names that are others. What is no mapping is read whole,
-/// whatever the path.
+/// Returns whether a path may lead to a place, into it, or to one of its ancestors. Only different
+/// names are excluded. A value other than a mapping is read as a whole for any path.
 fn may_read(path: &Path, place: &Location) -> bool {
     let Some(segments) = path.segments() else { return true };
     if !matches!(place.0.first(), Some(Piece::Key(_))) {
@@ -283,7 +278,7 @@ fn may_read(path: &Path, place: &Location) -> bool {
     })
 }
 
-/// The value at a place of a document that is being made.
+/// Value at a place of a document that is being rendered.
 #[derive(Clone)]
 struct Carried {
     location: Location,
@@ -292,7 +287,7 @@ struct Carried {
     from: Option<usize>,
 }
 
-/// The values that a document holds after some of its strokes, each place once.
+/// Values that a document holds after some of its strokes; each place once.
 struct Carrying {
     list: Vec<Carried>,
     places: HashSet<Location, foldhash::fast::RandomState>,
@@ -316,8 +311,8 @@ impl<'r, 'a> Stream<'r, 'a> {
         Self { replay, doc, own, flow: Flow::default(), places: BTreeMap::new() }
     }
 
-    /// Follows the flow, wave by wave: who reads several documents is reached
-    /// once all of them have been.
+    /// Follows the flow, wave by wave, so that a document is entered after all documents that it
+    /// reads.
     fn run(&mut self, most: usize) {
         let readers = self.replay.readers();
         let rank = |doc: DocId| (readers.waves[doc.index()].unwrap_or(usize::MAX), doc);
@@ -332,14 +327,14 @@ impl<'r, 'a> Stream<'r, 'a> {
                 open.extend(readers.of_doc(doc).iter().map(|reader| rank(*reader)));
             }
         }
-        // Of what was not followed to its end it is not known where that is.
+        // The stops are not known if the flow was cut off.
         if !self.flow.more {
             self.flow.add_unused(self.replay.graph());
         }
     }
 
-    /// Whether anything that was reached may come into a document: replaying
-    /// one of which nothing does would be in vain.
+    /// Returns whether a reached value may get into a document. Avoids replaying documents that are
+    /// not affected.
     fn may_enter(&self, doc: DocId) -> bool {
         let recipe = self.replay.graph().recipe(doc);
         let inherits = || {
@@ -354,7 +349,7 @@ impl<'r, 'a> Stream<'r, 'a> {
                     let path = &substitution.writing.from.value;
                     self.places_of(substitution.source).any(|(_, place)| may_read(path, place))
                 }
-                Op::Lay(lay) => self.places.contains_key(&lay.source),
+                Op::Combine(combine) => self.places.contains_key(&combine.source),
             })
         };
         doc == self.doc || inherits() || reads()
@@ -366,7 +361,7 @@ impl<'r, 'a> Stream<'r, 'a> {
             return;
         }
         let Some(states) = self.replay.states(doc) else { return self.stop_at_blocked(doc) };
-        // What steps took that are not kept is not known.
+        // Strokes that are not kept may have taken values.
         self.flow.more |= states.is_cut;
         let mut carried = self.at_start(doc, &states);
         let mut is_taken: Vec<bool> = vec![!carried.is_empty(); self.own.len()];
@@ -376,7 +371,7 @@ impl<'r, 'a> Stream<'r, 'a> {
             if !self.may_bring(doc, stroke) && stroke.redo_elsewhere(places, &mut data) {
                 continue;
             }
-            let after = stroke.delta.redone(&data);
+            let after = stroke.delta.state_after(&data);
             let change = self.replay.change(doc, (index, stroke), data, after);
             let mut carrying = Carrying::of(self.through(doc, &change, carried));
             if doc == self.doc {
@@ -399,13 +394,13 @@ impl<'r, 'a> Stream<'r, 'a> {
         }
     }
 
-    /// Whether a stroke of a document may take what was reached elsewhere.
+    /// Returns whether a stroke of a document may take a value reached in another one.
     fn may_bring(&self, doc: DocId, stroke: &Stroke) -> bool {
         let step = stroke.step(self.replay.graph().recipe(doc));
         step.and_then(|step| step.op.source()).is_some_and(|it| self.places.contains_key(&it))
     }
 
-    /// What a document starts with.
+    /// Returns the reached values that a document starts with.
     fn at_start(&self, doc: DocId, states: &States) -> Vec<Carried> {
         let recipe = self.replay.graph().recipe(doc);
         let Some(base) = recipe.base.filter(|_| recipe.starts_as_base()) else {
@@ -439,13 +434,13 @@ impl<'r, 'a> Stream<'r, 'a> {
         indexes.map(|index| (*index, &self.flow.reached[*index].location))
     }
 
-    /// What is left of the carried values after a stroke; what is not stops.
+    /// Returns the values that remain after a stroke; adds stops for the others.
     fn through(&mut self, doc: DocId, change: &Change<'_>, carried: Vec<Carried>) -> Vec<Carried> {
         let mut left = Vec::with_capacity(carried.len());
         for value in carried {
             let places = change.kept_at(&value.location);
             if places.is_empty() {
-                let (why, by) = ending(change, &value.location);
+                let (why, by) = stop_reason(change, &value.location);
                 let Carried { location, from, .. } = value;
                 self.flow.stops.push(Stop { doc, location, by, why, from });
                 continue;
@@ -455,11 +450,11 @@ impl<'r, 'a> Stream<'r, 'a> {
         left
     }
 
-    /// What the stroke takes from the document's own data.
+    /// Adds the values that the stroke takes from the document's own data.
     fn add_own(&self, change: &Change<'_>, carried: &mut Carrying, is_taken: &mut [bool]) {
         let via = match change.step().map(|step| step.op) {
             Some(Op::Merge { method, .. }) => Via::Layered { method },
-            Some(Op::Substitute(_) | Op::Lay(_)) => return,
+            Some(Op::Substitute(_) | Op::Combine(_)) => return,
             None => Via::Literal,
         };
         for (own, is_taken) in self.own.iter().zip(is_taken) {
@@ -470,19 +465,19 @@ impl<'r, 'a> Stream<'r, 'a> {
         }
     }
 
-    /// What the stroke takes from places that were reached before.
+    /// Adds the values that the stroke takes from reached places of other documents.
     fn add_read(&mut self, doc: DocId, change: &Change<'_>, carried: &mut Carrying) {
         let Some(source) = change.step().and_then(|step| step.op.source()) else { return };
         let via = match change.destination() {
             Some((_, destination)) if destination.part.is_some() => Via::Pattern,
             Some(_) => Via::Substituted,
-            None => Via::Laid,
+            None => Via::Merged,
         };
         let mut stops = Vec::new();
         for (index, place) in self.places_of(source) {
             let (at, from) = (change.texts(), Some(index));
             let taken = change.source_at(place);
-            if taken.is_empty() && via == Via::Laid {
+            if taken.is_empty() && via == Via::Merged {
                 stops.extend(not_laid(doc, change, place, index));
             }
             for location in taken {
@@ -495,7 +490,7 @@ impl<'r, 'a> Stream<'r, 'a> {
         self.flow.stops.extend(stops);
     }
 
-    /// What of the document's own data nothing took.
+    /// Adds stops for places of the document's own data that nothing took.
     fn stop_without_action(&mut self, is_taken: &[bool]) {
         let recipe = self.replay.graph().recipe(self.doc);
         let action = recipe.steps.iter().next().map_or(recipe.span, |step| step.at);
@@ -523,40 +518,48 @@ impl<'r, 'a> Stream<'r, 'a> {
     }
 }
 
-/// What keeps a place of a document out of the one over which it was to be
-/// laid. Nothing where it is no part of what is laid, but says how.
+/// Returns what stops a place of a document from being merged into another. `None` if the place is
+/// not part of the merged data, but specifies how to merge.
 fn not_laid(doc: DocId, change: &Change<'_>, place: &Location, from: usize) -> Option<Stop> {
     let stop = |by, why| Stop { doc, location: place.clone(), by, why, from: Some(from) };
     if change.stroke.written.is_empty() {
-        return Some(stop(change.step()?.at, Why::NotLaid));
+        return Some(stop(change.step()?.at, Why::NotMerged));
     }
     let kept = settled(place, &change.before);
     let node = kept.get(&change.before).filter(|_| !kept.is_root())?;
     Some(stop(node.span, Why::Kept))
 }
 
-/// Why what stood at a place before a stroke is gone after it.
-fn ending(change: &Change<'_>, place: &Location) -> (Why, Span) {
+/// Returns why the value at a place before a stroke is gone after it.
+fn stop_reason(change: &Change<'_>, place: &Location) -> (Why, Span) {
     let step = change.step().map_or(change.recipe.span, |step| step.at);
     let destination = change.destination().map_or(step, |(_, to)| to.path.span);
-    let is_laid = change.step().is_some_and(|step| matches!(step.op, Op::Lay(_)));
-    let laid = |source: &Location| source.get(change.source?).map(|node| node.span);
-    match change.came(place) {
-        Came::Source(source) if is_laid => (Why::SetAgain, laid(&source).unwrap_or(step)),
-        Came::Deleted { writing: Some(writing), .. } if is_laid => match *writing {
-            Came::Source(source) => (Why::Deleted, laid(&source).unwrap_or(step)),
-            Came::Kept(_) | Came::Own(_) | Came::Put { .. } | Came::Made | Came::Deleted { .. } => {
-                (Why::Deleted, step)
-            }
+    let is_merged = change.step().is_some_and(|step| matches!(step.op, Op::Combine(_)));
+    let source_span = |source: &Location| source.get(change.source?).map(|node| node.span);
+    match change.value_origin(place) {
+        ValueOrigin::Source(source) if is_merged => {
+            (Why::SetAgain, source_span(&source).unwrap_or(step))
+        }
+        ValueOrigin::Deleted { writing: Some(writing), .. } if is_merged => match *writing {
+            ValueOrigin::Source(source) => (Why::Deleted, source_span(&source).unwrap_or(step)),
+            ValueOrigin::Kept(_)
+            | ValueOrigin::Own(_)
+            | ValueOrigin::Put { .. }
+            | ValueOrigin::Made
+            | ValueOrigin::Deleted { .. } => (Why::Deleted, step),
         },
-        Came::Own(own) => {
+        ValueOrigin::Own(own) => {
             let node = own.get(&change.recipe.data);
             (Why::SetAgain, node.map_or(step, |node| node.span))
         }
-        Came::Source(_) | Came::Put { .. } => (Why::Overwritten, destination),
-        Came::Deleted { writing: Some(writing), .. } if matches!(*writing, Came::Source(_)) => {
+        ValueOrigin::Source(_) | ValueOrigin::Put { .. } => (Why::Overwritten, destination),
+        ValueOrigin::Deleted { writing: Some(writing), .. }
+            if matches!(*writing, ValueOrigin::Source(_)) =>
+        {
             (Why::Overwritten, destination)
         }
-        Came::Deleted { .. } | Came::Kept(_) | Came::Made => (Why::Deleted, step),
+        ValueOrigin::Deleted { .. } | ValueOrigin::Kept(_) | ValueOrigin::Made => {
+            (Why::Deleted, step)
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! What rendering may cost: values that multiply or nest when they are put
-//! into each other end in a problem, not in the machine's memory.
+//! Cost limits of rendering. Values that multiply or nest when substituted into each other lead to
+//! a problem instead of exhausting memory.
 
 use std::collections::HashSet;
 
@@ -9,40 +9,40 @@ use layercake_yaml::{Node, Size, YamlLimit};
 use crate::graph::{Graph, Recipe};
 use crate::merge::pattern::{Effort, PatternFailure};
 
-/// What one document may still cost. The shares do not depend on what other
-/// documents cost, so that they do not depend on any order.
+/// Remaining cost limits of one document. They do not depend on the cost of other documents, so
+/// results do not depend on the order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
     most: Cost,
-    /// What its steps have cost so far.
+    /// Cost of its steps so far.
     pub(super) spent: Cost,
-    /// How often its searches may go back.
+    /// Remaining backtracking of its pattern searches.
     pub(super) effort: Effort,
-    /// Entries of mappings and lists that it may have of its own.
+    /// Maximum number of entries of mappings and lists that it may copy.
     copies: u64,
 }
 
-/// What the steps of a document cost.
+/// Cost of a document's steps.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cost {
-    /// Bytes of the texts that its patterns search and put in.
+    /// Bytes of the strings that its patterns search and insert.
     work: u64,
-    /// Bytes of what its steps make.
+    /// Bytes that its steps create.
     memory: u64,
 }
 
-/// Bytes of texts that the steps of one document may search, and as many that they
-/// may make. It is less where very many documents have such steps.
+/// Maximum number of bytes of strings that the steps of one document may search, and separately
+/// that they may create. Lower if very many documents have such steps.
 pub const MAX_WORK: u64 = 64 << 20;
 
-/// Entries that layering may copy for all documents of a site together, each of which has an
-/// equal share.
+/// Maximum number of entries that layering may copy for all documents of a site, divided equally
+/// between them.
 pub const MAX_COPIES: u64 = 1_500_000;
 
 impl Allowance {
-    /// Entries that layering may copy for each document in any case.
+    /// Minimum number of entries that layering may copy for each document.
     const MIN_COPIES: u64 = 500;
-    /// For all documents together, unless each has little.
+    /// Bytes for all documents together, except where the minimum per document applies.
     const ALL: u64 = 2 << 30;
     pub(super) fn of_each(graph: &Graph) -> Self {
         let documents = graph.recipes.iter().filter(|recipe| makes(recipe)).count() as u64;
@@ -55,24 +55,24 @@ impl Allowance {
         Self { most, spent: Cost::default(), effort: Effort::share_of(sharers), copies }
     }
 
-    /// The limit that the data of a document exceeds, if any; `shared` is all that it was
-    /// made of.
+    /// Returns the limit that the data of a document exceeds, if any. `shared` are the values that
+    /// it was built from.
     pub(super) fn exceeded<'n>(
         &self,
         data: &Node,
         shared: impl IntoIterator<Item = &'n Node>,
     ) -> Option<YamlLimit> {
-        let copies_too_much =
+        let exceeds_copies =
             || self.may_copy_too_much(data) && !self.may_copy(copied(data, shared));
-        exceeded(data).or_else(|| copies_too_much().then_some(YamlLimit::Merged))
+        exceeded(data).or_else(|| exceeds_copies().then_some(YamlLimit::Merged))
     }
 
-    /// Whether data is so large that more of it may be copied than is allowed.
+    /// Returns whether data has more entries than may be copied.
     pub(super) fn may_copy_too_much(&self, data: &Node) -> bool {
         Size::of(data).nodes() > self.copies
     }
 
-    /// Whether so many entries may be copied.
+    /// Returns whether this number of entries may be copied.
     pub(super) fn may_copy(&self, entries: u64) -> bool {
         entries <= self.copies
     }
@@ -92,8 +92,9 @@ impl Allowance {
         Ok(())
     }
 
-    /// Whether a document that cost so much within another allowance, without a problem, has none
-    /// within this one; `nodes` gives the most that its data had.
+    /// Returns whether a document with this cost, rendered without a problem under the `other`
+    /// limits, would have none under these. `nodes` returns the maximum number of nodes of its
+    /// data.
     pub(super) fn covers(
         &self,
         other: &Self,
@@ -108,19 +109,19 @@ impl Allowance {
     }
 }
 
-/// Whether steps make texts or lists that are written nowhere: patterns and
+/// Returns whether a step creates strings or lists that are not part of any input, as patterns and
 /// indexes do.
 fn makes(recipe: &Recipe) -> bool {
     let instructions = recipe.steps.instructions();
     instructions.have_patterns() || instructions.have_indexes()
 }
 
-/// Collections inside each other in rendered data: what a file may be, several
-/// times substituted into itself.
+/// Maximum nesting depth of rendered data: a multiple of the limit for files, to allow for
+/// substitutions.
 pub const MAX_DEPTH: usize = 4 * YamlLimit::DEPTH;
 
-/// How many entries of mappings and lists a value does not share with any of those that it
-/// was made of.
+/// Returns the number of entries of mappings and lists that a value does not share with the values
+/// that it was built from.
 fn copied<'n>(data: &Node, shared: impl IntoIterator<Item = &'n Node>) -> u64 {
     let mut known = HashSet::new();
     for node in shared {
@@ -129,8 +130,7 @@ fn copied<'n>(data: &Node, shared: impl IntoIterator<Item = &'n Node>) -> u64 {
     count_unknown(data, &mut known)
 }
 
-/// How many entries are in the mappings and lists of a value that are not yet `known`, by
-/// their addresses.
+/// Counts the entries of the mappings and lists of a value whose addresses are not yet `known`.
 fn count_unknown(node: &Node, known: &mut HashSet<usize>) -> u64 {
     let (mut count, mut open) = (0, vec![node]);
     while let Some(node) = open.pop() {
@@ -143,7 +143,7 @@ fn count_unknown(node: &Node, known: &mut HashSet<usize>) -> u64 {
     count
 }
 
-/// The limit that a value exceeds, if any.
+/// Returns the limit that a value exceeds, if any.
 fn exceeded(data: &Node) -> Option<YamlLimit> {
     let size = Size::of(data);
     match () {
@@ -154,11 +154,10 @@ fn exceeded(data: &Node) -> Option<YamlLimit> {
     }
 }
 
-/// What it costs to look for a pattern in a value, or to put it in place of
-/// one: bytes.
+/// Returns the cost of searching a value for a pattern or inserting it, in bytes.
 pub(super) fn cost(value: &Node) -> u64 {
     let size = Size::of(value);
-    // Each value stands on a line of its own, indented as deep as it is.
+    // Each value is written on a line of its own, indented by its depth.
     let line = 16 + 2 * size.height() as u64;
     size.bytes() + size.nodes() * line
 }

@@ -1,10 +1,9 @@
-//! Graph to rendered documents.
+//! Rendering of graphs.
 //!
-//! [`render`] follows each recipe once what it needs is made, wave by wave, in
-//! parallel. A step that fails is reported and skipped, and its document is
-//! made without it; only cycles, and what needs their members, stay unmade.
-//! Nodes are moved and shared, never copied deeply and never given another
-//! span. Who says which document lies on which is not known here.
+//! [`render`] runs each recipe after its dependencies, wave by wave, in parallel. A failing step is
+//! reported and skipped, and the document is rendered without it. Only members of cycles and their
+//! dependents are not rendered. Nodes are moved and shared, never deeply copied, and keep their
+//! spans. Resolving which document is merged into which is done elsewhere.
 
 mod delta;
 pub mod effect;
@@ -30,247 +29,245 @@ pub use table::{FileSet, MadeDocument, Matching, Table};
 use self::limits::{Allowance, Cost};
 use self::stroke::{Author, Strokes};
 use self::table::Tables;
-use crate::graph::{DocId, Edge, Graph, Lay, Op, Recipe, Step};
+use crate::graph::{Combine, DocId, Edge, Graph, Op, Recipe, Step};
 use crate::guard::{self, Place};
 use crate::merge::deckhand::{self, ActionPath, Difference, Method};
 use crate::merge::pattern::PatternFailure;
 use crate::merge::{Failure, Notice};
 use crate::stopwatch;
 
-/// What a graph renders to.
+/// Result of rendering a graph.
 #[derive(Debug)]
 pub struct Rendered {
-    /// Each document; one that is blocked is as if it had no data.
+    /// Rendered documents; a blocked one has null data.
     made: Vec<MadeDocument>,
-    /// What each that is blocked needs; there are nearly always none.
+    /// Blocking document of each blocked document; nearly always empty.
     blockers: Blockers,
-    /// The table that keeps each document, by index.
+    /// Index of the table that keeps each document, by id.
     levels: Vec<Option<usize>>,
-    /// Which documents were taken from a table, by id.
+    /// Whether each document was taken from a table, by id.
     taken: Vec<bool>,
-    /// Which documents were to be made, by id; all where nothing else was asked for.
+    /// Whether each document was requested, by id; `None` if all were.
     wanted: Option<Vec<bool>>,
-    /// What each document was allowed to cost, for those that are made again.
+    /// Cost limits of each document, for those that are rendered again.
     allowance: Allowance,
-    /// What went wrong, by document and step.
+    /// Problems, by document and step.
     pub problems: Vec<Problem>,
 }
 
 type Blockers = HashMap<DocId, DocId, foldhash::fast::RandomState>;
 
-/// What became of one document.
+/// Rendering outcome of one document.
 #[derive(Clone, Copy, Debug)]
 pub enum Outcome<'r> {
     /// Its rendered data.
     Ready(&'r Node),
-    /// Not made: it is on a cycle, or layercake failed at it, or it needs this
-    /// document, of which one of these is true.
+    /// Not rendered: this document, which is itself or a dependency, is on a cycle or hit a bug in
+    /// layercake.
     Blocked(DocId),
 }
 
-/// A place of a document that a step wrote.
+/// Place of a document that a step wrote.
 #[derive(Clone, Debug)]
 pub struct Write {
     /// Index of the step in the recipe.
     pub step: usize,
-    /// The place. All that write along a path of names share it, so that its keys
-    /// do not know where they are written ([`Location::in_data`]).
+    /// Place in the document. All writes along a path of names share one location, so its keys have
+    /// no spans in the document ([`Location::in_data`] adds them).
     pub location: Arc<Location>,
-    /// How much of it was written.
+    /// Kind of the write.
     pub kind: WriteKind,
-    /// The text that says where to write.
+    /// Source text of the destination.
     pub at: Span,
-    /// How many pieces of the place lead to the topmost one that had to be
-    /// created for it; none where all was there.
+    /// Length of the prefix of `location` that leads to the topmost created ancestor; `None` if all
+    /// ancestors existed.
     pub created: Option<usize>,
-    /// Whether a whole list or mapping was put there.
+    /// Whether a whole list or mapping was written.
     pub is_collection: bool,
 }
 
-/// How much of a place a step wrote.
+/// Origin and extent of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteKind {
-    /// The document's own data, by a layering action.
+    /// Own data of the document, by a layering action.
     Layered,
-    /// All of another document.
-    Laid,
-    /// The whole value, from another document.
+    /// Another whole document.
+    Merged,
+    /// A whole value from another document.
     Whole,
-    /// Part of a text, from another document.
+    /// Part of a string, from another document.
     Part,
 }
 
-/// Something that went wrong while a document was made.
+/// Problem found while a document was rendered.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The document.
     pub doc: DocId,
-    /// The text to mend: of the step, or of a part of it.
+    /// Span of the text to fix: of the step, or of a part of it.
     pub at: Span,
-    /// What.
+    /// Kind of the problem.
     pub kind: ProblemKind,
 }
 
 /// The kinds of [`Problem`].
 #[derive(Clone, Debug)]
 pub enum ProblemKind {
-    /// Documents need each other in a circle.
+    /// Documents depend on each other in a cycle.
     Cycle(Vec<Edge>),
-    /// An action's path leads to nothing, or to null.
+    /// The path of an action is missing, or its value is null.
     MissingActionPath {
-        /// What the action does.
+        /// Action at the path.
         method: Method,
-        /// The path, as it is written.
+        /// Path as written.
         path: String,
-        /// Whether it is the parent that lacks it, and not the child.
+        /// Whether the parent lacks it, instead of the child.
         in_parent: bool,
-        /// A key that is there and looks alike.
+        /// An existing key with a similar name.
         near: Option<String>,
     },
-    /// An action's path cannot be followed or written.
+    /// The path of an action cannot be followed or written.
     ActionPath {
-        /// What the action does.
+        /// Action at the path.
         method: Method,
-        /// Why not.
+        /// Reason.
         error: WalkError,
     },
-    /// An action gives another result in the other meaning.
+    /// An action has different results in the two semantics.
     DifferentAction {
-        /// What the action does.
+        /// Kind of the action.
         method: Method,
-        /// How.
+        /// Difference of the results.
         difference: Difference,
     },
-    /// A source document has nothing at the path, or null.
+    /// The source document has no value or null at the path.
     MissingValue {
-        /// The document read from.
+        /// The source document.
         source: DocId,
-        /// The path, as it is written.
+        /// Path as written.
         path: String,
-        /// The null that stands there.
+        /// The null value at the path.
         null: Option<Span>,
-        /// A key that is there and looks alike.
+        /// An existing key with a similar name.
         near: Option<String>,
     },
-    /// A source document whose data is no mapping is read with a path.
+    /// A path is ignored because the data of the source document is not a mapping.
     IgnoredSourcePath {
-        /// The document read from.
+        /// The source document.
         source: DocId,
-        /// The path, as it is written.
+        /// Path as written.
         path: String,
     },
     /// A source path cannot be followed.
     SourcePath {
-        /// The document read from.
+        /// The source document.
         source: DocId,
-        /// Why not.
+        /// Reason.
         error: WalkError,
     },
-    /// A source pattern meets a value that is no text.
+    /// A source pattern is applied to a value that is not a string.
     SourceNotText {
         /// The value.
         value: Span,
-        /// What kind of value it is.
+        /// Kind of the value.
         found: &'static str,
     },
-    /// A source pattern does not match; the whole text is used.
+    /// A source pattern does not match, so the whole string is used.
     UnmatchedSourcePattern {
-        /// The text.
+        /// The string.
         value: Span,
     },
-    /// A source pattern has no such group.
+    /// A source pattern lacks the requested group.
     MissingGroup {
-        /// The group asked for.
+        /// The requested group.
         group: i64,
     },
     /// A value cannot be written to its destination.
     DestinationPath(WalkError),
     /// An empty value is written to the root (`deckhand.md` 12.4).
     EmptyRoot,
-    /// A destination pattern, and nothing stands at the path.
+    /// A destination pattern has no value at its path.
     MissingPatternTarget {
-        /// The path, as it is written.
+        /// Path as written.
         path: String,
-        /// A key that is there and looks alike.
+        /// An existing key with a similar name.
         near: Option<String>,
-        /// Whether it would look below the path.
+        /// Whether the search includes strings below the path.
         recurses: bool,
-        /// Whether Deckhand's code has left a mapping there.
+        /// Whether Deckhand's code leaves an empty mapping there.
         is_created: bool,
     },
-    /// A destination pattern meets a value in which it cannot look.
+    /// A destination pattern is applied to a value that it cannot search.
     PatternTargetType {
         /// The value.
         target: Span,
-        /// What kind of value it is.
+        /// Kind of the value.
         found: &'static str,
-        /// Whether looking below the path would find texts.
+        /// Whether a search below the path would find strings.
         container: bool,
     },
-    /// A destination pattern matches nothing; the value is kept.
+    /// A destination pattern does not match, so the value is kept.
     UnmatchedPattern {
-        /// What was searched; none where it must not be shown.
+        /// The searched value.
         target: Span,
     },
-    /// A document could not be laid over what there was, and nothing of it is
-    /// there.
-    NotLaid {
+    /// A document could not be merged and is skipped.
+    NotMerged {
         /// The document.
         source: DocId,
-        /// Why not.
+        /// Reason.
         failure: Failure,
     },
-    /// A document was laid over what there was, and something in it may not be
-    /// as it was meant.
+    /// A document was merged, with a possibly unintended effect.
     Laid {
         /// The document.
         source: DocId,
-        /// What.
+        /// The effect.
         notice: Notice,
     },
-    /// A destination list's element is written with a list (10.5).
+    /// A list is written to an element of a destination list (10.5).
     DifferentListWrite,
-    /// A pattern is looked for below a path, and Deckhand's code finds other
-    /// texts than the documentation says (D13).
+    /// A recursive pattern matches other strings in Deckhand's code than in its documentation
+    /// (D13).
     DifferentRecursion {
-        /// A text that only one meaning changes.
+        /// A string that only one of them changes.
         text: Span,
     },
-    /// A value with backslashes is put in by a pattern (12.4).
+    /// A pattern inserts a value with backslashes (12.4).
     BackslashInPatternValue {
         /// The value.
         value: Span,
-        /// Whether Deckhand's code refuses it instead of changing it.
+        /// Whether Deckhand's code rejects the value instead of changing it.
         refused: bool,
     },
-    /// A value that is no text is put in by a pattern (12.4).
+    /// A pattern inserts a value that is not a string (12.4).
     DifferentPatternText {
         /// The value.
         value: Span,
-        /// What is put in; none where it is secret.
+        /// The inserted strings; `None` if the value is secret.
         texts: Option<PatternTexts>,
     },
-    /// A pattern that costs too much to look for.
+    /// A pattern search exceeds the cost limits.
     PatternFailure(PatternFailure),
-    /// A document that grew beyond a limit.
+    /// The document grew beyond a limit.
     OverLimit(YamlLimit),
-    /// layercake itself failed while it made the document.
+    /// A bug in layercake prevented the rendering.
     Failed,
 }
 
-/// What a pattern puts in for a value that is no text.
+/// Strings that a pattern inserts for a value that is not a string.
 #[derive(Clone, Debug)]
 pub struct PatternTexts {
-    /// What kind of value it is.
+    /// Kind of the value.
     pub found: &'static str,
-    /// What the documentation's meaning puts in.
+    /// Inserted string according to the documentation.
     pub documented: String,
-    /// What Deckhand's code puts in.
+    /// String that Deckhand's code inserts.
     pub deckhand: String,
 }
 
 impl Rendered {
-    /// What became of a document.
+    /// Returns the rendering outcome of a document.
     pub fn outcome(&self, doc: DocId) -> Outcome<'_> {
         match self.blockers.get(&doc) {
             Some(blocker) => Outcome::Blocked(*blocker),
@@ -278,17 +275,17 @@ impl Rendered {
         }
     }
 
-    /// Whether layercake itself failed at a document.
+    /// Returns whether rendering hit a bug in layercake.
     pub fn has_failed(&self) -> bool {
         self.problems.iter().any(|problem| matches!(problem.kind, ProblemKind::Failed))
     }
 
-    /// Whether a document was to be made.
+    /// Returns whether the document was requested.
     pub fn is_wanted(&self, doc: DocId) -> bool {
         self.wanted.as_ref().is_none_or(|wanted| wanted[doc.index()])
     }
 
-    /// A document's rendered data, if it was made.
+    /// Returns the rendered data of a document, if any.
     pub fn data(&self, doc: DocId) -> Option<&Node> {
         match self.outcome(doc) {
             Outcome::Ready(data) => Some(data),
@@ -296,29 +293,29 @@ impl Rendered {
         }
     }
 
-    /// A document, and whatever else has it.
+    /// Returns the rendered document in the form that is shared with other renderings.
     pub fn made(&self, doc: DocId) -> &MadeDocument {
         &self.made[doc.index()]
     }
 
-    /// Index of the table that keeps a document, of those it was rendered with.
+    /// Returns the index of the table that keeps a document, among those passed to [`render_with`].
     pub fn table(&self, doc: DocId) -> Option<usize> {
         self.levels[doc.index()]
     }
 
-    /// Whether a document was made before.
+    /// Returns whether the document was taken from an earlier rendering.
     pub fn is_taken(&self, doc: DocId) -> bool {
         self.taken[doc.index()]
     }
 
-    /// What went wrong at a document, by step.
+    /// Returns the problems of a document, by step.
     pub fn problems_of(&self, doc: DocId) -> &[Problem] {
         let start = self.problems.partition_point(|problem| problem.doc < doc);
         let rest = &self.problems[start..];
         &rest[..rest.partition_point(|problem| problem.doc == doc)]
     }
 
-    /// What the steps of a document wrote, in order.
+    /// Returns the writes of a document's steps, in order.
     pub fn writes(&self, doc: DocId) -> &[Write] {
         &self.made[doc.index()].writes
     }
@@ -329,18 +326,18 @@ pub fn render(graph: &Graph) -> Rendered {
     render_with(graph, (&[], Matching::Texts), Extent::All)
 }
 
-/// What of a graph is rendered.
+/// Documents of a graph to render.
 #[derive(Clone, Debug)]
 pub enum Extent {
     /// Every document.
     All,
-    /// These, and what they need; the others are left as if they had no data.
+    /// These and their dependencies; the others get null data.
     Only(Vec<DocId>),
 }
 
-/// Renders `graph` with the same values as [`render`]. Takes from `tables` what was made before.
-/// By [`Matching::Texts`], keeps there what is made now: each document in the first table that
-/// keeps it, and its inputs in that one or one before it.
+/// Renders `graph` with the same values as [`render`], reusing documents from `tables`. With
+/// [`Matching::Texts`], also adds new documents to the tables: each to the first table that keeps
+/// it, with its inputs in the same or an earlier table.
 pub fn render_with(graph: &Graph, tables: (&[&Table], Matching), extent: Extent) -> Rendered {
     let order = graph.waves();
     let allowance = Allowance::of_each(graph);
@@ -355,14 +352,14 @@ pub fn render_with(graph: &Graph, tables: (&[&Table], Matching), extent: Extent)
     for wave in &order.waves {
         let mut fresh = Vec::new();
         for doc in wave {
-            if !failures.is_empty() && !needs_made(graph, *doc, &made) {
+            if !failures.is_empty() && !has_rendered_needs(graph, *doc, &made) {
                 continue;
             }
             let is_wanted = wanted.as_ref().is_none_or(|wanted| wanted[doc.index()]);
             let known = if is_wanted {
                 tables.take(*doc, &made)
             } else {
-                Some(MadeDocument::nothing(graph.recipe(*doc)))
+                Some(MadeDocument::empty(graph.recipe(*doc)))
             };
             match known {
                 Some(known) => made[doc.index()] = Some(known),
@@ -390,15 +387,14 @@ pub fn render_with(graph: &Graph, tables: (&[&Table], Matching), extent: Extent)
     problems.extend(unmade.problems(graph));
     problems.sort_by_key(|problem| problem.doc);
     let made = made.into_iter().enumerate().map(|(index, made)| {
-        made.unwrap_or_else(|| MadeDocument::nothing(graph.recipe(DocId::at(index))))
+        made.unwrap_or_else(|| MadeDocument::empty(graph.recipe(DocId::at(index))))
     });
     let (levels, taken) = tables.into_parts();
     Rendered { made: made.collect(), blockers, levels, taken, wanted, allowance, problems }
 }
 
-/// Renders `docs`, and the documents that are made of them, as `graph` says; all others are
-/// taken from `rendered`. Both are of the same recipes: only the meaning of their steps may
-/// differ.
+/// Renders `docs` and their dependents again, and takes all others from `rendered`. Both graphs
+/// must have the same recipes; only the semantics may differ.
 pub fn render_in_part(graph: &Graph, rendered: &Rendered, docs: Vec<DocId>) -> Rendered {
     let is_affected = graph.dependents(docs);
     let allowance = Allowance::of_each(graph);
@@ -413,7 +409,7 @@ pub fn render_in_part(graph: &Graph, rendered: &Rendered, docs: Vec<DocId>) -> R
             let (document, of_document) = outcome.unwrap_or_else(|| {
                 let recipe = graph.recipe(doc);
                 let failed = Problem { doc, at: recipe.span, kind: ProblemKind::Failed };
-                (MadeDocument::nothing(recipe), vec![failed])
+                (MadeDocument::empty(recipe), vec![failed])
             });
             made[doc.index()] = Some(document);
             problems.extend(of_document);
@@ -431,8 +427,8 @@ pub fn render_in_part(graph: &Graph, rendered: &Rendered, docs: Vec<DocId>) -> R
     }
 }
 
-/// Documents that need only what is made, with what went wrong; none for one at which
-/// layercake itself failed.
+/// Renders documents whose dependencies are rendered. Returns each with its problems, or `None` if
+/// it hit a bug in layercake.
 fn make(
     graph: &Graph,
     docs: &[DocId],
@@ -446,7 +442,7 @@ fn make(
             let _part = split.part();
             let ready = |doc: DocId| {
                 let made = made[doc.index()].as_ref();
-                &made.expect("a wave needs only what earlier waves made").data
+                &made.expect("a wave depends only on earlier waves").data
             };
             let making = || Making::new(graph, *doc, &ready, allowance).run(&ready).made();
             guard::guarded(Place::Document(&graph.recipe(*doc).key.name), making)
@@ -454,15 +450,15 @@ fn make(
         .collect()
 }
 
-/// Whether all that a document needs was made.
-fn needs_made(graph: &Graph, doc: DocId, made: &[Option<MadeDocument>]) -> bool {
+/// Returns whether all dependencies of a document are rendered.
+fn has_rendered_needs(graph: &Graph, doc: DocId, made: &[Option<MadeDocument>]) -> bool {
     graph.recipe(doc).needs.iter().all(|need| made[need.doc.index()].is_some())
 }
 
-/// Why documents were not made.
+/// Reasons why documents were not rendered.
 struct Unmade {
     cycles: Vec<Vec<Edge>>,
-    /// Those at which layercake itself failed.
+    /// Documents that hit a bug in layercake.
     failures: Vec<DocId>,
 }
 
@@ -480,15 +476,15 @@ impl Unmade {
     }
 }
 
-/// What a step put at a place.
+/// Details of a write.
 #[derive(Default)]
 struct Put {
-    /// The topmost place that had to be created.
+    /// The topmost ancestor that was created.
     created: Option<Location>,
     is_collection: bool,
 }
 
-/// One document and what was done on the way.
+/// Rendered document, with its writes and cost.
 #[derive(Clone, Debug)]
 pub struct Made {
     data: Node,
@@ -496,36 +492,35 @@ pub struct Made {
     cost: Cost,
 }
 
-/// For every document that was not made, the one to blame, which is a member of
-/// a cycle or failed: for such a one itself, for another the one its first unmade
-/// need leads to.
+/// Returns the blocking document of each document that was not rendered: itself if it is on a cycle
+/// or failed, otherwise the one found by following the first unrendered dependency.
 fn blockers(graph: &Graph, made: &[Option<MadeDocument>], unmade: &Unmade) -> Blockers {
     let members = unmade.cycles.iter().flatten().map(|edge| edge.doc);
     let mut blockers: Blockers =
         members.chain(unmade.failures.iter().copied()).map(|doc| (doc, doc)).collect();
     for (doc, _) in graph.iter().filter(|(doc, _)| made[doc.index()].is_none()) {
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         let mut at = doc;
-        while !blockers.contains_key(&at) && !way.contains(&at) {
-            way.push(at);
+        while !blockers.contains_key(&at) && !path.contains(&at) {
+            path.push(at);
             let needs = &graph.recipe(at).needs;
             let unmade = needs.iter().find(|need| made[need.doc.index()].is_none());
-            at = unmade.expect("what was not made needs something that was not made").doc;
+            at = unmade.expect("an unrendered document has an unrendered dependency").doc;
         }
         let blocker = blockers.get(&at).copied().unwrap_or(at);
-        blockers.extend(way.into_iter().map(|doc| (doc, blocker)));
+        blockers.extend(path.into_iter().map(|doc| (doc, blocker)));
     }
     blockers
 }
 
 impl MadeDocument {
-    fn nothing(recipe: &Recipe) -> Self {
+    fn empty(recipe: &Recipe) -> Self {
         let data = Node::made(Value::Null, recipe.span);
         Self::new(Made { data, writes: Arc::default(), cost: Cost::default() })
     }
 }
 
-/// A document while it is made; all it needs has been made.
+/// Document that is being rendered; its dependencies are rendered.
 struct Making<'a> {
     graph: &'a Graph,
     doc: DocId,
@@ -536,14 +531,14 @@ struct Making<'a> {
     problems: Vec<Problem>,
     step: usize,
     allowance: Allowance,
-    /// What each stroke made of the data, where somebody wants to know.
+    /// Effect of each stroke, if requested.
     strokes: Option<Strokes>,
-    /// Steps that are not done, to see what they are good for.
+    /// Steps to skip, to find out their effect.
     left_out: BTreeSet<usize>,
 }
 
 impl<'a> Making<'a> {
-    /// A document as it starts; `ready` gives the data of those it needs.
+    /// Starts a document; `ready` returns the data of its dependencies.
     fn new<'n>(
         graph: &'a Graph,
         doc: DocId,
@@ -558,14 +553,14 @@ impl<'a> Making<'a> {
         Self::at(graph, doc, data, &recipe.data, allowance)
     }
 
-    /// A document whose data has become `data`, and whose own data is `own`.
+    /// Continues a document with the data so far and its own data.
     fn at(graph: &'a Graph, doc: DocId, data: Node, own: &'a Node, allowance: Allowance) -> Self {
         let (writes, problems, left_out) = (Vec::new(), Vec::new(), BTreeSet::new());
         let (step, strokes) = (0, None);
         Self { graph, doc, data, own, writes, problems, step, allowance, strokes, left_out }
     }
 
-    /// Does all that the recipe says.
+    /// Runs all steps of the recipe.
     fn run<'n>(mut self, ready: &dyn Fn(DocId) -> &'n Node) -> Self {
         let recipe = self.graph.recipe(self.doc);
         if self.would_copy_too_much(recipe) {
@@ -586,8 +581,8 @@ impl<'a> Making<'a> {
         self
     }
 
-    /// Does one step, of a substitution perhaps for one destination only. `source` is the
-    /// rendered data of the document that it reads.
+    /// Runs one step, or one destination of a substitution. `source` is the rendered data of the
+    /// source document.
     fn follow(&mut self, step: Step<'_>, source: Option<&Node>, destination: Option<usize>) {
         self.step = step.index;
         match (&step.op, source) {
@@ -595,14 +590,16 @@ impl<'a> Making<'a> {
             (Op::Substitute(substitution), Some(source)) => {
                 self.substitute(substitution, source, destination);
             }
-            (Op::Lay(lay), Some(source)) => self.lay(lay, source, step.at),
-            (Op::Substitute(_) | Op::Lay(_), None) => unreachable!("what it reads is given"),
+            (Op::Combine(combine), Some(source)) => self.combine(combine, source, step.at),
+            (Op::Substitute(_) | Op::Combine(_), None) => {
+                unreachable!("`source` is given for these operations")
+            }
         }
     }
 
-    /// The document, and what went wrong.
+    /// Returns the document and its problems.
     fn made(self) -> (MadeDocument, Vec<Problem>) {
-        // An empty list of its own would be one more piece of memory for each document.
+        // Avoid one allocation per document for an empty list.
         let writes = if self.writes.is_empty() { Arc::default() } else { self.writes.into() };
         let made = Made { data: self.data, writes, cost: self.allowance.spent };
         (MadeDocument::new(made), self.problems)
@@ -614,23 +611,22 @@ impl<'a> Making<'a> {
         self.note(Author::Action { step: self.step }, before);
     }
 
-    fn lay(&mut self, lay: &Lay<'_>, over: &Node, at: Span) {
+    fn combine(&mut self, combine: &Combine<'_>, over: &Node, at: Span) {
         let before = self.writes.len();
-        let source = lay.source;
-        match lay.strategy.lay(&mut self.data, over) {
+        let source = combine.source;
+        match combine.strategy.merge(&mut self.data, over) {
             Ok(notices) => {
-                self.wrote(vec![Arc::default()], WriteKind::Laid, at);
+                self.wrote(vec![Arc::default()], WriteKind::Merged, at);
                 for notice in notices {
                     self.problem(at, ProblemKind::Laid { source, notice });
                 }
             }
-            Err(failure) => self.problem(at, ProblemKind::NotLaid { source, failure }),
+            Err(failure) => self.problem(at, ProblemKind::NotMerged { source, failure }),
         }
         self.note(Author::Action { step: self.step }, before);
     }
 
-    /// Keeps what a stroke made, where strokes are kept; `before` so many
-    /// places had been written.
+    /// Records a stroke, if strokes are kept. `before` is the number of writes before it.
     fn note(&mut self, author: Author, before: usize) {
         let Some(strokes) = &mut self.strokes else { return };
         if !strokes.are_kept(self.step) {
@@ -662,7 +658,7 @@ impl<'a> Making<'a> {
     fn merge(&mut self, method: Method, path: &Spanned<ActionPath>, at: Span) {
         let semantics = self.graph.semantics;
         let own = self.own;
-        if path.value.is_unwritten_root() && !self.goes_on_at_root(method, path.span, own) {
+        if path.value.is_unwritten_root() && !self.proceeds_at_root(method, path.span, own) {
             return;
         }
         let Some(effective) = path.value.effective(method, semantics) else { return };
@@ -671,7 +667,7 @@ impl<'a> Making<'a> {
         }
         let applied = deckhand::apply(method, effective, &mut self.data, own, semantics, at);
         if applied.is_err() && method == Method::Merge && deckhand::extends_list(effective, own) {
-            // Only Deckhand's code lacks something, which is no less a difference.
+            // Deckhand's code fails here, which is also a difference.
             let difference = Difference::IndexMerge;
             self.problem(path.span, ProblemKind::DifferentAction { method, difference });
         }
@@ -697,9 +693,9 @@ impl<'a> Making<'a> {
         }
     }
 
-    /// Whether an action at `$` goes on as at any root (D10). Deckhand's code refuses one whose
-    /// value is null, and writes the result of no other.
-    fn goes_on_at_root(&mut self, method: Method, at: Span, own: &Node) -> bool {
+    /// Returns whether an action at `$` proceeds as at any root (D10). Deckhand's code rejects an
+    /// action whose value is null, and only writes the result of merging two mappings.
+    fn proceeds_at_root(&mut self, method: Method, at: Span, own: &Node) -> bool {
         let in_parent = method == Method::Delete;
         let value = if in_parent { &self.data } else { own };
         if value.is_null() {
@@ -717,10 +713,10 @@ impl<'a> Making<'a> {
         self.graph.semantics == deckhand::Semantics::Documented
     }
 
-    /// Refuses a document that shared values have blown up: written out it
-    /// would not fit into memory, and walking it would overflow the stack.
+    /// Rejects a document that grew too large through shared values: it would not fit into memory
+    /// when written out, and walking it would overflow the stack.
     fn within_limits<'n>(&mut self, recipe: &Recipe, ready: &dyn Fn(DocId) -> &'n Node) {
-        // As it was read, a document is within the limits of reading.
+        // Without steps, the limits of the parser apply.
         if recipe.steps.is_empty() {
             return;
         }
@@ -737,8 +733,8 @@ impl<'a> Making<'a> {
         self.note(Author::Limit, self.writes.len());
     }
 
-    /// Whether the first action alone copies more of the parent than the document may: that is
-    /// to be known before it is done.
+    /// Returns whether the first action alone copies more of the parent than allowed. This must be
+    /// checked before it runs.
     fn would_copy_too_much(&self, recipe: &Recipe) -> bool {
         let first = recipe.steps.iter().find(|step| !self.left_out.contains(&step.index));
         match first.map(|step| step.op) {
@@ -751,8 +747,7 @@ impl<'a> Making<'a> {
         }
     }
 
-    /// Takes the elements to which a path may pad lists from what the document
-    /// may make.
+    /// Counts elements that a path may add to pad lists towards the memory limit.
     fn pad(&mut self, path: &Path) -> Result<(), WalkError> {
         let indexes = path.segments().into_iter().flatten().filter_map(|segment| match segment {
             Segment::Index(index) => usize::try_from(*index).ok(),

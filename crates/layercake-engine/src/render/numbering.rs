@@ -1,4 +1,4 @@
-//! Runs strokes again on numbered inputs, to find the origin of the values that they wrote.
+//! Reruns strokes on numbered inputs, to find the origin of the values that they wrote.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -14,18 +14,18 @@ use crate::merge::numbers::{Numbered, Numbers};
 
 type Lookup<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// Numbers of strokes, each found on first use.
+/// Cache of numbered strokes, each computed on first use.
 pub(super) struct Numbering<'a> {
     graph: &'a Graph,
     rendered: &'a Rendered,
     inputs: RefCell<Lookup<(DocId, NumberedInput), Rc<Numbered>>>,
     strokes: RefCell<Lookup<(DocId, usize), Rc<Numbers>>>,
-    /// Number of entries that these use memory for.
+    /// Number of cached entries.
     kept: Cell<usize>,
 }
 
 impl<'a> Numbering<'a> {
-    /// Maximum number of entries of numbered values that are kept.
+    /// Maximum number of cached entries of numbered values.
     const MAX_KEPT: usize = 2_000_000;
 
     pub(super) fn new(graph: &'a Graph, rendered: &'a Rendered) -> Self {
@@ -33,7 +33,7 @@ impl<'a> Numbering<'a> {
         Self { graph, rendered, inputs, strokes, kept: Cell::new(0) }
     }
 
-    /// Numbers of the stroke at `index` of a document.
+    /// Returns the numbered inputs and result of the stroke at `index` of a document.
     pub(super) fn stroke(
         &self,
         doc: DocId,
@@ -50,7 +50,8 @@ impl<'a> Numbering<'a> {
         numbers
     }
 
-    /// Counts a value of so many entries; first forgets all others if they are too many.
+    /// Counts a value with this number of entries; clears the cache first if the total exceeds the
+    /// limit.
     fn keep(&self, entries: usize) {
         if self.kept.get().saturating_add(entries) > Self::MAX_KEPT {
             self.strokes.take();
@@ -101,10 +102,10 @@ impl<'a> Numbering<'a> {
         numbered
     }
 
-    /// Whether a step may move a value within its document.
+    /// Returns whether a step may move a value within its document.
     fn moves_within(&self, op: &Op<'_>, destination: Option<usize>) -> bool {
         match op {
-            // What the first place holds is merged, and written to all places.
+            // The value of the first place is merged, and written to all places.
             Op::Merge { method, path } => {
                 let path = path.value.effective(*method, self.graph.semantics);
                 path.is_some_and(|path| path.segments().is_none())
@@ -113,7 +114,7 @@ impl<'a> Numbering<'a> {
                 let destination = destination.map(|index| &substitution.writing.to[index]);
                 destination.is_none_or(|destination| destination.part.is_some())
             }
-            Op::Lay(lay) => lay.strategy.moves_within(),
+            Op::Combine(combine) => combine.strategy.moves_within(),
         }
     }
 }

@@ -1,12 +1,10 @@
-//! From a rendered value back to the texts that wrote it.
+//! Tracing of a rendered value back to its source texts.
 //!
-//! A document's recipe is run once more, and what every stroke did to its data is
-//! kept. The value at a place is then followed backwards, while one stroke after
-//! the other is undone: which stroke put it there, what it was
-//! read from, and on in that document. Nothing is guessed from equal values or
-//! from spans. The way of a value ends at the text that wrote it
-//! ([`Via::Literal`]), at a step that made it ([`Via::Made`]), or at the reason
-//! why there is none.
+//! The recipe of a document is run again, and the effect of every stroke on its data is recorded. A
+//! value is then followed backwards by undoing one stroke after the other: to the stroke that wrote
+//! it, to the source of that stroke, and on in that document. Nothing is inferred from equal values
+//! or spans. A trace ends at the text of the value ([`Via::Literal`]), at a step that created it
+//! ([`Via::Made`]), or at the reason for a missing value.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
@@ -18,13 +16,12 @@ use layercake_yaml::{Node, Origin, Value};
 
 use super::flow::Readers;
 use super::numbering::Numbering;
-use super::stroke::{Came, Change, States, Stroke, settled};
+use super::stroke::{Change, States, Stroke, ValueOrigin, settled};
 use super::{Outcome, Rendered};
 use crate::graph::{DocId, Graph, Op, Recipe};
 use crate::merge::deckhand::Method;
 
-/// A rendered graph, to be asked where its values came from. A document's
-/// states are kept once they were needed.
+/// Rendered graph that can be queried for the origin of its values. Caches the states of documents.
 pub struct Replay<'a> {
     graph: &'a Graph,
     rendered: &'a Rendered,
@@ -33,133 +30,128 @@ pub struct Replay<'a> {
     readers: OnceCell<Readers>,
 }
 
-/// One look at a value in one document.
+/// One hop of a trace: a value in one document.
 #[derive(Clone, Debug)]
 pub struct Hop {
     /// The document.
     pub doc: DocId,
-    /// The place; of a [`Via::Literal`] in the document's own data, otherwise
-    /// in its data as it stood then: rendered, or halfway.
+    /// Place of the value: in the document's own data for [`Via::Literal`], otherwise in its data
+    /// at that point of the rendering.
     pub location: Location,
-    /// What stands there; none where nothing does.
+    /// Value at the place, if any.
     pub value: Option<Node>,
-    /// How it came there, or why nothing did.
+    /// How the value got there, or why there is none.
     pub via: Via,
-    /// Which step of the recipe did that; none where no step did.
+    /// Index of the recipe's step that did that, if any.
     pub step: Option<usize>,
-    /// The texts in this document that the hop rests on: a change of the value
-    /// is a change of one of them, or of those of [`Hop::from`]. Of an
-    /// inherited value also the parent's label.
+    /// Source texts in this document that the value depends on. A change of the value requires a
+    /// change of one of them, or of those of [`Hop::from`]. For an inherited value, includes the
+    /// parent's label.
     pub at: Vec<Span>,
-    /// The way of what stood at the place before, and lost to this; of
-    /// [`Replay::trace_with_losers`] alone.
+    /// Trace of the previous value at the place, which was overridden; only set by
+    /// [`Replay::trace_with_losers`].
     pub lost: Option<Box<Hop>>,
-    /// What the value was read from: nothing for a literal, one for what was
-    /// inherited, written by an action or substituted, two for a pattern (the
-    /// text it was put into, then the value put in). Where nothing stands, what
-    /// should have held it.
+    /// Hops that the value was read from: none for a literal; one if it was inherited, substituted
+    /// or written by an action; two for a pattern (the string, then the inserted value). If there
+    /// is no value, the hop that should have provided it.
     pub from: Vec<Hop>,
 }
 
-/// How a value came to its place, or why there is none.
+/// How a value got to its place, or why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Via {
-    /// It is written there.
+    /// Written at this place.
     Literal,
-    /// A step made it: a mapping or list on the way to a place, a null for a
-    /// missing source.
+    /// Created by a step: a mapping or list on the way to a place, or null for a missing source.
     Made,
-    /// The document was laid on another one, which has it.
+    /// Inherited from the document that this one is merged into.
     Inherited,
-    /// As [`Via::Inherited`], by a document that replaces the other.
+    /// As [`Via::Inherited`], in a document that replaces the other.
     Replaced,
-    /// An action laid the document's own data there.
+    /// Written by an action, from the document's own data.
     Layered {
-        /// What the action does.
+        /// Kind of the action.
         method: Method,
     },
-    /// A document that was laid over what there was has it, or put it to a text
-    /// that was there.
-    Laid,
-    /// A substitution wrote the whole value.
+    /// From another document that was merged into this one, or appended to an existing string.
+    Merged,
+    /// Written as a whole by a substitution.
     Substituted,
-    /// A substitution replaced part of a text.
+    /// Partly replaced by a substitution with a pattern.
     Pattern,
-    /// There is none: a step took away what stood there.
+    /// No value: removed by a step.
     Deleted,
-    /// There is none, and nothing was ever there.
+    /// No value: there never was one.
     Absent,
-    /// The document is not rendered: it is on a cycle, or needs one that is.
+    /// The document is not rendered, because it is on a cycle or depends on one.
     Blocked,
-    /// The way is longer than [`Replay::MAX_HOPS`] or [`Replay::MAX_LENGTH`],
-    /// or leads through more steps of a document than are kept, and is not
-    /// followed further.
+    /// The trace was cut off, because it is longer than [`Replay::MAX_HOPS`] or
+    /// [`Replay::MAX_LENGTH`], or needs steps of a document that are not kept.
     Unfollowed,
 }
 
 /// Leaves of a value.
 #[derive(Clone, Debug, Default)]
 pub struct Leaves {
-    /// Where they are, in document order.
+    /// Their places, in document order.
     pub locations: Vec<Location>,
-    /// Whether there are more than these.
+    /// Whether the list is truncated.
     pub(crate) more: bool,
 }
 
 impl<'a> Replay<'a> {
-    /// One answer looks at so many places at most.
+    /// Maximum number of hops of one trace.
     pub const MAX_HOPS: usize = 10_000;
-    /// Maximum number of hops of the values of one output that are followed together.
+    /// Maximum number of hops of the values of one output that are traced together.
     pub const MAX_HOPS_TOGETHER: usize = 100_000;
-    /// One value is followed through so many documents at most.
+    /// Maximum number of documents in one chain of a trace.
     pub const MAX_LENGTH: usize = 200;
 
-    /// The replay of `rendered`, which was rendered from `graph`.
+    /// Creates a replay of `rendered`, which must be the rendering of `graph`.
     pub fn new(graph: &'a Graph, rendered: &'a Rendered) -> Self {
         let numbering = Numbering::new(graph, rendered);
         let (states, readers) = (RefCell::default(), OnceCell::new());
         Self { graph, rendered, states, numbering, readers }
     }
 
-    /// The recipes.
+    /// Returns the graph.
     pub fn graph(&self) -> &'a Graph {
         self.graph
     }
 
-    /// What they render to.
+    /// Returns the rendering.
     pub fn rendered(&self) -> &'a Rendered {
         self.rendered
     }
 
-    /// The way of the value at `location` of a rendered document. The first hop
-    /// is the last look: at that document. Of a mapping or list, it is the way
-    /// of the container itself, not of what is in it. What lost on the way is
-    /// not followed: [`Hop::lost`] is none everywhere.
+    /// Returns the trace of the value at `location` of a rendered document. The first hop is the
+    /// value in that document. For a mapping or list, traces the container itself, not its
+    /// contents. Overridden values are not traced: [`Hop::lost`] is always `None`.
     pub fn trace(&self, doc: DocId, location: &Location) -> Hop {
         self.follow(doc, location, false)
     }
 
-    /// As [`Replay::trace`], of several places, as far as all ways together have
-    /// [`Replay::MAX_HOPS_TOGETHER`].
+    /// As [`Replay::trace`], for several places, until all traces together have
+    /// [`Replay::MAX_HOPS_TOGETHER`] hops.
     pub(crate) fn trace_all(
         &self,
         doc: DocId,
         locations: impl Iterator<Item = Location>,
     ) -> Vec<Hop> {
         let mut hops = 0;
-        let mut ways = Vec::new();
+        let mut traces = Vec::new();
         for location in locations {
             let trail = Trail { replay: self, hops: Cell::new(0), with_losers: false };
-            ways.push(trail.rendered(doc, &location, 0));
+            traces.push(trail.rendered(doc, &location, 0));
             hops += trail.hops.get();
             if hops >= Self::MAX_HOPS_TOGETHER {
                 break;
             }
         }
-        ways
+        traces
     }
 
-    /// As [`Replay::trace`], with the ways of all that lost on the way.
+    /// As [`Replay::trace`], including the traces of all overridden values.
     pub fn trace_with_losers(&self, doc: DocId, location: &Location) -> Hop {
         self.follow(doc, location, true)
     }
@@ -168,8 +160,8 @@ impl<'a> Replay<'a> {
         Trail { replay: self, hops: Cell::new(0), with_losers }.rendered(doc, location, 0)
     }
 
-    /// The places of the scalars and empty collections in `data`, `most` at
-    /// most. Sets and pairs count as scalars: no path leads into them.
+    /// Returns the places of the scalars and empty collections in `data`, at most `most`. Sets and
+    /// pairs count as scalars, because no path leads into them.
     pub fn leaves(data: &Node, most: usize) -> Leaves {
         let mut leaves = Leaves::default();
         if is_leaf(data) {
@@ -189,12 +181,12 @@ impl<'a> Replay<'a> {
         leaves
     }
 
-    /// Who reads whom.
+    /// Returns the readers of each document.
     pub(super) fn readers(&self) -> &Readers {
         self.readers.get_or_init(|| Readers::of(self.graph))
     }
 
-    /// The states of a document while it was made; none where it was not.
+    /// Returns the states of a document during rendering, or `None` if it was not rendered.
     pub(super) fn states(&self, doc: DocId) -> Option<Rc<States>> {
         if let Some(known) = self.states.borrow().get(&doc) {
             return known.clone();
@@ -204,7 +196,8 @@ impl<'a> Replay<'a> {
         states
     }
 
-    /// The stroke at an index of a document with the states before and after it, and its inputs.
+    /// Returns the stroke at an index of a document, with the states before and after it, and its
+    /// inputs.
     pub(super) fn change<'s>(
         &'s self,
         doc: DocId,
@@ -240,8 +233,7 @@ fn is_leaf(node: &Node) -> bool {
 }
 
 impl Hop {
-    /// The hop at the end of the way: of a pattern, of the text it was put
-    /// into.
+    /// Returns the last hop of the trace; for a pattern, of the string that was changed.
     pub fn origin(&self) -> &Hop {
         let mut hop = self;
         while let Some(from) = hop.from.first() {
@@ -250,8 +242,7 @@ impl Hop {
         hop
     }
 
-    /// The ways of all that stood at the value's places and lost, the first to
-    /// be there first.
+    /// Returns the traces of all overridden values at the value's places, earliest first.
     pub fn losers(&self) -> Vec<&Hop> {
         let mut losers = Vec::new();
         self.add_losers(&mut losers);
@@ -268,7 +259,7 @@ impl Hop {
         }
     }
 
-    /// All texts that the value rests on, in order, each once.
+    /// Returns all source texts that the value depends on, sorted and without duplicates.
     pub fn texts(&self) -> Vec<Span> {
         let (mut texts, mut open) = (Vec::new(), vec![self]);
         while let Some(hop) = open.pop() {
@@ -281,17 +272,16 @@ impl Hop {
     }
 }
 
-/// One answer while it is looked for.
+/// State of one trace.
 struct Trail<'r, 'a> {
     replay: &'r Replay<'a>,
     hops: Cell<usize>,
-    /// Whether the ways of what lost to the value are followed, too.
+    /// Whether overridden values are traced, too.
     with_losers: bool,
 }
 
 impl Trail<'_, '_> {
-    /// The way of a place of a rendered document, `length` hops from where the
-    /// answer begins.
+    /// Traces a place of a rendered document, `length` hops after the start.
     fn rendered(&self, doc: DocId, location: &Location, length: usize) -> Hop {
         match self.replay.states(doc) {
             Some(states) => {
@@ -302,7 +292,7 @@ impl Trail<'_, '_> {
         }
     }
 
-    /// The way of a place of a document's data as it was at a moment.
+    /// Traces a place of a document's data at some point of its rendering.
     fn state(&self, moment: Moment<'_>, location: &Location) -> Hop {
         let Moment { doc, states, strokes, mut data, length } = moment;
         let mut here = location.clone();
@@ -315,13 +305,13 @@ impl Trail<'_, '_> {
             if stroke.undo_elsewhere(&here, &mut data) {
                 continue;
             }
-            let before = stroke.delta.undone(&data);
+            let before = stroke.delta.state_before(&data);
             let change = self.replay.change(doc, (number, stroke), before, data);
-            match change.came(&here) {
-                Came::Kept(before) => (here, data) = (before, change.before),
-                came => {
+            match change.value_origin(&here) {
+                ValueOrigin::Kept(before) => (here, data) = (before, change.before),
+                origin => {
                     let look = Look { doc, states, number, change, here, length };
-                    let hop = self.stroke(&look, came);
+                    let hop = self.stroke(&look, origin);
                     return Hop { location: location.clone(), ..hop };
                 }
             }
@@ -333,7 +323,7 @@ impl Trail<'_, '_> {
         Hop { location: location.clone(), ..self.start(doc, states, &here, length) }
     }
 
-    /// The way of a place that no stroke wrote.
+    /// Traces a place that no stroke wrote.
     fn start(&self, doc: DocId, states: &States, location: &Location, length: usize) -> Hop {
         let recipe = self.replay.graph.recipe(doc);
         let Some(base) = recipe.base.filter(|_| recipe.starts_as_base()) else {
@@ -352,43 +342,48 @@ impl Trail<'_, '_> {
         }
     }
 
-    /// The way of what a stroke left at a place.
-    fn stroke(&self, look: &Look<'_>, came: Came) -> Hop {
+    /// Traces the value that a stroke left at a place.
+    fn stroke(&self, look: &Look<'_>, origin: ValueOrigin) -> Hop {
         let change = &look.change;
         let value = look.here.get(&change.after).cloned();
         let step = look.step();
         let hop = Hop { value, step, at: look.texts(), ..hop(look.doc, &look.here, look.via()) };
         let next = look.length + 1;
-        match came {
-            Came::Kept(_) => unreachable!("what is kept is followed on, not told"),
-            Came::Made => Hop { via: Via::Made, ..hop },
-            Came::Own(place) if look.step().is_none() => {
+        match origin {
+            ValueOrigin::Kept(_) => unreachable!("a kept value is followed further"),
+            ValueOrigin::Made => Hop { via: Via::Made, ..hop },
+            ValueOrigin::Own(place) if look.step().is_none() => {
                 let hop = own(look.doc, change.recipe, &place);
                 Hop { at: [hop.at, look.texts()].concat(), ..hop }
             }
-            Came::Own(place) => {
+            ValueOrigin::Own(place) => {
                 let from = vec![own(look.doc, change.recipe, &place)];
                 Hop { lost: self.lost(look, &look.here), from, ..hop }
             }
-            Came::Source(place) => {
+            ValueOrigin::Source(place) => {
                 let from = look.source().map(|source| self.rendered(source, &place, next));
                 let from = from.into_iter().collect();
                 Hop { lost: self.lost(look, &look.here), from, ..hop }
             }
-            Came::Put { text, value } => {
+            ValueOrigin::Put { text, value } => {
                 let text = self.state(look.before(), &text);
                 let value = look.source().map(|source| self.rendered(source, &value, next));
                 let from = std::iter::once(text).chain(value).collect();
-                let via = if look.via() == Via::Laid { Via::Laid } else { Via::Pattern };
+                let via = if look.via() == Via::Merged { Via::Merged } else { Via::Pattern };
                 Hop { via, from, ..hop }
             }
-            Came::Deleted { place, writing } => {
+            ValueOrigin::Deleted { place, writing } => {
                 let from = match writing.as_deref() {
-                    Some(Came::Own(place)) => Some(own(look.doc, change.recipe, place)),
-                    Some(Came::Source(place)) => {
+                    Some(ValueOrigin::Own(place)) => Some(own(look.doc, change.recipe, place)),
+                    Some(ValueOrigin::Source(place)) => {
                         look.source().map(|source| self.rendered(source, place, next))
                     }
-                    Some(Came::Kept(_) | Came::Put { .. } | Came::Made | Came::Deleted { .. })
+                    Some(
+                        ValueOrigin::Kept(_)
+                        | ValueOrigin::Put { .. }
+                        | ValueOrigin::Made
+                        | ValueOrigin::Deleted { .. },
+                    )
                     | None => None,
                 };
                 let lost = self.lost(look, &place);
@@ -397,15 +392,15 @@ impl Trail<'_, '_> {
         }
     }
 
-    /// The way of what stood at `place` before a stroke, if that is lost:
-    /// of two mappings or lists that were merged none is.
+    /// Traces the value at `place` before a stroke, if it was overridden. Merged mappings and lists
+    /// are not overridden.
     fn lost(&self, look: &Look<'_>, place: &Location) -> Option<Box<Hop>> {
         if !self.with_losers {
             return None;
         }
         let before = place.get(&look.change.before)?;
         let after = look.here.get(&look.change.after);
-        let merges = [Via::Layered { method: Method::Merge }, Via::Laid].contains(&look.via());
+        let merges = [Via::Layered { method: Method::Merge }, Via::Merged].contains(&look.via());
         let is_merged = merges && after.is_some_and(|after| are_merged(before, after));
         if is_merged {
             return None;
@@ -424,8 +419,8 @@ impl Trail<'_, '_> {
     }
 }
 
-/// Whether an action that merges kept something of both. Lists are lists of
-/// both only where the action extends one (D01), and are longer then.
+/// Returns whether a merge kept part of both values. A merged list keeps items of both only if the
+/// action extends it (D01), and is then longer.
 fn are_merged(before: &Node, after: &Node) -> bool {
     let length = |node: &Node| node.as_sequence().map(<[Node]>::len);
     let are_mappings = before.as_mapping().is_some() && after.as_mapping().is_some();
@@ -439,19 +434,19 @@ fn are_merged(before: &Node, after: &Node) -> bool {
     are_mappings || is_extended
 }
 
-/// A document while it is made.
+/// State of a document during its rendering.
 struct Moment<'s> {
     doc: DocId,
     states: &'s States,
-    /// How many strokes were made.
+    /// Number of strokes so far.
     strokes: usize,
-    /// The data after them.
+    /// Data after them.
     data: Node,
-    /// How many hops lie between this and where the answer begins.
+    /// Number of hops from the start of the trace.
     length: usize,
 }
 
-/// A place of a document at which a stroke did something.
+/// Place of a document that a stroke changed.
 struct Look<'s> {
     doc: DocId,
     states: &'s States,
@@ -462,7 +457,7 @@ struct Look<'s> {
 }
 
 impl<'s> Look<'s> {
-    /// The document before the stroke, one hop further.
+    /// Returns the document before the stroke, one hop further.
     fn before(&self) -> Moment<'s> {
         Moment {
             doc: self.doc,
@@ -485,7 +480,7 @@ impl<'s> Look<'s> {
         match self.change.step().map(|step| step.op) {
             Some(Op::Merge { method, .. }) => Via::Layered { method },
             Some(Op::Substitute(_)) => Via::Substituted,
-            Some(Op::Lay(_)) => Via::Laid,
+            Some(Op::Combine(_)) => Via::Merged,
             None => Via::Literal,
         }
     }
@@ -495,8 +490,8 @@ impl<'s> Look<'s> {
     }
 }
 
-/// What a document's own data says at a place; where nothing does, the text of
-/// what should.
+/// Returns the hop for the document's own data at a place. Without a value there, it refers to the
+/// nearest ancestor.
 fn own(doc: DocId, recipe: &Recipe, location: &Location) -> Hop {
     match location.get(&recipe.data) {
         Some(node) => {

@@ -1,10 +1,8 @@
-//! The strokes in which a document is made, and where what each of them left
-//! behind came from.
+//! Strokes of the rendering of a document, and the origin of the values that they wrote.
 //!
-//! A stroke is the smallest change that is kept: one action, or one destination of
-//! a substitution. [`Came`] is read off the same rules that
-//! made the change, never guessed from equal values: two steps may write the
-//! same value.
+//! A stroke is the smallest recorded change of a document's data: one action, or one destination of
+//! a substitution. [`ValueOrigin`] is derived from the rules that made the change, never inferred
+//! from equal values, because two steps may write the same value. same value.
 
 use std::cell::OnceCell;
 use std::collections::{HashSet, VecDeque};
@@ -17,42 +15,41 @@ use layercake_yaml::{Mapping, Node};
 use super::delta::Delta;
 use super::numbering::Numbering;
 use super::{Making, Rendered};
-use crate::graph::{Destination, DocId, Graph, Lay, Op, Recipe, Step, Substitution};
+use crate::graph::{Combine, Destination, DocId, Graph, Op, Recipe, Step, Substitution};
 use crate::merge::numbers::{From, Numbers};
 
-/// One change of a document's data.
+/// Change of a document's data.
 #[derive(Clone, Debug)]
 pub(super) struct Stroke {
-    /// What did it.
+    /// Source of the change.
     pub(super) author: Author,
-    /// What it did to the data.
+    /// Effect on the data.
     pub(super) delta: Delta,
-    /// The places it wrote, or took away, in order.
+    /// Places that were written or removed, in order.
     pub(super) written: Vec<Location>,
 }
 
-/// What makes a stroke.
+/// Source of a stroke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Author {
-    /// A layering action, or a document laid over what there was.
+    /// A layering action, or the merge of another document.
     Action {
-        /// Which step of the recipe.
+        /// Index of the step in the recipe.
         step: usize,
     },
-    /// A substitution, for one of its destinations.
+    /// One destination of a substitution.
     Destination {
-        /// Which step of the recipe.
+        /// Index of the step in the recipe.
         step: usize,
-        /// Which of its destinations.
+        /// Index of the destination.
         index: usize,
     },
-    /// The limit that the document exceeds, so that its own data is all there
-    /// is.
+    /// A limit that the document exceeds, which discards everything but its own data.
     Limit,
 }
 
 impl Stroke {
-    /// The step of its document that made it; none for a limit.
+    /// Returns the step that made it; `None` for a limit.
     pub(super) fn step<'r>(&self, recipe: &'r Recipe) -> Option<Step<'r>> {
         match self.author {
             Author::Action { step } | Author::Destination { step, .. } => recipe.steps.get(step),
@@ -60,9 +57,9 @@ impl Stroke {
         }
     }
 
-    /// Undoes in `data` a substitution that wrote elsewhere, and neither made nor
-    /// took away what stands at `place`, so that it was there before; whether it
-    /// is one. As [`Change::came`] has it, without a copy of the data.
+    /// Undoes the stroke in `data` if it is a substitution that wrote elsewhere and neither created
+    /// nor removed the value at `place`. Returns whether it did. Equivalent to
+    /// [`Change::value_origin`] in this case, without a copy of the data.
     pub(super) fn undo_elsewhere(&self, place: &Location, data: &mut Node) -> bool {
         if !self.is_substituted() || self.writes_around(place) {
             return false;
@@ -76,9 +73,9 @@ impl Stroke {
         is_kept
     }
 
-    /// Does in `data` a substitution that leaves what stands at all of `places`
-    /// there; whether it is one. As [`Change::kept_at`] has it, without a copy of the
-    /// data.
+    /// Redoes the stroke in `data` if it is a substitution that keeps the values at all of
+    /// `places`. Returns whether it did. Equivalent to [`Change::kept_at`] in this case, without a
+    /// copy of the data.
     pub(super) fn redo_elsewhere<'l>(
         &self,
         mut places: impl Iterator<Item = &'l Location> + Clone,
@@ -102,72 +99,71 @@ impl Stroke {
         }
     }
 
-    /// Whether it wrote what `place` is, or is in.
+    /// Returns whether it wrote `place` or one of its ancestors.
     fn writes_around(&self, place: &Location) -> bool {
         self.written.iter().any(|written| place.starts_with(written))
     }
 }
 
-/// The states of one document's data: before any stroke, after all of them, and
-/// what each did in between.
+/// States of one document's data: before the first stroke and after the last, with the change that
+/// each stroke made.
 #[derive(Debug)]
 pub(super) struct States {
     pub(super) start: Node,
     pub(super) end: Node,
     pub(super) strokes: Vec<Stroke>,
-    /// Whether there were strokes before these, which were too many to be kept:
-    /// where `start` has its values from is not known.
+    /// Whether earlier strokes were dropped because of their number, so that the origin of the
+    /// values of `start` is not known.
     pub(super) is_cut: bool,
 }
 
-/// The strokes of a document while it is made. Only the last are kept where
-/// there are many: a step that changes nearly all of a mapping or list has its
-/// own copy of it, so that thousands of parts of one set would take memory by
-/// the square.
+/// Strokes of a document that is being rendered. Only the last ones are kept: a step that changes
+/// most of a mapping or list has its own copy of it, so that thousands of steps would take
+/// quadratic memory.
 #[derive(Debug)]
 pub(super) struct Strokes {
     start: Node,
-    /// The data after the last stroke.
+    /// Data after the last stroke.
     end: Node,
     kept: VecDeque<(Stroke, usize)>,
-    /// How many steps are done before strokes are kept.
+    /// Number of steps before the first kept stroke.
     after: usize,
-    /// How many entries of mappings and lists the kept strokes have of their own.
+    /// Number of entries of mappings and lists that the kept strokes do not share.
     entries: usize,
     is_cut: bool,
 }
 
 impl Strokes {
-    /// Of steps that lay a whole document the last so many are kept.
+    /// Maximum number of steps with kept strokes that merge a whole document.
     const STEPS: usize = 1_000;
-    /// The kept strokes have so many entries of their own, some 100 MB; the last
-    /// one is kept in any case.
+    /// Maximum number of entries that the kept strokes do not share, about 100 MB. The last stroke
+    /// is always kept.
     const ENTRIES: usize = 1_000_000;
 
-    /// Of a document that starts as `start`, and is known to become `end`.
+    /// Creates the strokes of a document that starts as `start` and becomes `end`.
     pub(super) fn of(recipe: &Recipe, start: &Node, end: &Node) -> Self {
-        let laid = recipe.steps.iter().filter(|step| matches!(step.op, Op::Lay(_))).count();
-        // What is not going to be kept need not be copied.
+        let combined = recipe.steps.iter().filter(|step| matches!(step.op, Op::Combine(_))).count();
+        // Avoid copying strokes that will be dropped.
         let most = Self::STEPS.min(Self::ENTRIES / width(end).max(1)).max(1);
-        let after = laid.saturating_sub(most);
+        let after = combined.saturating_sub(most);
         let (start, end, kept) = (start.clone(), start.clone(), VecDeque::new());
         Self { start, end, kept, after, entries: 0, is_cut: after > 0 }
     }
 
-    /// The data as it is before a step.
+    /// Sets the data before a step.
     pub(super) fn before(&mut self, step: usize, data: &Node) {
         if step == self.after {
             (self.start, self.end) = (data.clone(), data.clone());
         }
     }
 
-    /// Whether the strokes of a step are kept: a copy of the data that nobody
-    /// keeps would cost one of all that the next step changes.
+    /// Returns whether the strokes of a step are kept. An unused copy of the data would force the
+    /// next step to copy everything that it changes.
     pub(super) fn are_kept(&self, step: usize) -> bool {
         step >= self.after
     }
 
-    /// Keeps a stroke that left `data` behind.
+    /// Keeps a stroke that resulted in `data`.
     pub(super) fn keep(&mut self, author: Author, written: Vec<Location>, data: &Node) {
         let delta = Delta::of(&self.end, data);
         self.end = data.clone();
@@ -188,8 +184,8 @@ impl Strokes {
     }
 }
 
-/// How many entries a step may copy that changes one of the upper places: those
-/// of the root, and of the longest of what is in it.
+/// Returns the number of entries that a step may copy if it changes one of the upper places: those
+/// of the root, and of its longest child.
 fn width(data: &Node) -> usize {
     let length = |node: &Node| {
         node.as_mapping().map_or(node.as_sequence().map_or(0, <[Node]>::len), Mapping::len)
@@ -198,41 +194,41 @@ fn width(data: &Node) -> usize {
     length(data) + inside.max().unwrap_or(0)
 }
 
-/// Where a place of a document's data, after one stroke, has its value from; or
-/// has it from that nothing is there.
+/// Origin of the value at a place after a stroke, or of its absence.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Came {
-    /// From this place before the stroke.
+pub(super) enum ValueOrigin {
+    /// Unchanged, from this place before the stroke.
     Kept(Location),
     /// From this place of the document's own data.
     Own(Location),
     /// From this place of the source document.
     Source(Location),
-    /// Part of a text was replaced.
+    /// A string that was partly replaced.
     Put {
-        /// Where the text stood before the stroke.
+        /// Place of the string before the stroke.
         text: Location,
-        /// Where the value that was put in stands in the source document.
+        /// Place of the inserted value in the source document.
         value: Location,
     },
-    /// The stroke made it.
+    /// Created by the stroke.
     Made,
-    /// The stroke took away what stood there before.
+    /// Removed by the stroke.
     Deleted {
-        /// Where that stood before the stroke.
+        /// Place of the value before the stroke.
         place: Location,
-        /// What the stroke wrote around the place, where it did so: what it has
-        /// nothing of.
-        writing: Option<Box<Came>>,
+        /// Origin of the value that the stroke wrote at an ancestor, if any; it lacks the removed
+        /// value.
+        writing: Option<Box<ValueOrigin>>,
     },
 }
 
 impl States {
-    /// Makes a document once more; none where it was not made.
+    /// Renders a document again; returns `None` if it was not rendered.
     pub(super) fn of(graph: &Graph, rendered: &Rendered, doc: DocId) -> Option<Self> {
         let end = rendered.data(doc)?;
-        let ready =
-            |needed: DocId| rendered.data(needed).expect("what was made needs only what was made");
+        let ready = |needed: DocId| {
+            rendered.data(needed).expect("a rendered document has only rendered dependencies")
+        };
         let mut making = Making::new(graph, doc, &ready, rendered.allowance);
         making.strokes = Some(Strokes::of(graph.recipe(doc), &making.data, end));
         let strokes = making.run(&ready).strokes.expect("strokes are kept");
@@ -240,55 +236,57 @@ impl States {
     }
 }
 
-/// One stroke with all that it depends on.
+/// Stroke with its inputs.
 pub(super) struct Change<'a> {
     pub(super) numbering: &'a Numbering<'a>,
     pub(super) doc: DocId,
     pub(super) recipe: &'a Recipe,
     pub(super) stroke: &'a Stroke,
-    /// How many strokes of the document come before it.
+    /// Number of strokes before it.
     pub(super) index: usize,
-    /// The data before it.
+    /// Data before it.
     pub(super) before: Node,
-    /// The data afterwards.
+    /// Data after it.
     pub(super) after: Node,
-    /// The data of the document that is read from, where one is.
+    /// Data of the source document, if any.
     pub(super) source: Option<&'a Node>,
-    /// Found on first use.
+    /// Computed on first use.
     pub(super) numbers: OnceCell<Rc<Numbers>>,
 }
 
 impl<'a> Change<'a> {
-    /// The step that made the stroke; none for a limit.
+    /// Returns the step that made the stroke; `None` for a limit.
     pub(super) fn step(&self) -> Option<Step<'a>> {
         self.stroke.step(self.recipe)
     }
 
-    /// The substitution and the destination that made the stroke.
+    /// Returns the substitution and the destination that made the stroke.
     pub(super) fn destination(&self) -> Option<(Substitution<'a>, &'a Destination)> {
         let Author::Destination { index, .. } = self.stroke.author else { return None };
         match self.step()?.op {
             Op::Substitute(substitution) => Some((substitution, &substitution.writing.to[index])),
-            Op::Merge { .. } | Op::Lay(_) => None,
+            Op::Merge { .. } | Op::Combine(_) => None,
         }
     }
 
-    /// The laying that made the stroke, with the document that was laid; none
-    /// where it could not be.
-    fn laid(&self) -> Option<(Lay<'a>, &'a Node)> {
+    /// Returns the merge that made the stroke, with the merged document; `None` if the merge
+    /// failed.
+    fn combined(&self) -> Option<(Combine<'a>, &'a Node)> {
         match (self.step()?.op, self.source) {
-            (Op::Lay(lay), Some(source)) if !self.stroke.written.is_empty() => Some((lay, source)),
-            (Op::Lay(_) | Op::Merge { .. } | Op::Substitute(_), _) => None,
+            (Op::Combine(combine), Some(source)) if !self.stroke.written.is_empty() => {
+                Some((combine, source))
+            }
+            (Op::Combine(_) | Op::Merge { .. } | Op::Substitute(_), _) => None,
         }
     }
 
-    /// The texts that say what the stroke did.
+    /// Returns the source texts of the stroke.
     pub(super) fn texts(&self) -> Vec<Span> {
         let Some(step) = self.step() else { return vec![self.recipe.span] };
         let mut texts = vec![step.at];
         match (&step.op, self.destination()) {
             (Op::Merge { path, .. }, _) => texts.push(path.span),
-            (Op::Lay(_), _) => {}
+            (Op::Combine(_), _) => {}
             (Op::Substitute(substitution), destination) => {
                 let writing = substitution.writing;
                 texts.push(writing.from.span);
@@ -301,42 +299,42 @@ impl<'a> Change<'a> {
         texts
     }
 
-    /// Where the value at `location` after the stroke came from; or what
-    /// settles that nothing is there.
-    pub(super) fn came(&self, location: &Location) -> Came {
+    /// Returns the origin of the value at `location` after the stroke, or the reason for its
+    /// absence.
+    pub(super) fn value_origin(&self, location: &Location) -> ValueOrigin {
         match self.numbers().from(location) {
-            Some(from) => came(from),
-            None => self.came_of_nothing(location),
+            Some(from) => value_origin(from),
+            None => self.origin_of_absence(location),
         }
     }
 
-    /// Why there is nothing at `location`: the value that the stroke wrote around the place lacks
-    /// it, the stroke removed it, or it was absent before.
-    fn came_of_nothing(&self, location: &Location) -> Came {
+    /// Returns why `location` has no value: the value that the stroke wrote at an ancestor
+    /// lacks it, the stroke removed it, or it was absent before.
+    fn origin_of_absence(&self, location: &Location) -> ValueOrigin {
         let numbers = self.numbers();
         let around = settled(location, &self.after);
-        let rest = location.below(&around).expect("it is around the place");
-        let from = numbers.from(&around).expect("a node is there");
+        let rest = location.below(&around).expect("it is an ancestor of the place");
+        let from = numbers.from(&around).expect("there is a node at the place");
         let was_there = |place: &Location| place.get(&self.before).is_some();
-        match came(from) {
-            Came::Kept(place) => {
-                let place = self.before_the_rest(&place, &around, rest);
-                if was_there(&place) { self.deleted(place) } else { Came::Kept(place) }
+        match value_origin(from) {
+            ValueOrigin::Kept(place) => {
+                let place = self.place_before(&place, &around, rest);
+                if was_there(&place) { self.deleted(place) } else { ValueOrigin::Kept(place) }
             }
-            Came::Own(place) if numbers.is_moved_whole(&around) => {
-                self.left_out(Came::Own(place.joined(&rest)), location)
+            ValueOrigin::Own(place) if numbers.is_moved_whole(&around) => {
+                self.left_out(ValueOrigin::Own(place.joined(&rest)), location)
             }
-            Came::Source(place) if numbers.is_moved_whole(&around) => {
-                self.left_out(Came::Source(place.joined(&rest)), location)
+            ValueOrigin::Source(place) if numbers.is_moved_whole(&around) => {
+                self.left_out(ValueOrigin::Source(place.joined(&rest)), location)
             }
             _ if was_there(location) => self.deleted(location.clone()),
-            _ => Came::Kept(location.clone()),
+            _ => ValueOrigin::Kept(location.clone()),
         }
     }
 
-    /// Place before the stroke of what is `rest` below a place after it. If the stroke removed items
-    /// of a list, an index past its end stays as far past the end.
-    fn before_the_rest(&self, before: &Location, after: &Location, rest: Location) -> Location {
+    /// Returns the place before the stroke of the value `rest` below a place after it. If the
+    /// stroke removed items of a list, an index past its end keeps its distance from the end.
+    fn place_before(&self, before: &Location, after: &Location, rest: Location) -> Location {
         let length = |place: &Location, data| {
             place.get(data).and_then(Node::as_sequence).map_or(0, <[Node]>::len)
         };
@@ -348,69 +346,82 @@ impl<'a> Change<'a> {
         before.joined(&rest)
     }
 
-    /// A place that a value written by the stroke lacks.
-    fn left_out(&self, writing: Came, location: &Location) -> Came {
+    /// Returns the origin of a place that a value written by the stroke lacks.
+    fn left_out(&self, writing: ValueOrigin, location: &Location) -> ValueOrigin {
         match location.get(&self.before) {
-            Some(_) => Came::Deleted { place: location.clone(), writing: Some(Box::new(writing)) },
+            Some(_) => {
+                ValueOrigin::Deleted { place: location.clone(), writing: Some(Box::new(writing)) }
+            }
             None => writing,
         }
     }
 
-    /// A place that the stroke removed. A laid document does so by its value at the place, or at the
-    /// nearest place around it.
-    fn deleted(&self, place: Location) -> Came {
-        let laid = self.laid();
-        let writing = laid.map(|(lay, over)| {
+    /// Returns the origin of a place that the stroke removed. A merged document removes it by its
+    /// value at the place or at the nearest ancestor.
+    fn deleted(&self, place: Location) -> ValueOrigin {
+        let combined = self.combined();
+        let writing = combined.map(|(combine, over)| {
             let numbers = self.numbers();
             let before = numbers.before().node();
             let taken = place.get(before).map(|node| node.span);
-            let by = taken.and_then(|taken| lay.strategy.taken_by(before, over, taken));
-            Box::new(Came::Source(by.unwrap_or_else(|| settled(&place, over))))
+            let by = taken.and_then(|taken| combine.strategy.taken_by(before, over, taken));
+            Box::new(ValueOrigin::Source(by.unwrap_or_else(|| settled(&place, over))))
         });
-        Came::Deleted { place, writing }
+        ValueOrigin::Deleted { place, writing }
     }
 
-    /// The places at which, after the stroke, stands what stood at `place`
-    /// before it, texts included of which the stroke replaced a part.
+    /// Returns the places that have the value of `place` after the stroke, including strings that
+    /// it partly replaced.
     pub(super) fn kept_at(&self, place: &Location) -> Vec<Location> {
-        self.those(NumberedInput::Before, place, |came| match came {
-            Came::Kept(kept) => kept == place,
-            Came::Put { text, .. } => text == place,
-            Came::Own(_) | Came::Source(_) | Came::Made | Came::Deleted { .. } => false,
+        self.places_where(NumberedInput::Before, place, |origin| match origin {
+            ValueOrigin::Kept(kept) => kept == place,
+            ValueOrigin::Put { text, .. } => text == place,
+            ValueOrigin::Own(_)
+            | ValueOrigin::Source(_)
+            | ValueOrigin::Made
+            | ValueOrigin::Deleted { .. } => false,
         })
     }
 
-    /// The places at which, after the stroke, stands what the document's own
-    /// data has at `place`, because of this stroke.
+    /// Returns the places to which the stroke copied the value of `place` in the document's own
+    /// data.
     pub(super) fn own_at(&self, place: &Location) -> Vec<Location> {
-        self.those(NumberedInput::Own, place, |came| *came == Came::Own(place.clone()))
-    }
-
-    /// The places at which, after the stroke, stands what the source document
-    /// has at `place`, because of this stroke; or a text into which it was put.
-    pub(super) fn source_at(&self, place: &Location) -> Vec<Location> {
-        self.those(NumberedInput::Source, place, |came| match came {
-            Came::Source(source) => source == place,
-            Came::Put { value, .. } => place.starts_with(value),
-            Came::Kept(_) | Came::Own(_) | Came::Made | Came::Deleted { .. } => false,
+        self.places_where(NumberedInput::Own, place, |origin| {
+            *origin == ValueOrigin::Own(place.clone())
         })
     }
 
-    fn those(
+    /// Returns the places to which the stroke copied the value of `place` in the source document,
+    /// including strings into which it was inserted.
+    pub(super) fn source_at(&self, place: &Location) -> Vec<Location> {
+        self.places_where(NumberedInput::Source, place, |origin| match origin {
+            ValueOrigin::Source(source) => source == place,
+            ValueOrigin::Put { value, .. } => place.starts_with(value),
+            ValueOrigin::Kept(_)
+            | ValueOrigin::Own(_)
+            | ValueOrigin::Made
+            | ValueOrigin::Deleted { .. } => false,
+        })
+    }
+
+    fn places_where(
         &self,
         input: NumberedInput,
         place: &Location,
-        holds: impl Fn(&Came) -> bool,
+        holds: impl Fn(&ValueOrigin) -> bool,
     ) -> Vec<Location> {
         let numbers = self.numbers();
-        let mut places =
-            if numbers.are_exact() { numbers.went(input, place) } else { self.candidates(place) };
-        places.retain(|place| holds(&self.came(place)));
+        let mut places = if numbers.are_exact() {
+            numbers.destinations(input, place)
+        } else {
+            self.candidates(place)
+        };
+        places.retain(|place| holds(&self.value_origin(place)));
         places
     }
 
-    /// Places where the value from `place` can be after the stroke: the same place, or below one that
-    /// the stroke wrote.
+    /// Returns the places where the value of `place` can be after the stroke: the same place, or
+    /// one at or below a place that the stroke wrote.
     fn candidates(&self, place: &Location) -> Vec<Location> {
         let rests = (0..=place.0.len()).map(|length| Location(place.0[length..].to_vec()));
         let rests: Vec<Location> = rests.collect();
@@ -434,18 +445,18 @@ impl<'a> Change<'a> {
     }
 }
 
-fn came(from: From) -> Came {
+fn value_origin(from: From) -> ValueOrigin {
     match from {
-        From::Moved(NumberedInput::Before, place) => Came::Kept(place),
-        From::Moved(NumberedInput::Own, place) => Came::Own(place),
-        From::Moved(NumberedInput::Source, place) => Came::Source(place),
-        From::Built { text, part: Some(value) } => Came::Put { text, value },
-        From::Built { part: None, .. } | From::Made => Came::Made,
+        From::Moved(NumberedInput::Before, place) => ValueOrigin::Kept(place),
+        From::Moved(NumberedInput::Own, place) => ValueOrigin::Own(place),
+        From::Moved(NumberedInput::Source, place) => ValueOrigin::Source(place),
+        From::Built { text, part: Some(value) } => ValueOrigin::Put { text, value },
+        From::Built { part: None, .. } | From::Made => ValueOrigin::Made,
     }
 }
 
-/// The place itself, or the nearest around it at which `data` holds a node: a
-/// path may lead into a text or a pair.
+/// Returns the place itself, or its nearest ancestor with a node in `data`, because a path may lead
+/// into a string or a pair.
 pub(super) fn settled(location: &Location, data: &Node) -> Location {
     let mut place = location.clone();
     while place.get(data).is_none() {

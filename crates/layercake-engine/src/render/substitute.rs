@@ -1,5 +1,5 @@
-//! Substitution: a value of one document into another, whole or by pattern
-//! (`deckhand.md` section 12).
+//! Substitution: copying a value of one document into another, whole or by a pattern (`deckhand.md`
+//! section 12).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use super::limits::cost;
 use super::stroke::Author;
 use super::{Making, PatternTexts, ProblemKind, Put, WriteKind};
 use crate::graph::{Destination, Extract, MissingSource, Part, Substitution};
-use crate::merge::deckhand::{Semantics, laid_flat, pops};
+use crate::merge::deckhand::{Semantics, merged_shallow, pops};
 use crate::merge::pattern::{Effort, Pattern, PatternFailure, Replacement, python_text};
 
 impl Making<'_> {
-    /// Applies one substitution, reading from `source`, the rendered data of
-    /// its source document, for all destinations or the one of an index.
+    /// Applies one substitution from `source`, the rendered data of the source document, to all
+    /// destinations or to the one at an index.
     pub(super) fn substitute(
         &mut self,
         substitution: &Substitution<'_>,
@@ -36,7 +36,7 @@ impl Making<'_> {
         let is_wanted = |(index, _): &(usize, _)| only.is_none_or(|only| only == *index);
         for (index, destination) in destinations.filter(is_wanted) {
             let before = self.writes.len();
-            // Deckhand's code looks at the text of the path before anything else (10.6).
+            // Deckhand's code checks the text of the path first (10.6).
             if let Err(error) = destination.path.value.require_rooted() {
                 self.problem(destination.path.span, ProblemKind::DestinationPath(error));
                 continue;
@@ -49,7 +49,7 @@ impl Making<'_> {
         }
     }
 
-    /// The value read; none where there is none, which has been said then.
+    /// Returns the source value, or `None` after reporting that it is missing.
     fn source_value(&mut self, substitution: &Substitution<'_>, source: &Node) -> Option<Node> {
         let Substitution { source: document, writing } = *substitution;
         let (path, at) = (&writing.from.value, writing.from.span);
@@ -81,14 +81,14 @@ impl Making<'_> {
         self.writes_null().then(|| Node::made(Value::Null, at))
     }
 
-    /// Deckhand's code writes null for a missing value when told not to fail
-    /// (12.3).
+    /// Returns whether null is written for a missing value, as Deckhand's code does when it must
+    /// not fail (12.3).
     fn writes_null(&self) -> bool {
         self.graph.semantics == Semantics::Deckhand
             && self.graph.missing_source == MissingSource::Warning
     }
 
-    /// The part of a source text that its pattern selects.
+    /// Returns the part of a source string that its pattern selects.
     fn extracted(&mut self, extract: &Extract, value: Node) -> Option<Node> {
         let at = extract.pattern.span;
         let Value::String(text) = &value.value else {
@@ -144,11 +144,11 @@ impl Making<'_> {
         }
     }
 
-    /// At the root a mapping goes into the mapping that is there, key by key;
-    /// anything else takes its place, unless it is empty.
+    /// Merges a mapping into the root mapping key by key. Any other value replaces the root, unless
+    /// it is empty.
     fn put_at_root(&mut self, value: &Node, at: Span) {
         if self.data.as_mapping().is_some() && value.as_mapping().is_some() {
-            self.data = laid_flat(&self.data, value);
+            self.data = merged_shallow(&self.data, value);
         } else if value.value.is_falsy() {
             return self.problem(at, ProblemKind::EmptyRoot);
         } else {
@@ -158,12 +158,12 @@ impl Making<'_> {
         self.wrote_into(vec![Arc::default()], WriteKind::Whole, at, put);
     }
 
-    /// Replaces part of the text, or of the texts, at the destination.
+    /// Replaces part of the string, or of the strings, at the destination.
     fn put_by_pattern(&mut self, destination: &Destination, part: &Part, value: &Node) {
         let (path, at) = (&destination.path.value, destination.path.span);
         let target = match path.first(&self.data) {
             Ok(found) => found.map(|found| {
-                // A pair of `!!pairs` reads as a list, but is not one to write to.
+                // A pair of `!!pairs` reads as a list, but cannot be written to.
                 let is_node = matches!(found.node, Cow::Borrowed(_));
                 (found.node.into_owned(), found.location, is_node)
             }),
@@ -175,15 +175,15 @@ impl Making<'_> {
         if !part.pattern.value.is_usable() {
             return;
         }
-        // Both may be far larger written out than they are in memory.
+        // Both may be far larger when written out than in memory.
         if let Err(failure) = self.allowance.search(cost(value).saturating_add(cost(&target))) {
             return self.problem(part.pattern.span, ProblemKind::PatternFailure(failure));
         }
-        let put = self.put_in(value, part);
+        let put = self.insertion(value, part);
         let replaced = match (&target.value, part.depth) {
             (Value::String(text), _) => {
-                // The text of the first place is written to all of them, as it is if nothing
-                // in it matches; there is nothing to write where it is the only place.
+                // The string at the first place is written to all places, even without a match.
+                // Nothing needs to be written if there is only one place.
                 let is_only_place = is_node && path.segments().is_some();
                 match self.replaced_text(part, &put, &target, text) {
                     Some((_, 0)) if is_only_place => None,
@@ -192,7 +192,7 @@ impl Making<'_> {
             }
             (Value::Mapping(_) | Value::Sequence(_), Some(depth)) if is_node => {
                 let texts = self.replaced_below(part, &put, &target, depth);
-                return self.keep_below(texts, location, at);
+                return self.write_below(texts, location, at);
             }
             (found, _) => {
                 let kind = ProblemKind::PatternTargetType {
@@ -212,10 +212,9 @@ impl Making<'_> {
         }
     }
 
-    /// D16: nothing is at the path. Deckhand's code creates a mapping there. It
-    /// leaves it where it was to look below; otherwise that is an error, after
-    /// which only what was created inside a value of the data is still there
-    /// (12.5).
+    /// Handles a path without a value (D16). Deckhand's code creates a mapping there. With
+    /// recursion the mapping is kept. Otherwise that is an error, and only mappings created inside
+    /// an existing value of the data remain (12.5).
     fn missing_target(&mut self, destination: &Destination, part: &Part) {
         let (path, at) = (&destination.path.value, destination.path.span);
         let near = path.near_miss(&self.data);
@@ -234,8 +233,8 @@ impl Making<'_> {
         self.problem(at, kind);
     }
 
-    /// What the pattern's occurrences become.
-    fn put_in(&mut self, value: &Node, part: &Part) -> PutIn {
+    /// Returns the replacement for matches of the pattern.
+    fn insertion(&mut self, value: &Node, part: &Part) -> Insertion {
         let deckhand = python_text(&value.value);
         let secret = value.holds_secret();
         let documented = match &value.value {
@@ -261,15 +260,15 @@ impl Making<'_> {
             Semantics::Deckhand => deckhand,
         };
         let as_template = self.graph.semantics == Semantics::Deckhand;
-        PutIn { text, secret, as_template, span: value.span }
+        Insertion { text, secret, as_template, span: value.span }
     }
 
-    /// The text at the destination with the pattern replaced, and how often; none where it
-    /// could not be, which has been said then.
+    /// Returns the destination string after the replacement and the number of replacements, or
+    /// `None` after reporting a failure.
     fn replaced_text(
         &mut self,
         part: &Part,
-        put: &PutIn,
+        put: &Insertion,
         target: &Node,
         text: &str,
     ) -> Option<(Node, usize)> {
@@ -287,21 +286,21 @@ impl Making<'_> {
         }
     }
 
-    /// The texts below the destination with the pattern replaced (12.4).
+    /// Replaces the pattern in the strings below the destination (12.4).
     fn replaced_below(
         &mut self,
         part: &Part,
-        put: &PutIn,
+        put: &Insertion,
         target: &Node,
         depth: i64,
     ) -> Vec<(Location, Node)> {
         let mut texts = Vec::new();
-        collect_texts(target, depth, 0, &mut Location::root(), &mut texts);
+        collect_strings(target, depth, 0, &mut Location::root(), &mut texts);
         let pattern = &part.pattern.value;
         let mut replaced = Vec::new();
         let mut differing = None;
         for (location, node) in texts {
-            let text = node.as_str().expect("only texts are collected");
+            let text = node.as_str().expect("only strings are collected");
             let literally = text.contains(pattern.text());
             let outcome = match self.replaced_within(part, put, text) {
                 Ok(outcome) => outcome,
@@ -331,11 +330,11 @@ impl Making<'_> {
         replaced
     }
 
-    /// A text with the pattern replaced, if the document may have one so long.
+    /// Replaces the pattern in a string, within the limits of the document.
     fn replaced_within(
         &mut self,
         part: &Part,
-        put: &PutIn,
+        put: &Insertion,
         text: &str,
     ) -> Result<(String, usize), PatternFailure> {
         let replaced = put.replace(&part.pattern.value, text, &mut self.allowance.effort)?;
@@ -343,27 +342,27 @@ impl Making<'_> {
         Ok(replaced)
     }
 
-    fn keep_below(&mut self, texts: Vec<(Location, Node)>, base: Location, at: Span) {
+    fn write_below(&mut self, texts: Vec<(Location, Node)>, base: Location, at: Span) {
         let mut locations = Vec::new();
         for (below, node) in texts {
             let location = base.joined(&below);
-            *location.get_mut(&mut self.data).expect("the text was found there") = node;
+            *location.get_mut(&mut self.data).expect("the string was found there") = node;
             locations.push(Arc::new(location));
         }
         self.wrote(locations, WriteKind::Part, at);
     }
 }
 
-/// What a pattern's occurrences become.
-struct PutIn {
+/// Replacement for the matches of a pattern.
+struct Insertion {
     text: String,
     secret: bool,
     as_template: bool,
-    /// Where it is from.
+    /// Span of the inserted value.
     span: Span,
 }
 
-impl PutIn {
+impl Insertion {
     fn replace(
         &self,
         pattern: &Pattern,
@@ -378,8 +377,8 @@ impl PutIn {
         pattern.replace_all_within(text, replacement, effort)
     }
 
-    /// The destination's text after the replacement: still where it was
-    /// written, and secret where the value is.
+    /// Returns the destination after the replacement. It keeps its span, and is secret if the
+    /// inserted value is.
     fn node(&self, target: &Node, replaced: String) -> Node {
         Node {
             value: Value::String(replaced.into()),
@@ -390,8 +389,8 @@ impl PutIn {
     }
 }
 
-/// Whether Python's `re` reads anything but the text itself from it: a
-/// backslash before what is no letter, digit or backslash stays as it is.
+/// Returns whether Python's `re` changes the string when it is used as a template. A backslash is
+/// kept before a character other than an ASCII letter, a digit or a backslash.
 fn changes_as_template(text: &str) -> bool {
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
@@ -404,7 +403,7 @@ fn changes_as_template(text: &str) -> bool {
     false
 }
 
-/// YAML's text of a value, secrets in it included: it goes on as a secret.
+/// Formats a value as YAML, including secrets: the result is treated as secret.
 fn yaml_text(value: &Node) -> String {
     match &value.value {
         Value::Sequence(_) | Value::Mapping(_) | Value::Set(_) | Value::Pairs(_) => {
@@ -415,16 +414,15 @@ fn yaml_text(value: &Node) -> String {
     }
 }
 
-/// Whether Python's `re.sub` refuses a text as a template for this pattern; it
-/// does so whatever it is applied to.
+/// Returns whether Python's `re.sub` rejects the string as a template for this pattern, independent
+/// of the searched string.
 fn refuses_template(pattern: &Pattern, text: &str) -> bool {
     let tried = pattern.replace_all("", Replacement::Template(text));
     matches!(tried, Err(PatternFailure::Template(_)))
 }
 
-/// The texts of a mapping or list and, while `level` has not reached `depth`,
-/// of those inside it.
-fn collect_texts(
+/// Collects the strings of a mapping or list, down to `depth` levels.
+fn collect_strings(
     node: &Node,
     depth: i64,
     level: i64,
@@ -438,7 +436,7 @@ fn collect_texts(
         here.0.push(piece);
         match &child.value {
             Value::String(_) => texts.push((here.clone(), child.clone())),
-            _ => collect_texts(child, depth, level + 1, here, texts),
+            _ => collect_strings(child, depth, level + 1, here, texts),
         }
         here.0.pop();
     }

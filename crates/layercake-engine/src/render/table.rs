@@ -1,5 +1,5 @@
-//! Rendered documents by what they are made of. All sites, sides and trials of a run ask one
-//! table: what is made of the same things is made once.
+//! Cache of rendered documents, keyed by their inputs. All sites, sides and trials of a run share
+//! it, so that each document is rendered once per set of inputs.
 
 use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::collections::{HashMap, HashSet};
@@ -16,7 +16,7 @@ use super::limits::Allowance;
 use crate::graph::{DocId, Graph, MissingSource, Op, Recipe, Step};
 use crate::merge::deckhand::Semantics;
 
-/// A document that was rendered once. Two are equal if they are one: made once, of the same texts.
+/// Shared rendered document. Compared by identity: equal if both come from the same rendering.
 #[derive(Clone, Debug)]
 pub struct MadeDocument(Arc<Made>);
 
@@ -48,52 +48,52 @@ impl Hash for MadeDocument {
     }
 }
 
-/// Some of the files of a run.
+/// Set of files of a run.
 pub type FileSet = HashSet<FileId, foldhash::fast::RandomState>;
 
-/// Documents rendered before.
+/// Cache of rendered documents.
 #[derive(Debug, Default)]
 pub struct Table {
-    /// The files whose documents it keeps; all where none are given.
+    /// Files whose documents are kept; all files if `None`.
     files: Option<FileSet>,
     entries: RwLock<HashMap<Span, Vec<Entry>, foldhash::fast::RandomState>>,
 }
 
-/// How the inputs of a document are compared with those of an entry.
+/// Comparison of a document's inputs with those of a cache entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matching {
-    /// They are the same renderings.
+    /// The inputs must be the same renderings.
     Texts,
-    /// They have the same values where the document reads them. Its own spans may then be of the
-    /// texts of the entry's inputs.
+    /// The inputs must have the same values where the document reads them. The spans of the cached
+    /// document may then refer to the entry's inputs.
     Values,
 }
 
-/// A document, and what it is made of.
+/// Document with its inputs.
 #[derive(Debug)]
 struct Entry {
     recipe: Arc<Recipe>,
-    /// Its base, and what its steps read, in order.
+    /// Its base and the documents that its steps read, in order.
     inputs: Box<[MadeDocument]>,
     meaning: Meaning,
     allowance: Allowance,
     made: MadeDocument,
 }
 
-/// What decides how the steps of all recipes of a graph are understood.
+/// Settings that affect the semantics of all recipes of a graph.
 type Meaning = (Semantics, MissingSource);
 
 impl Table {
-    /// A table for the documents of these files that are made of nothing else.
+    /// Creates a table that keeps only documents of these files.
     pub fn of_files(files: FileSet) -> Self {
         Self { files: Some(files), entries: RwLock::default() }
     }
 
-    /// Keeps documents of these files from now on, and forgets those of all others. Returns those
-    /// that it still has.
+    /// Restricts the table to documents of these files and drops all others. Returns the remaining
+    /// documents.
     pub fn keep_files(&mut self, files: FileSet) -> HashSet<&MadeDocument> {
-        /// Maximum number of renderings of one text that are kept after a change: the others are
-        /// of inputs that changed since.
+        /// Maximum number of renderings per source text that are kept; older ones have outdated
+        /// inputs.
         const MAX_RENDERINGS: usize = 4;
         let entries = self.entries.get_mut().unwrap_or_else(PoisonError::into_inner);
         entries.retain(|_, of_text| {
@@ -116,19 +116,19 @@ impl Table {
     }
 }
 
-/// Whether a document is in one of these files, or in none as steps alone make it.
+/// Returns whether a document is in one of these files, or in none because steps alone create it.
 fn is_in(files: &FileSet, recipe: &Recipe) -> bool {
     is_laid(recipe) || files.contains(&recipe.span.file)
 }
 
-/// The tables of one rendering.
+/// Tables used in one rendering.
 pub(super) struct Tables<'a> {
     graph: &'a Graph,
-    /// Each may hold what is made of documents of those before it.
+    /// Each may contain documents that depend on documents of earlier ones.
     list: &'a [&'a Table],
     matching: Matching,
     allowance: Allowance,
-    /// The table that has each document, or is to have it, by index.
+    /// Index of the table that has or will have each document, by id.
     levels: Vec<Option<usize>>,
     taken: Vec<bool>,
 }
@@ -144,7 +144,7 @@ impl<'a> Tables<'a> {
         Self { graph, list, matching, allowance, levels, taken }
     }
 
-    /// The document as it was made before, if it is made of the same things.
+    /// Returns the cached document with the same inputs, if any.
     pub(super) fn take(
         &mut self,
         doc: DocId,
@@ -169,7 +169,8 @@ impl<'a> Tables<'a> {
         Some(MadeDocument::new(Made::clone(&known)))
     }
 
-    /// Whether a document is made as an entry was, and may cost what that did.
+    /// Returns whether a cache entry has the same inputs, and a cost within the limits of this
+    /// rendering.
     fn is_made_alike(
         &self,
         entry: &Entry,
@@ -198,7 +199,7 @@ impl<'a> Tables<'a> {
         (self.graph.semantics, self.graph.missing_source)
     }
 
-    /// Keeps documents that were made now, and had no problem.
+    /// Adds new documents that were rendered without problems.
     pub(super) fn keep(&mut self, fresh: &[DocId], made: &[Option<MadeDocument>]) {
         let mut entries: Vec<Vec<Entry>> = self.list.iter().map(|_| Vec::new()).collect();
         for doc in fresh {
@@ -206,7 +207,7 @@ impl<'a> Tables<'a> {
             self.levels[doc.index()] = Some(level);
             let Some(made_now) = &made[doc.index()] else { continue };
             let recipe = &self.graph.recipes[doc.index()];
-            let input = |doc: DocId| made[doc.index()].clone().expect("it was made of it");
+            let input = |doc: DocId| made[doc.index()].clone().expect("inputs are rendered first");
             entries[level].push(Entry {
                 recipe: recipe.clone(),
                 inputs: inputs(recipe).map(input).collect(),
@@ -219,7 +220,7 @@ impl<'a> Tables<'a> {
             let mut known = table.entries.write().unwrap_or_else(PoisonError::into_inner);
             for entry in entries {
                 match known.entry(entry.recipe.span) {
-                    // Most texts are rendered in one way, so that there is room for one.
+                    // Reserve room for one entry, because most texts have only one rendering.
                     Vacant(place) => {
                         place.insert(vec![entry]);
                     }
@@ -229,7 +230,7 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// The first table that keeps a document with all that it is made of.
+    /// Returns the index of the first table that keeps a document and all its dependencies.
     fn level(&self, doc: DocId) -> Option<usize> {
         if self.matching == Matching::Values {
             return None;
@@ -242,25 +243,26 @@ impl<'a> Tables<'a> {
         (least..self.list.len()).find(|level| self.list[*level].keeps(recipe))
     }
 
-    /// For each document the table that has it, and whether it was taken from one.
+    /// Returns for each document the table that has it, and whether it was taken from one.
     pub(super) fn into_parts(self) -> (Vec<Option<usize>>, Vec<bool>) {
         (self.levels, self.taken)
     }
 }
 
-/// The documents that a recipe reads: its base, and those that steps read.
+/// Iterates over the documents that a recipe reads: its base, then the sources of its steps.
 fn inputs(recipe: &Recipe) -> impl Iterator<Item = DocId> {
     recipe.base.map(|base| base.doc).into_iter().chain(recipe.steps.sources())
 }
 
-/// The same, with the steps.
+/// As [`inputs`], with the steps.
 fn reading(recipe: &Recipe) -> impl Iterator<Item = (DocId, Option<Step<'_>>)> {
     let base = recipe.base.map(|base| (base.doc, None));
     let steps = recipe.steps.iter();
     base.into_iter().chain(steps.filter_map(|step| Some((step.op.source()?, Some(step)))))
 }
 
-/// Whether a step finds the same in two versions of what it reads; a base is read whole.
+/// Returns whether a step reads the same value from two versions of its source. A base is compared
+/// as a whole.
 fn reads_same(step: Option<Step<'_>>, now: &Node, then: &Node) -> bool {
     let Some(Op::Substitute(substitution)) = step.map(|step| step.op) else {
         return same(now, then);
@@ -272,18 +274,18 @@ fn reads_same(step: Option<Step<'_>>, now: &Node, then: &Node) -> bool {
     }
 }
 
-/// Whether two recipes are of the same text, and do the same steps.
+/// Returns whether two recipes have the same source text and equivalent steps.
 fn is_same_text(now: &Recipe, then: &Recipe) -> bool {
     let is_same = if is_laid(now) {
         now.key == then.key && now.data.is_null() == then.data.is_null()
     } else {
         now.key.is_same(&then.key) && identical(&now.data, &then.data)
     };
-    is_same && now.emit == then.emit && now.steps.do_same(&then.steps)
+    is_same && now.emit == then.emit && now.steps.are_equivalent(&then.steps)
 }
 
-/// Whether documents that are laid over nothing make the document, so that each graph has its own
+/// Returns whether a document consists only of merged documents, so that each graph has its own
 /// recipe for it.
 fn is_laid(recipe: &Recipe) -> bool {
-    recipe.steps.iter().next().is_some_and(|step| matches!(step.op, Op::Lay(_)))
+    recipe.steps.iter().next().is_some_and(|step| matches!(step.op, Op::Combine(_)))
 }

@@ -1,8 +1,8 @@
-//! Files of the working tree as git would store them: what `git diff` compares with a
-//! commit is not the bytes on disk if attributes convert them (gitattributes(5)).
+//! Conversion of files of the working tree to their stored form: if attributes convert a file, `git
+//! diff` does not compare the bytes on disk (gitattributes(5)).
 //!
-//! No program is run. Of a file with a filter (`filter.NAME.clean`), git's index says
-//! whether it is unchanged; if not, it cannot be compared, which is an error.
+//! No program is run. For a file with a filter (`filter.NAME.clean`), git's index shows whether it
+//! is unchanged; if it was changed, it cannot be compared, which is an error.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -17,10 +17,10 @@ use gix::worktree::stack::state::attributes::Source as Attributes;
 use super::{Repository, cure};
 use crate::{ReadError, RepoPath, Source};
 
-/// Converts what was read from the working tree of a repository.
+/// Converter for files of a working tree.
 pub(super) struct Conversions {
     repository: Repository,
-    /// Converters that wait for the next reader: each reading thread takes one.
+    /// Idle converters: each reading thread takes one.
     waiting: Mutex<Vec<Converter>>,
 }
 
@@ -28,9 +28,9 @@ struct Converter {
     repository: gix::Repository,
     pipeline: gix::filter::plumbing::Pipeline,
     attributes: gix::worktree::Stack,
-    /// The attributes of the last file that say how it is stored.
+    /// Attributes of the last file that affect how it is stored.
     found: Outcome,
-    /// Filters that have a program which is run on a file before it is stored.
+    /// Filters with a program that converts files for storage.
     filters: Vec<BString>,
 }
 
@@ -39,11 +39,10 @@ impl Conversions {
         Self { repository, waiting: Mutex::default() }
     }
 
-    /// The content that git compares for the file at `path`, of which `bytes` are on
-    /// disk at `file`.
+    /// Content that git compares for the file at `path`, with `bytes` on disk at `file`.
     ///
     /// # Errors
-    /// If only a program could convert the file, or it cannot be converted.
+    /// If the conversion requires a program, or fails.
     pub(super) fn stored(
         &self,
         path: &RepoPath,
@@ -52,7 +51,8 @@ impl Conversions {
         index: &gix::index::State,
     ) -> Result<Vec<u8>, ReadError> {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let unreadable = |cause: gix::Error| damaged(format!("its attributes: {cause}"));
+        let unreadable =
+            |cause: gix::Error| damaged(format!("cannot read its attributes: {cause}"));
         let mut converter = match waiting {
             Some(converter) => converter,
             None => Converter::new(&self.repository, index).map_err(unreadable)?,
@@ -88,10 +88,11 @@ impl Converter {
         index: &gix::index::State,
     ) -> Result<Vec<u8>, ReadError> {
         let entry = index.entry_by_path(path.as_str().into());
-        if let Some(entry) = entry.filter(|entry| self.is_kept_from_view(entry)) {
+        if let Some(entry) = entry.filter(|entry| self.is_assumed_unchanged(entry)) {
             return self.blob(entry.id);
         }
-        let unreadable = |cause: std::io::Error| damaged(format!("its attributes: {cause}"));
+        let unreadable =
+            |cause: std::io::Error| damaged(format!("cannot read its attributes: {cause}"));
         let at = Path::new(path.as_str());
         let platform =
             self.attributes.at_path(at, None, &self.repository.objects).map_err(unreadable)?;
@@ -99,15 +100,15 @@ impl Converter {
         platform.matching_attributes(&mut self.found);
         let judged = PathAttributes::of(&self.found, &self.filters);
         match (judged.filter, entry) {
-            // git stores nothing of it yet that could be compared
+            // git has not stored any content of it that could be compared
             (Some(_), None) => Ok(bytes),
             (Some(filter), Some(entry)) if !self.is_unchanged(entry, file) => {
                 Err(damaged(format!(
-                    "it was changed, and only the program of its filter `{filter}` could say how"
+                    "it was changed, and comparing it requires the program of its filter `{filter}`"
                 )))
             }
             (Some(_), Some(entry)) => self.blob(entry.id),
-            // YAML means the same with other line endings and in UTF-16 with its mark
+            // line endings and UTF-16 with a byte order mark do not change the meaning of YAML
             (None, _) if is_yaml(path) && (!judged.converts_text || is_utf_16(&bytes)) => Ok(bytes),
             (None, _) => self.converted(path, bytes, index),
         }
@@ -121,7 +122,7 @@ impl Converter {
     ) -> Result<Vec<u8>, ReadError> {
         let at = Path::new(path.as_str());
         let objects = &self.repository.objects;
-        let failed = |cause: String| damaged(format!("git could not store it: {cause}"));
+        let failed = |cause: String| damaged(format!("it cannot be converted for git: {cause}"));
         let platform = self.attributes.at_path(at, None, objects);
         let platform = platform.map_err(|cause| failed(cause.to_string()))?;
         let converted = self.pipeline.convert_to_git(
@@ -145,9 +146,9 @@ impl Converter {
         }
     }
 
-    /// Whether git does not look at the file on disk (`git update-index
-    /// --assume-unchanged`, or `--skip-worktree` outside of a sparse checkout).
-    fn is_kept_from_view(&self, entry: &gix::index::Entry) -> bool {
+    /// Whether git ignores changes of the file on disk (`git update-index --assume-unchanged`, or
+    /// `--skip-worktree` outside of a sparse checkout).
+    fn is_assumed_unchanged(&self, entry: &gix::index::Entry) -> bool {
         let is_sparse = || self.repository.config_snapshot().boolean("core.sparseCheckout");
         entry.flags.contains(Flags::ASSUME_VALID)
             || (entry.flags.contains(Flags::SKIP_WORKTREE) && is_sparse() != Some(true))
@@ -169,7 +170,7 @@ impl Converter {
             Ok(_) | Err(_) => match repository.find_blob(id) {
                 Ok(mut blob) => Ok(blob.take_data()),
                 Err(_) => Err(ReadError::Damaged {
-                    reason: format!("git object {id} is damaged, or not in this clone"),
+                    reason: format!("git object {id} is damaged or missing in this clone"),
                     help: cure::missing_objects_help(repository),
                 }),
             },
@@ -177,11 +178,11 @@ impl Converter {
     }
 }
 
-/// Attributes that say how a file is stored, but for line endings.
+/// Attributes that change the stored form, other than line endings.
 const JUDGED: [&str; 3] = ["filter", "ident", "working-tree-encoding"];
 
 struct PathAttributes {
-    /// The filter of the file whose program would have to run.
+    /// Filter of the file whose program would have to run.
     filter: Option<BString>,
     converts_text: bool,
 }
@@ -215,8 +216,5 @@ fn is_utf_16(bytes: &[u8]) -> bool {
 }
 
 fn damaged(reason: String) -> ReadError {
-    ReadError::Damaged {
-        reason,
-        help: "compare what git has stored: two commits, or `git add` and `--staged`",
-    }
+    ReadError::Damaged { reason, help: "compare two commits, or run `git add` and use `--staged`" }
 }

@@ -1,5 +1,5 @@
-//! The files by which git knows a repository and its history: refused by name if they
-//! are damaged, or if they hold what layercake does not follow.
+//! Control files of a repository: refused by name if they are damaged or use features that
+//! layercake does not support.
 
 use std::path::{Path, PathBuf};
 
@@ -9,9 +9,8 @@ use super::cure;
 use crate::error::{Error, ErrorKind};
 use crate::tree::{bytes_at, is_there};
 
-/// Extensions of the format of repositories (gitrepository-layout(5)) that change
-/// nothing which layercake reads, or that gix knows. References in reftable are refused
-/// where references are read.
+/// Supported extensions of the repository format (gitrepository-layout(5)): they do not affect
+/// layercake, or gix supports them. References in reftable are refused where references are read.
 const EXTENSIONS: &[&str] = &[
     "noop",
     "noop-v1",
@@ -23,12 +22,11 @@ const EXTENSIONS: &[&str] = &[
     "worktreeconfig",
 ];
 
-/// Extensions that git refuses in a repository of version 0, and does not ignore.
+/// Extensions that git refuses rather than ignores in a repository of version 0.
 const NEWER_EXTENSIONS: &[&str] =
     &["compatobjectformat", "noop-v1", "objectformat", "refstorage", "relativeworktrees"];
 
-/// Refuses a repository whose format git or layercake does not know, or without a
-/// usable `HEAD`.
+/// Refuses a repository with an unsupported format or without a usable `HEAD`.
 ///
 /// # Errors
 /// If there is such a file or setting; the message names it.
@@ -37,8 +35,8 @@ pub(super) fn refuse_unusable(repository: &gix::Repository) -> Result<(), Error>
     refuse_damaged_head(repository)
 }
 
-/// git reads the format from the repository's own file, and extensions in a repository
-/// of version 0 only if they are older than version 1.
+/// git reads the format only from the repository's own configuration, and in version 0 it honours
+/// only extensions older than version 1.
 fn refuse_unknown_format(repository: &gix::Repository) -> Result<(), Error> {
     let config = repository.config_snapshot();
     let config = config.plumbing();
@@ -48,8 +46,8 @@ fn refuse_unknown_format(repository: &gix::Repository) -> Result<(), Error> {
     let version = config.integer_filter("core.repositoryFormatVersion", own);
     let version = version.ok().flatten().unwrap_or(0);
     if !(0..=1).contains(&version) {
-        let message = format!("the repository has the format version {version}");
-        let help = "layercake reads the versions 0 and 1 (`core.repositoryFormatVersion`)";
+        let message = format!("unsupported repository format version {version}");
+        let help = "layercake supports versions 0 and 1 (`core.repositoryFormatVersion`)";
         return Err(Error::new(ErrorKind::Git, message).with_help(help));
     }
     let is_refused = |name: &str| {
@@ -63,14 +61,14 @@ fn refuse_unknown_format(repository: &gix::Repository) -> Result<(), Error> {
     let mut refused = names.filter(|name| is_refused(name));
     let Some(name) = refused.next() else { return Ok(()) };
     let message = format!(
-        "the repository uses the extension `extensions.{name}`, which layercake does not read in \
-         the format version {version}"
+        "the repository uses the extension `extensions.{name}`, which layercake does not support in \
+         format version {version}"
     );
-    let help = "clone it anew without the extension; what it changes could not be read correctly";
+    let help = "clone the repository again without the extension";
     Err(Error::new(ErrorKind::Git, message).with_help(help))
 }
 
-/// `HEAD` is a symbolic reference below `refs/`, or an id.
+/// Checks that `HEAD` is a symbolic reference below `refs/`, or an id.
 fn refuse_damaged_head(repository: &gix::Repository) -> Result<(), Error> {
     let file = place(repository.git_dir(), "HEAD");
     let content = bytes_at(&file)?;
@@ -81,15 +79,15 @@ fn refuse_damaged_head(repository: &gix::Repository) -> Result<(), Error> {
         return Ok(());
     }
     let message =
-        format!("`{}` is damaged: it names neither a branch nor a commit", file.display());
-    let help = "`git symbolic-ref HEAD refs/heads/BRANCH` writes it anew";
+        format!("`{}` is damaged: it refers to neither a branch nor a commit", file.display());
+    let help = "run `git symbolic-ref HEAD refs/heads/BRANCH` to rewrite it";
     Err(Error::new(ErrorKind::Git, message).with_help(help))
 }
 
-/// Refuses what makes the history another one than the commits say, or hides its end.
+/// Refuses files that change or truncate the history.
 ///
 /// # Errors
-/// If there are grafts, or if the list of commits without parents is damaged.
+/// If there are grafts, or the list of shallow commits is damaged.
 pub(super) fn refuse_altered_history(repository: &gix::Repository) -> Result<(), Error> {
     refuse_grafts(repository)?;
     refuse_damaged_shallow(repository)
@@ -101,15 +99,15 @@ fn refuse_grafts(repository: &gix::Repository) -> Result<(), Error> {
         return Ok(());
     }
     let content = bytes_at(&file)?;
-    let says_nothing = |line: &[u8]| line.trim().is_empty() || line.starts_with(b"#");
-    if content.lines().all(says_nothing) {
+    let is_blank_or_comment = |line: &[u8]| line.trim().is_empty() || line.starts_with(b"#");
+    if content.lines().all(is_blank_or_comment) {
         return Ok(());
     }
     let message = format!(
-        "the repository has grafts (`{}`), which layercake does not follow",
+        "the repository has grafts (`{}`), which layercake does not support",
         file.display()
     );
-    let help = "`git replace --convert-graft-file` makes replacements of them, which it follows";
+    let help = "run `git replace --convert-graft-file` to convert them to replace refs";
     Err(Error::new(ErrorKind::Git, message).with_help(help))
 }
 
@@ -121,18 +119,19 @@ fn refuse_damaged_shallow(repository: &gix::Repository) -> Result<(), Error> {
     let content = bytes_at(&file)?;
     let damaged = content.lines().position(|line| !is_id(repository, line));
     let Some(line) = damaged else { return Ok(()) };
-    let message =
-        format!("`{}` is damaged: its line {} is not the id of a commit", file.display(), line + 1);
+    let message = format!("`{}` is damaged: line {} is not a commit id", file.display(), line + 1);
     let help = match cure::remote(repository) {
         Some(remote) => {
-            format!("remove the file, then `git fetch --refetch {remote}` gets all of history")
+            format!(
+                "remove the file, then run `git fetch --refetch {remote}` to fetch the whole history"
+            )
         }
-        None => "remove the file if the repository has all of its history".to_owned(),
+        None => "remove the file if the repository has its whole history".to_owned(),
     };
     Err(Error::new(ErrorKind::Git, message).with_help(help))
 }
 
-/// A file of git by its whole path, so that messages can name it.
+/// Absolute path of a git file, for messages.
 fn place(git_dir: &Path, file: &str) -> PathBuf {
     gix::path::realpath(git_dir).unwrap_or_else(|_| git_dir.to_owned()).join(file)
 }

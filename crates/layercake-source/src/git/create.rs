@@ -1,6 +1,6 @@
-//! A new repository with its first commits: the only place that writes through git,
-//! and only into a repository of its own making. Nothing of the user's git
-//! configuration or environment counts, so the commit is the same everywhere.
+//! Creation of a repository with its first commits: the only module that writes through git, and
+//! only into a repository that it creates. The user's git configuration and environment are
+//! ignored, so commits are reproducible.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -14,32 +14,32 @@ use gix::refs::transaction::PreviousValue;
 use super::Repository;
 use crate::error::{Error, ErrorKind};
 
-/// All that makes a commit of a new repository what it is.
+/// Description of a commit in a new repository.
 #[derive(Clone, Debug)]
 pub struct NewCommit<'a> {
-    /// Its files: path and text.
+    /// Files: path and text.
     pub files: Vec<(&'a str, Cow<'a, str>)>,
-    /// The tag that names it, if one does.
+    /// Tag for the commit, if any.
     pub tag: Option<&'a str>,
-    /// Who made it.
+    /// Name of the author.
     pub name: &'a str,
-    /// Their address.
+    /// Email address of the author.
     pub email: &'a str,
-    /// When: seconds since 1970 and the offset from UTC, as git writes them.
+    /// Date: seconds since 1970 and the offset from UTC, as git writes them.
     pub time: &'a str,
-    /// What it says.
+    /// Commit message.
     pub message: &'a str,
 }
 
 impl Repository {
-    /// Makes `folder` a git repository with these commits, one after the other, on its branch
-    /// `main`; the index is that of the last. The files themselves are the caller's to write.
+    /// Creates a git repository in `folder` with these commits in sequence on the branch `main`;
+    /// the index matches the last one. The caller writes the files of the working tree.
     ///
     /// # Errors
-    /// Where `folder` has a repository already, or cannot be written to.
+    /// If `folder` already has a repository, or is not writable.
     pub fn create(folder: &Path, commits: &[NewCommit<'_>]) -> Result<Self, Error> {
         created(folder, commits).map_err(|cause| {
-            let message = format!("`{}` cannot be made a git repository", folder.display());
+            let message = format!("cannot create a git repository in `{}`", folder.display());
             Error::new(ErrorKind::Git, message).caused_by(cause)
         })
     }
@@ -54,7 +54,7 @@ fn created(folder: &Path, commits: &[NewCommit<'_>]) -> gix::Result<Repository> 
     for new in commits {
         last = Some(commit(&repository, new, last)?);
     }
-    // Opened anew: what was read of it before the commits is out of date.
+    // Reopened, because the cached state predates the commits.
     let shared = ThreadSafeRepository::open_opts(folder, isolated)?;
     Ok(Repository { shared })
 }

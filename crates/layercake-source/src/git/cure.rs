@@ -1,4 +1,4 @@
-//! What cures the errors of git: the exact command, for this very clone.
+//! Remedies for git errors: the exact command for the clone at hand.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use super::Repository;
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::near::{MAX_CANDIDATES, nearest};
 
-/// Why `revision` could not be resolved, and what helps. `cause` is not shown: it names steps of
-/// the library.
+/// Error for an unresolvable `revision`, with a remedy. `cause` is not shown, because it describes
+/// internals of the library.
 pub(super) fn unresolved(repository: &gix::Repository, revision: &str, cause: gix::Error) -> Error {
     if let Err(error) = require_readable_references(repository) {
         return error;
@@ -16,23 +16,23 @@ pub(super) fn unresolved(repository: &gix::Repository, revision: &str, cause: gi
         return ambiguous(revision, &candidates);
     }
     if let Some(branch) = unborn_branch(repository, revision) {
-        let message = format!("`{revision}` names no commit: branch `{branch}` has none yet");
-        return Error::new(ErrorKind::Git, message).with_help("make the first commit");
+        let message = format!("`{revision}` is not a commit: branch `{branch}` has no commits yet");
+        return Error::new(ErrorKind::Git, message).with_help("create the first commit");
     }
     if let Some(error) = broken_history(repository, revision) {
         return error;
     }
     if revision.contains("..") {
         let message = format!("`{revision}` is a range, not one commit");
-        return Error::new(ErrorKind::Usage, message).with_help("name one of its two ends");
+        return Error::new(ErrorKind::Usage, message).with_help("name one of its endpoints");
     }
     let help = unknown_help(repository, revision);
     let help = help.unwrap_or_else(|| "name a commit, branch or tag of this repository".to_owned());
     Error::new(ErrorKind::Git, format!("unknown revision `{revision}`")).with_help(help)
 }
 
-/// Refuses what names several commits without two dots (gitrevisions(7)): gix takes
-/// `HEAD^!`, the commit without what came before it, for the commit.
+/// Refuses revisions that name several commits without `..` (gitrevisions(7)): gix resolves
+/// `HEAD^!`, the commit without its ancestors, to the commit.
 pub(super) fn refuse_several(revision: &str) -> Result<(), Error> {
     let of_parent = |(_, number): (&str, &str)| number.bytes().all(|digit| digit.is_ascii_digit());
     let is_search = revision.starts_with(":/");
@@ -40,28 +40,28 @@ pub(super) fn refuse_several(revision: &str) -> Result<(), Error> {
         || ["^!", "^@"].iter().any(|end| revision.ends_with(end))
         || revision.rsplit_once("^-").is_some_and(of_parent);
     if is_several && !is_search {
-        let message = format!("`{revision}` is several commits, not one");
+        let message = format!("`{revision}` names several commits, expected one");
         let help = "name both sides: `layercake diff HEAD~1 HEAD`";
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
     Ok(())
 }
 
-/// Refuses a repository whose branches and tags gix cannot read: it knows those
-/// in files, and not the reftable of git 2.45 (`extensions.refStorage`).
+/// Refuses a repository whose references gix cannot read: it supports references in files, but not
+/// the reftable of git 2.45 (`extensions.refStorage`).
 pub(super) fn require_readable_references(repository: &gix::Repository) -> Result<(), Error> {
     let storage = repository.config_snapshot().string("extensions.refStorage");
     let Some(storage) = storage.filter(|storage| !storage.starts_with(b"files")) else {
         return Ok(());
     };
-    let message = format!("branches and tags of this repository are in {storage}, not in files");
+    let message = format!("unsupported reference storage `{storage}` in this repository");
     Err(Error::new(ErrorKind::Git, message).with_help(FILES_HELP))
 }
 
-const FILES_HELP: &str = "layercake reads files alone: `git refs migrate --ref-format=files` \
-    makes them, as `git clone --ref-format=files` does";
+const FILES_HELP: &str = "run `git refs migrate --ref-format=files`, \
+    or clone with `git clone --ref-format=files`";
 
-/// What a short id may stand for.
+/// Error for an ambiguous short id, with its candidates.
 fn candidates(cause: &gix::Error) -> Option<Vec<String>> {
     use gix::revision::spec::parse::Error::AmbiguousPrefix;
     let Some(AmbiguousPrefix { candidates, .. }) = cause.downcast_any_ref() else {
@@ -71,21 +71,20 @@ fn candidates(cause: &gix::Error) -> Option<Vec<String>> {
 }
 
 pub(super) fn ambiguous(revision: &str, candidates: &[String]) -> Error {
-    let message = format!("`{revision}` is short for several objects");
+    let message = format!("the short id `{revision}` is ambiguous");
     let candidates: Vec<String> = candidates.iter().map(|id| format!("`{id}`")).collect();
     let help = format!("use more digits: {}", candidates.join(", "));
     Error::new(ErrorKind::Git, message).with_help(help)
 }
 
-/// The name of the checked-out branch, if it has no commit and is what
-/// `revision` starts from.
+/// Name of the checked-out branch, if it has no commits and `revision` starts from it.
 fn unborn_branch(repository: &gix::Repository, revision: &str) -> Option<String> {
     let head = repository.head().ok().filter(gix::Head::is_unborn)?;
     let branch = head.referent_name()?.shorten().to_string();
     ["HEAD", "@", &branch].contains(&base_name(revision)).then_some(branch)
 }
 
-/// What `revision` starts from: `main` of `main~2^{tree}`.
+/// Base of a revision: `main` of `main~2^{tree}`.
 pub(super) fn base_name(revision: &str) -> &str {
     let end = revision.find(['~', '^', ':']).or_else(|| revision.find("@{"));
     &revision[..end.unwrap_or(revision.len())]
@@ -97,7 +96,7 @@ fn unknown_help(repository: &gix::Repository, revision: &str) -> Option<String> 
     let tracked = remotes.iter().map(|remote| format!("{remote}/{name}"));
     let mut tracked = tracked.filter(|tracked| resolves(repository, tracked));
     if let Some(tracked) = tracked.next().filter(|_| !resolves(repository, name)) {
-        return Some(format!("there is `{tracked}{}`", &revision[name.len()..]));
+        return Some(format!("did you mean `{tracked}{}`?", &revision[name.len()..]));
     }
     if !resolves(repository, name)
         && let Some(names) = near_names(repository, name)
@@ -110,7 +109,7 @@ fn unknown_help(repository: &gix::Repository, revision: &str) -> Option<String> 
         name.strip_prefix(remote.as_str()).is_some_and(|branch| branch.starts_with('/'))
     });
     let fetch = match of_remote.filter(|_| !resolves(repository, name)) {
-        // a clone of one branch fetches no other unless told to
+        // a clone with `--single-branch` fetches no other branch without a refspec
         Some(remote) => {
             let refspec = shell_word(&format!("+refs/heads/*:refs/remotes/{remote}/*"));
             format!("`git fetch{depth} {} {refspec}`", shell_word(remote))
@@ -119,25 +118,25 @@ fn unknown_help(repository: &gix::Repository, revision: &str) -> Option<String> 
         None => return None,
     };
     Some(if shallow {
-        rest_of_shallow(&fetch)
+        complete_shallow_help(&fetch)
     } else {
-        format!("{fetch} gets the branches of `{}`", of_remote.map_or("", String::as_str))
+        format!("run {fetch} to fetch the branches of `{}`", of_remote.map_or("", String::as_str))
     })
 }
 
-/// Maximum number of names that are listed for an unknown one.
+/// Maximum number of similar names to list.
 const MAX_NAMES: usize = 5;
 
 /// A branch, tag or remote branch.
 struct NamedRef {
-    /// Without its remote.
+    /// Name without the remote.
     name: String,
-    /// As it is written in a revision.
+    /// Name as written in a revision.
     full: String,
 }
 
-/// The branches, tags and remote branches whose names are like `name`, which may begin with a
-/// remote; none if there are none.
+/// Branches, tags and remote branches with names similar to `name`, which may begin with a remote;
+/// `None` if there are none.
 fn near_names(repository: &gix::Repository, name: &str) -> Option<String> {
     let remotes: Vec<String> = repository.remote_names().iter().map(ToString::to_string).collect();
     let without_remote = |full: &str| {
@@ -162,7 +161,7 @@ fn near_names(repository: &gix::Repository, name: &str) -> Option<String> {
     Some(if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) })
 }
 
-/// All branches, tags and remote branches, in this order; those that cannot be read are left out.
+/// All branches, tags and remote branches, in this order; unreadable ones are skipped.
 fn named(repository: &gix::Repository, without_remote: &dyn Fn(&str) -> String) -> Vec<NamedRef> {
     let Ok(references) = repository.references() else { return Vec::new() };
     let short = |reference: gix::Reference<'_>| reference.name().shorten().to_string();
@@ -180,30 +179,33 @@ fn resolves(repository: &gix::Repository, name: &str) -> bool {
 }
 
 pub(super) const PARTIAL_HELP: &str =
-    "`git fetch --refetch --no-filter` gets what a partial clone left out";
+    "run `git fetch --refetch --no-filter` to fetch what a partial clone left out";
 
 pub(super) fn missing_objects_help(repository: &gix::Repository) -> &'static str {
     if is_partial(repository) { PARTIAL_HELP } else { FSCK_HELP }
 }
 
-const FSCK_HELP: &str = "`git fsck` tells what the repository lacks";
+const FSCK_HELP: &str = "run `git fsck` to list the missing objects";
 
-/// A commit that is there and cannot be read.
+/// Error for an existing commit that cannot be read.
 pub(super) fn damaged(id: gix::ObjectId, cause: gix::Error) -> Error {
     let message = format!("git object {id} is damaged");
     Error::new(ErrorKind::Git, message).caused_by(cause).with_help(FSCK_HELP)
 }
 
-/// A tag that is of more tags than anybody makes.
+/// Error for a tag nested beyond the limit.
 pub(super) fn endless_tag(name: &str) -> Error {
     let most = Repository::MAX_TAGS;
-    let message = format!("the tag `{name}` is of a tag, and so on, more than {most} times");
+    let message = format!("the tag `{name}` is nested more than {most} levels deep");
     Error::new(ErrorKind::Git, message).with_help(FSCK_HELP)
 }
 
-/// A commit that a branch, a tag or another commit names, and that is not
-/// here.
-pub(super) fn lost(repository: &gix::Repository, revision: &str, id: gix::ObjectId) -> Error {
+/// Error for a missing commit that a branch, a tag or another commit refers to.
+pub(super) fn missing_commit_error(
+    repository: &gix::Repository,
+    revision: &str,
+    id: gix::ObjectId,
+) -> Error {
     let message = format!("the commit {id} of `{revision}` is not in this clone");
     let error = Error::new(ErrorKind::Git, message);
     if is_shallow(repository) {
@@ -213,17 +215,17 @@ pub(super) fn lost(repository: &gix::Repository, revision: &str, id: gix::Object
     }
 }
 
-/// Whether this is a hook that may still refuse what is pushed: git keeps that
-/// apart until then, and gix does not look there.
+/// Whether layercake runs in a hook that can still refuse a push: git quarantines the objects until
+/// then, and gix does not read the quarantine.
 pub(super) fn is_quarantined() -> bool {
     gix::path::env::var("GIT_QUARANTINE_PATH").is_some()
 }
 
-pub(super) const QUARANTINE_HELP: &str = "what is pushed is kept apart until `pre-receive` and \
-    `update` hooks have ended, and layercake does not look there: `post-receive` can ask, or CI";
+pub(super) const QUARANTINE_HELP: &str = "git quarantines pushed objects during `pre-receive` and \
+    `update` hooks, where layercake cannot read them: use `post-receive` or CI";
 
-/// What is wrong with the first commit that cannot be read on the way from
-/// what `revision` starts from to the root; gix takes it for the end.
+/// Error for the first unreadable commit between the base of `revision` and the root; gix treats it
+/// as the end of the history.
 fn broken_history(repository: &gix::Repository, revision: &str) -> Option<Error> {
     let mut id = start_of(repository, base_name(revision))?;
     let mut seen = HashSet::new();
@@ -234,8 +236,11 @@ fn broken_history(repository: &gix::Repository, revision: &str) -> Option<Error>
         }
         let commit = match repository.try_find_object(id) {
             Ok(Some(object)) => object.peel_to_commit(),
-            // what a shallow clone lacks has a cure of its own
-            Ok(None) => return (!is_shallow(repository)).then(|| lost(repository, revision, id)),
+            // a shallow clone has its own remedy
+            Ok(None) => {
+                return (!is_shallow(repository))
+                    .then(|| missing_commit_error(repository, revision, id));
+            }
             Err(cause) => Err(cause),
         };
         let parent = commit.and_then(|commit| {
@@ -249,7 +254,7 @@ fn broken_history(repository: &gix::Repository, revision: &str) -> Option<Error>
     }
 }
 
-/// The object that a name stands for, readable or not.
+/// Object that a name refers to, readable or not.
 fn start_of(repository: &gix::Repository, name: &str) -> Option<gix::ObjectId> {
     if let Ok(id) = repository.rev_parse_single(name) {
         return Some(id.detach());
@@ -259,8 +264,8 @@ fn start_of(repository: &gix::Repository, name: &str) -> Option<gix::ObjectId> {
     reference.follow_to_object().ok().map(gix::Id::detach)
 }
 
-/// The command that brings `revision` to the clone at `folder`; none if it has no remote. Names
-/// come from site definitions: none but ids and full names of references are in the command.
+/// Command that fetches `revision` into the clone at `folder`; `None` without a remote. Names come
+/// from site definitions, so only ids and full reference names are inserted into the command.
 pub(super) fn fetch_command(
     repository: &gix::Repository,
     folder: &str,
@@ -280,24 +285,24 @@ pub(super) fn fetch_command(
         let refspec = shell_word(&format!("{revision}:{revision}"));
         return Some(format!("{git} {remote_word} {refspec}"));
     }
-    // Of a name, the remote alone knows whether it is a branch or a tag.
+    // Only the remote knows whether a name is a branch or a tag.
     let branches = shell_word(&format!("+refs/heads/*:refs/remotes/{remote}/*"));
     let is_older = is_digits(revision) || base_name(revision) != revision;
     let depth = if is_shallow(repository) && is_older { " --unshallow" } else { "" };
     Some(format!("{git}{depth} --tags {remote_word} {branches}"))
 }
 
-/// What brings one commit, without those before it where a clone is shallow.
-/// A depth makes any clone shallow, so a whole one is never given one.
+/// Command that fetches one commit, without its history if the clone is shallow. `--depth` makes
+/// any clone shallow, so it is not used for a full clone.
 pub(super) fn fetch_commit_help(repository: &gix::Repository, id: gix::ObjectId) -> String {
     let Some(remote) = remote(repository) else {
         return "name a commit, branch or tag of this repository".to_owned();
     };
     let depth = if is_shallow(repository) { " --depth=1" } else { "" };
-    format!("`git fetch --no-tags{depth} {} {id}` gets it", shell_word(&remote))
+    format!("run `git fetch --no-tags{depth} {} {id}` to fetch it", shell_word(&remote))
 }
 
-/// What brings a commit and all that came before it.
+/// Command that fetches a commit and its history.
 pub(super) fn fetch_history_help(repository: &gix::Repository, id: gix::ObjectId) -> String {
     if is_shallow(repository) {
         unshallow_help(repository)
@@ -306,20 +311,20 @@ pub(super) fn fetch_history_help(repository: &gix::Repository, id: gix::ObjectId
     }
 }
 
-/// What brings all that a shallow clone lacks.
+/// Command that completes a shallow clone.
 pub(super) fn unshallow_help(repository: &gix::Repository) -> String {
     let remote = remote(repository).map(|remote| format!(" {}", shell_word(&remote)));
     let remote = remote.unwrap_or_default();
-    rest_of_shallow(&format!("`git fetch --unshallow{remote}`"))
+    complete_shallow_help(&format!("`git fetch --unshallow{remote}`"))
 }
 
-fn rest_of_shallow(fetch: &str) -> String {
+fn complete_shallow_help(fetch: &str) -> String {
     format!(
-        "this clone is shallow; {fetch} gets the rest (with `actions/checkout`: `fetch-depth: 0`)"
+        "this clone is shallow; run {fetch} to complete it (with `actions/checkout`: `fetch-depth: 0`)"
     )
 }
 
-/// The remote that this clone fetches from: the only one, or `origin`.
+/// Remote to fetch from: the only one, or `origin`.
 pub(super) fn remote(repository: &gix::Repository) -> Option<String> {
     let name = repository.remote_default_name(gix::remote::Direction::Fetch)?;
     Some(name.to_string())
@@ -329,7 +334,7 @@ pub(super) fn is_shallow(repository: &gix::Repository) -> bool {
     repository.is_shallow().unwrap_or(false)
 }
 
-/// Whether objects may be missing because the clone was made with a filter.
+/// Whether objects may be missing because the clone is partial.
 pub(super) fn is_partial(repository: &gix::Repository) -> bool {
     let config = repository.config_snapshot();
     let mut remotes = repository.remote_names().into_iter();

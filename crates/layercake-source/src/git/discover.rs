@@ -1,14 +1,13 @@
 //! Discovery of a repository: the nearest one whose working tree a folder is in.
 //!
-//! It follows git, and is stricter where a pull request could have written what is
-//! found. git commits no path with a part called `.git`, but it commits a folder with
-//! `HEAD`, `config`, `objects` and `refs`, which is a bare repository: one below a
-//! working tree is never used, as with `safe.bareRepository=explicit`.
+//! Follows git, but is stricter where a pull request could have written the found files. git does
+//! not commit paths with a `.git` component, but it does commit a folder with `HEAD`, `config`,
+//! `objects` and `refs`, which is a bare repository. A bare repository below a working tree is
+//! never used, as with `safe.bareRepository=explicit`.
 //!
-//! [`Repository::discover`] follows the environment variables of git. As a hook,
-//! layercake is started with `GIT_DIR` and, for a commit of only some files, with a
-//! `GIT_INDEX_FILE` of that commit. They are about the first repository only; further
-//! ones are found without them, by [`Repository::discover_further`].
+//! [`Repository::discover`] honours git's environment variables. As a hook, layercake is started
+//! with `GIT_DIR` and, for a partial commit, with a temporary `GIT_INDEX_FILE`. They only apply to
+//! the main repository; [`Repository::discover_further`] ignores them for external repositories.
 
 use std::path::{Path, PathBuf};
 
@@ -24,11 +23,11 @@ use crate::error::{Error, ErrorKind, shell_word};
 use crate::tree::is_there;
 
 impl Repository {
-    /// The repository that `from` lies in, or that the environment variables of git
-    /// name; `None` if there is none.
+    /// Finds the repository that contains `from`, or that git's environment variables name; `None`
+    /// if there is none.
     ///
     /// # Errors
-    /// If there is one that cannot or must not be opened, or no folder `from`.
+    /// If a repository cannot or must not be opened, or `from` does not exist.
     pub fn discover(from: &Path) -> Result<Option<Self>, Error> {
         variables::refuse_unsupported()?;
         let given = variables::given_settings()?;
@@ -44,22 +43,22 @@ impl Repository {
         let Some(found) = found else { return Ok(None) };
         let found = if named.is_some() { found.with_tree_at(from)? } else { found };
         let mut repository = found.shared.to_thread_local();
-        // to git, only what is fetched or pushed is in a namespace
+        // to git, only fetched and pushed references have a namespace
         repository.clear_namespace();
         Ok(Some(Self { shared: repository.into_sync() }))
     }
 
-    /// The repository that `from` lies in, whatever the environment variables of git
-    /// say, which are about the first repository only.
+    /// Finds the repository that contains `from`, ignoring git's environment variables, which apply
+    /// only to the main repository.
     ///
     /// # Errors
-    /// If there is one that cannot or must not be opened, or no folder `from`.
+    /// If a repository cannot or must not be opened, or `from` does not exist.
     pub fn discover_further(from: &Path) -> Result<Option<Self>, Error> {
         Self::around(from, Variables::Ignored, &ignored)
     }
 
-    /// The repository whose working tree this one lies in, as a submodule or a clone that
-    /// the other one does not ignore, and the path of this one there.
+    /// Outer repository that contains this one as a submodule or as a clone that it does not
+    /// ignore, and the path of this one there.
     pub fn enclosing(&self) -> Option<(Self, RepoPath)> {
         let root = real(self.work_tree_root()?)?;
         let outer = Self::discover_further(root.parent()?).ok()??;
@@ -68,10 +67,10 @@ impl Repository {
         seen.iter().any(|seen| seen.path == inside.as_str()).then_some((outer, inside))
     }
 
-    /// The repository that is checked out at `path` of the working tree.
+    /// Repository checked out at `path` of the working tree.
     pub(crate) fn nested(&self, path: &RepoPath) -> Option<Self> {
         let folder = real(self.work_tree_root()?)?.join(path.as_str());
-        // no link may lead to a repository elsewhere
+        // a link must not lead to a repository elsewhere
         if !is_there(&folder.join(".git")) || real(&folder)? != folder {
             return None;
         }
@@ -79,7 +78,7 @@ impl Repository {
         (nested.work_tree_root().and_then(real)? == folder).then_some(nested)
     }
 
-    /// The repository that `GIT_DIR` names. git does not ask who owns it.
+    /// Opens the repository that `GIT_DIR` names. git does not check its ownership.
     fn named(
         git_dir: &Path,
         from: &Path,
@@ -89,7 +88,7 @@ impl Repository {
             .map_err(|cause| {
                 let message =
                     format!("`GIT_DIR` names `{}`, which cannot be opened", git_dir.display());
-                let help = "unset `GIT_DIR`, or let it name the git folder of a repository";
+                let help = "unset `GIT_DIR`, or set it to the git folder of a repository";
                 Error::new(ErrorKind::Git, message).caused_by(cause).with_help(help)
             })?;
         control::refuse_unusable(&shared.to_thread_local())?;
@@ -104,7 +103,7 @@ impl Repository {
         let found = match find(from, variables, BareFolders::Skipped, open)? {
             Some(_) if variables == Variables::Followed && is_at_ceiling(from) => None,
             Some(found) => Some(found),
-            // below a working tree, whether or not a ceiling hides it
+            // refused below a working tree, even if a ceiling hides it
             None if find(from, Variables::Ignored, BareFolders::Skipped, &ignored)?.is_some() => {
                 None
             }
@@ -122,9 +121,9 @@ impl Repository {
         Ok(Some(Self { shared }))
     }
 
-    /// The repository that `GIT_DIR` names, with the working tree that git gives it:
-    /// the one that is configured, or else `from`. In a folder of the repository's own
-    /// working tree, layercake takes all of that tree, and git the folder alone.
+    /// Working tree of the repository that `GIT_DIR` names, by git's rules: the configured one, or
+    /// else `from`. In a folder of the repository's own working tree, layercake uses the whole
+    /// tree, whereas git uses only the folder.
     fn with_tree_at(self, from: &Path) -> Result<Self, Error> {
         let is_inside = |folder: &Path| {
             real(from).zip(real(folder)).is_some_and(|(from, folder)| from.starts_with(folder))
@@ -143,7 +142,7 @@ impl Repository {
             around.filter(|around| real(around.shared.git_dir()) == real(self.shared.git_dir()));
         let folder = around.as_ref().and_then(Self::work_tree_root).unwrap_or(from);
         self.with_tree(folder).map_err(|cause| {
-            let message = format!("the working tree `{}` cannot be used", folder.display());
+            let message = format!("cannot use the working tree `{}`", folder.display());
             Error::new(ErrorKind::Git, message).caused_by(cause)
         })
     }
@@ -166,14 +165,14 @@ impl Repository {
     }
 }
 
-/// Whether the environment variables of git are followed.
+/// Whether git's environment variables are honoured.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Variables {
     Followed,
     Ignored,
 }
 
-/// Whether a folder that is not called `.git` can be the repository.
+/// Whether a folder not named `.git` can be the repository.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BareFolders {
     Skipped,
@@ -187,7 +186,7 @@ fn find(
     open: &dyn Fn() -> Mapping<gix::open::Options>,
 ) -> Result<Option<gix::ThreadSafeRepository>, Error> {
     let upwards = || Upwards {
-        // to git it is not an error either if no ceiling is above the start
+        // to git, a missing ceiling above the start is not an error either
         match_ceiling_dir_or_error: false,
         dot_git_only: bare == BareFolders::Skipped,
         ..Upwards::default()
@@ -200,22 +199,22 @@ fn find(
         ),
         Variables::Ignored => gix::ThreadSafeRepository::discover_opts(from, upwards(), open()),
     };
-    // from inside of `.git`, gix mistakes where `.` is
+    // inside of `.git`, gix resolves `.` incorrectly
     let anew = |error| match std::path::absolute(from) {
-        Ok(from) if !says_no_repository(&error) => discover(&from),
+        Ok(from) if !is_not_found(&error) => discover(&from),
         Ok(_) | Err(_) => Err(error),
     };
     match discover(from).or_else(anew) {
         Ok(shared) => Ok(Some(shared)),
-        Err(error) if says_no_repository(&error) => Ok(None),
+        Err(error) if is_not_found(&error) => Ok(None),
         Err(error) => {
-            let message = format!("the git repository of `{}` cannot be opened", from.display());
+            let message = format!("cannot open the git repository of `{}`", from.display());
             Err(Error::new(ErrorKind::Git, message).caused_by(error))
         }
     }
 }
 
-fn says_no_repository(error: &gix::Error) -> bool {
+fn is_not_found(error: &gix::Error) -> bool {
     use gix::discover::upwards::Error::{
         NoGitRepository, NoGitRepositoryWithinCeiling, NoGitRepositoryWithinFs,
     };
@@ -229,8 +228,8 @@ fn says_no_repository(error: &gix::Error) -> bool {
     })
 }
 
-/// Whether the nearest repository is in a folder that `GIT_CEILING_DIRECTORIES` names: git
-/// does not look into it from below, and gix does.
+/// Whether the nearest repository is in a folder listed in `GIT_CEILING_DIRECTORIES`: git does not
+/// enter it from below, but gix does.
 fn is_at_ceiling(from: &Path) -> bool {
     let Some(start) = real(from) else { return false };
     let holds = |folder: &&Path| gix::discover::is_git(&folder.join(".git")).is_ok();
@@ -239,8 +238,8 @@ fn is_at_ceiling(from: &Path) -> bool {
     root != start && ceilings.iter().any(|ceiling| real(ceiling).as_deref() == Some(root))
 }
 
-/// Refuses a `.git` that gix passed over on its way upwards: a file that leads nowhere, or
-/// a damaged folder. The repository above is not the one that the folder belongs to.
+/// Refuses an invalid `.git` that gix skipped: a dangling file or a damaged folder. The next
+/// repository above is not the one that the folder belongs to.
 fn refuse_damaged_git(from: &Path) -> Result<(), Error> {
     let Some(start) = real(from) else { return Ok(()) };
     let found = start.ancestors().map(|folder| folder.join(".git"));
@@ -250,15 +249,15 @@ fn refuse_damaged_git(from: &Path) -> Result<(), Error> {
     };
     let Err(cause) = gix::discover::is_git(&git) else { return Ok(()) };
     let git = git.display();
-    let message = format!("`{git}` does not lead to a git repository");
+    let message = format!("`{git}` does not refer to a valid git repository");
     let help = format!(
         "repair it (`git worktree repair`, `git submodule update --init`), or remove `{git}`"
     );
     Err(Error::new(ErrorKind::Git, message).caused_by(cause).with_help(help))
 }
 
-/// Refuses to start behind a symbolic link that a repository tracks and that leads out of
-/// it: a pull request could choose by it what is compared.
+/// Refuses to start in a tracked symbolic link that leads out of its repository: otherwise a pull
+/// request could choose what is compared.
 fn refuse_tracked_link_out(from: &Path) -> Result<(), Error> {
     let (Ok(absolute), Some(place)) = (std::path::absolute(from), real(from)) else {
         return Ok(());
@@ -273,20 +272,21 @@ fn refuse_tracked_link_out(from: &Path) -> Result<(), Error> {
         let (link, root) = (link.display(), root.display());
         let message =
             format!("`{link}` is a symbolic link that leads out of the repository `{root}`");
-        let help = format!("start in the folder that is meant: `-C {}`", place.display());
+        let help = format!("start in the target folder: `-C {}`", place.display());
         return Err(Error::new(ErrorKind::Git, message).with_help(help));
     }
     Ok(())
 }
 
-/// Refuses a repository of another user, as git does: its configuration and its content
-/// are what that user says. `safe.directory` permits it (git-config(1)).
+/// Refuses a repository of another user, as git does, because that user controls its configuration
+/// and contents. `safe.directory` permits it (git-config(1)).
 fn refuse_foreign(repository: &gix::Repository) -> Result<(), Error> {
     let work_tree = repository.workdir();
     let git_file = work_tree.map(|root| root.join(".git"));
     let mut checked = [work_tree, git_file.as_deref(), Some(repository.git_dir())];
-    let is_foreign =
-        |path: &mut Option<&Path>| path.is_some_and(|path| is_there(path) && !is_ours(path));
+    let is_foreign = |path: &mut Option<&Path>| {
+        path.is_some_and(|path| is_there(path) && !is_owned_by_user(path))
+    };
     if !checked.iter_mut().any(is_foreign) {
         return Ok(());
     }
@@ -297,30 +297,30 @@ fn refuse_foreign(repository: &gix::Repository) -> Result<(), Error> {
     }
     let message = format!("the repository `{}` belongs to another user", place.display());
     let help = format!(
-        "if you trust it: `git config --global --add safe.directory {}`",
+        "if you trust it, run `git config --global --add safe.directory {}`",
         shell_word(&place.display().to_string())
     );
     Err(Error::new(ErrorKind::Git, message).with_help(help))
 }
 
-/// Whether this user owns what is at this place, as git judges it: for root, also the
-/// user that started `sudo`.
+/// Whether the current user owns this path, by git's rules: for root, also the user that started
+/// `sudo`.
 #[cfg(unix)]
-fn is_ours(path: &Path) -> bool {
+fn is_owned_by_user(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let Ok(owner) = path.symlink_metadata().map(|metadata| metadata.uid()) else { return false };
     let user = rustix::process::geteuid();
-    let of_sudo = || variables::value("SUDO_UID")?.to_str()?.parse::<u32>().ok();
-    owner == user.as_raw() || (user.is_root() && of_sudo() == Some(owner))
+    let sudo_user = || variables::value("SUDO_UID")?.to_str()?.parse::<u32>().ok();
+    owner == user.as_raw() || (user.is_root() && sudo_user() == Some(owner))
 }
 
 #[cfg(not(unix))]
-fn is_ours(path: &Path) -> bool {
+fn is_owned_by_user(path: &Path) -> bool {
     gix::sec::identity::is_path_owned_by_current_user(path).unwrap_or(false)
 }
 
-/// Whether `safe.directory` names this folder: in the order of the configuration, an
-/// empty value takes back what came before it.
+/// Whether `safe.directory` lists this folder; an empty value resets the list, in configuration
+/// order.
 fn is_declared_safe(repository: &gix::Repository, place: &Path) -> bool {
     let config = repository.config_snapshot();
     let home = gix::path::env::home_dir();
@@ -344,7 +344,7 @@ fn is_declared_safe(repository: &gix::Repository, place: &Path) -> bool {
     })
 }
 
-/// Whether git reads settings of its own safety from here: not from a repository.
+/// Whether git reads its safety settings from this scope: not from a repository.
 fn is_protected(section: &Metadata) -> bool {
     use gix::config::source::Kind;
     match section.source.kind() {
@@ -364,7 +364,7 @@ fn refuse_implicit_bare(repository: &gix::Repository) -> Result<(), Error> {
     let place = repository.git_dir().display();
     let message =
         format!("the bare repository `{place}` is not used: `safe.bareRepository` is `explicit`");
-    let help = format!("name it: `GIT_DIR={}`", shell_word(&place.to_string()));
+    let help = format!("set `GIT_DIR={}`", shell_word(&place.to_string()));
     Err(Error::new(ErrorKind::Git, message).with_help(help))
 }
 
@@ -396,8 +396,8 @@ fn without_git_variables() -> gix::open::Permissions {
     permissions
 }
 
-/// Options with a limit of memory. All of the configuration counts, whoever owns it,
-/// since `refuse_foreign` judges the repository as a whole; invalid values are errors.
+/// Options with a memory limit. The whole configuration is used, regardless of owner, because
+/// `refuse_foreign` checks the repository as a whole; invalid values are errors.
 fn limited() -> Mapping<gix::open::Options> {
     let limit = format!("gitoxide.objects.allocLimit={}", Repository::MAX_OBJECT_BYTES);
     let mut open = Mapping::<gix::open::Options>::default();

@@ -1,9 +1,7 @@
-//! Revisions and what they have in common: which commit a name stands for,
-//! its parents, and where two histories part.
+//! Revisions and their history: the commit that a name refers to, its parents, and merge bases.
 //!
-//! A shallow clone or a damaged object never shortens an answer: where a
-//! commit that is not here could change it, the answer is an error that says
-//! what brings that commit.
+//! A shallow clone or damaged object never shortens a result: if a missing commit could change it,
+//! the result is an error that names the command to fetch the commit.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -14,31 +12,31 @@ use crate::error::{Error, ErrorKind};
 use crate::{Commit, History, RepoPath, Tree as _};
 
 impl Repository {
-    /// A tag may be a tag of a tag, and so on, this often.
+    /// Maximum nesting of tags that refer to tags.
     pub const MAX_TAGS: usize = 100;
 
-    /// The files of the commit that `revision` names: a branch, a tag, an id,
-    /// or any of git's expressions for one (`HEAD~1`, `origin/main`).
+    /// Files of the commit that `revision` names: a branch, a tag, an id, or any other git revision
+    /// (`HEAD~1`, `origin/main`).
     ///
     /// # Errors
-    /// Where `revision` names no commit, or one whose folders are not all
-    /// here; the help says how to get them.
+    /// If `revision` does not name a commit, or folders of the commit are missing; the help
+    /// explains how to fetch them.
     pub fn commit(&self, revision: &str) -> Result<StoredTree, Error> {
         let repository = self.shared.to_thread_local();
         let id = commit_id(&repository, revision, CommitPurpose::Files)?;
         let paths = paths_of(&repository, id).map_err(|cause| {
-            let message = format!("the files of `{revision}` cannot be listed");
+            let message = format!("cannot list the files of `{revision}`");
             let error = Error::new(ErrorKind::Git, message).caused_by(cause);
             error.with_help(cure::missing_objects_help(&repository))
         })?;
         Ok(StoredTree::new(self.clone(), StoredOrigin::Commit(id), paths))
     }
 
-    /// The files of the commit that a site definition pins as `revision`. As after a fresh clone,
-    /// a branch may be one of the remote.
+    /// Files of the commit that a site definition pins as `revision`. As after a fresh clone, a
+    /// branch may exist only at the remote.
     ///
     /// # Errors
-    /// As [`Repository::commit`], and where a partial clone lacks files below `folders`.
+    /// As for [`Repository::commit`], and if a partial clone lacks files below `folders`.
     pub fn pinned(&self, revision: &str, folders: &[RepoPath]) -> Result<StoredTree, Error> {
         let of_remote = || Some(format!("refs/remotes/{}/{revision}", self.remote()?));
         let tree = self
@@ -52,16 +50,16 @@ impl Repository {
         Ok(tree)
     }
 
-    /// The command that brings `revision` to this clone, which the user knows as `folder`; none
-    /// if it has no remote.
+    /// Command that fetches `revision` into this clone, displayed as `folder`; `None` without a
+    /// remote.
     pub fn fetch_command(&self, folder: &str, revision: &str) -> Option<String> {
         cure::fetch_command(&self.shared.to_thread_local(), folder, revision)
     }
 
-    /// The full id of the commit that `revision` names.
+    /// Full id of the commit that `revision` names.
     ///
     /// # Errors
-    /// Where it names none, or one that is not in this clone.
+    /// If it does not name a commit in this clone.
     pub fn resolve(&self, revision: &str) -> Result<String, Error> {
         let repository = self.shared.to_thread_local();
         Ok(commit_id(&repository, revision, CommitPurpose::Files)?.to_string())
@@ -73,23 +71,23 @@ impl Repository {
         full_id(&repository, id).is_some_and(|id| repository.has_object(id))
     }
 
-    /// Whether this clone lacks what came before some of its commits.
+    /// Whether this clone lacks the ancestors of some commits.
     pub fn is_shallow(&self) -> bool {
         cure::is_shallow(&self.shared.to_thread_local())
     }
 
-    /// What brings the commits that a shallow clone lacks, as a sentence.
+    /// Sentence with the command that completes a shallow clone.
     pub fn unshallow_help(&self) -> String {
         cure::unshallow_help(&self.shared.to_thread_local())
     }
 
-    /// The branch that is checked out; none where a commit is.
+    /// Checked-out branch; `None` for a detached HEAD.
     pub fn branch(&self) -> Option<String> {
         let name = self.shared.to_thread_local().head_name().ok()??;
         Some(name.shorten().to_string())
     }
 
-    /// When the commit with this id was made, as ISO 8601; none where that is not known.
+    /// Date of the commit with this id, as ISO 8601; `None` if unknown.
     pub fn date_of(&self, commit: &str) -> Option<String> {
         let repository = self.shared.to_thread_local();
         let commit =
@@ -97,15 +95,15 @@ impl Repository {
         commit.time().ok()?.format(gix::date::time::format::ISO8601_STRICT).ok()
     }
 
-    /// The id of the files of the commit with this id.
+    /// Tree id of the commit with this id.
     ///
     /// # Errors
-    /// Where the commit is not here, or damaged.
+    /// If the commit is missing or damaged.
     pub fn tree_of(&self, commit: &str) -> Result<String, Error> {
         let repository = self.shared.to_thread_local();
         let tree = repository.rev_parse_single(format!("{commit}^{{tree}}").as_str());
         let unknown = |cause| {
-            let message = format!("commit {commit} cannot be read");
+            let message = format!("cannot read commit {commit}");
             Error::new(ErrorKind::Git, message).caused_by(cause)
         };
         tree.map(|id| id.to_string()).map_err(unknown)
@@ -116,11 +114,11 @@ impl Repository {
         self.shared.to_thread_local().head().is_ok_and(|head| head.is_unborn())
     }
 
-    /// The ids of the parents that the commit `revision` names, first one
-    /// first, whether they are in this clone or not.
+    /// Ids of the parents of the commit `revision`, in order, even if they are missing in this
+    /// clone.
     ///
     /// # Errors
-    /// Where `revision` names no commit.
+    /// If `revision` does not name a commit.
     pub fn parents(&self, revision: &str) -> Result<Vec<String>, Error> {
         let repository = self.shared.to_thread_local();
         let id = commit_id(&repository, revision, CommitPurpose::Files)?;
@@ -128,13 +126,12 @@ impl Repository {
         Ok(commit.parent_ids().map(|parent| parent.to_string()).collect())
     }
 
-    /// The best common ancestor of two commits, as `git merge-base` has it;
-    /// none where their histories are unrelated.
+    /// Best common ancestor of two commits, as in `git merge-base`; `None` if their histories are
+    /// unrelated.
     ///
     /// # Errors
-    /// Where one of them names no commit, or where a commit that this shallow
-    /// clone lacks could be a better common ancestor; the help says what
-    /// brings it.
+    /// If one of them is not a commit, or a commit missing in this shallow clone could be a better
+    /// common ancestor; the help names the command to fetch it.
     pub fn merge_base(&self, one: &str, other: &str) -> Result<Option<String>, Error> {
         let repository = self.shared.to_thread_local();
         let tips = [
@@ -142,27 +139,27 @@ impl Repository {
             commit_id(&repository, other, CommitPurpose::History)?,
         ];
         let unreadable = |cause: gix::Error| {
-            let message = format!("the history of `{one}` and `{other}` cannot be read");
+            let message = format!("cannot read the history of `{one}` and `{other}`");
             let error = Error::new(ErrorKind::Git, message).caused_by(cause);
             error.with_help(cure::missing_objects_help(&repository))
         };
         let bases = repository.merge_bases_many(tips[0], &[tips[1]]).map_err(unreadable)?;
         let bases: Vec<gix::ObjectId> = bases.into_iter().map(gix::Id::detach).collect();
-        // a commit that is an ancestor of the other is the best there can be
+        // if one commit is an ancestor of the other, no better ancestor exists
         let is_certain = bases.first().is_some_and(|base| tips.contains(base));
         if !is_certain && ends_early(&repository, tips, &bases).map_err(unreadable)? {
             let message =
-                format!("where `{one}` and `{other}` part is not known in this shallow clone");
+                format!("the merge base of `{one}` and `{other}` is not in this shallow clone");
             let help = cure::unshallow_help(&repository);
             return Err(Error::new(ErrorKind::Git, message).with_help(help));
         }
         Ok(bases.first().map(ToString::to_string))
     }
 
-    /// The commits between two commits, which are known by their full ids.
+    /// Commits between two commits with these full ids.
     ///
     /// # Errors
-    /// Where one that is there cannot be read.
+    /// If an existing commit cannot be read.
     pub fn history(&self, from: &str, to: &str) -> Result<History, Error> {
         let repository = self.shared.to_thread_local();
         let unreadable = |cause| unreadable_history(&repository, [from, to], cause);
@@ -190,12 +187,12 @@ impl Repository {
         Ok(history)
     }
 
-    /// The branch that others start from: what the remote's `HEAD` names, or
-    /// else `main`, or else `master`, at the remote or else here; none where there
-    /// is none of them. Whether its commit can be read is not asked.
+    /// Main branch of the repository: the target of the remote's `HEAD`, or else `main` or
+    /// `master`, at the remote or locally; `None` if none of them exists. Its commit need not be
+    /// readable.
     ///
     /// # Errors
-    /// Where branches are stored in a way that layercake cannot read.
+    /// If the reference storage is not supported.
     pub fn default_branch(&self) -> Result<Option<String>, Error> {
         let repository = self.shared.to_thread_local();
         cure::require_readable_references(&repository)?;
@@ -215,8 +212,7 @@ impl Repository {
         Ok(None)
     }
 
-    /// The remote that this clone fetches from: the only one, or `origin`;
-    /// none where there is no such remote.
+    /// Remote to fetch from: the only one, or `origin`.
     pub fn remote(&self) -> Option<String> {
         cure::remote(&self.shared.to_thread_local())
     }
@@ -227,18 +223,17 @@ pub(super) fn unreadable_history(
     [from, to]: [&str; 2],
     cause: gix::Error,
 ) -> Error {
-    let message = format!("the history between {from} and {to} cannot be read");
+    let message = format!("cannot read the history between {from} and {to}");
     let error = Error::new(ErrorKind::Git, message).caused_by(cause);
     error.with_help(cure::missing_objects_help(repository))
 }
 
-/// What a commit is looked up for, which decides what brings one that is not
-/// here.
+/// Purpose of looking up a commit, which determines the remedy if it is missing.
 #[derive(Clone, Copy)]
 enum CommitPurpose {
-    /// Its files: the commit alone will do.
+    /// Its files: only the commit is needed.
     Files,
-    /// What came before it: all of its history is needed.
+    /// Its ancestors: the whole history is needed.
     History,
 }
 
@@ -272,7 +267,7 @@ fn commit_id(
     let object = match repository.try_find_object(id) {
         Ok(Some(object)) => object,
         Ok(None) => {
-            let error = cure::lost(repository, revision, id);
+            let error = cure::missing_commit_error(repository, revision, id);
             let help = cure::unshallow_help(repository);
             return Err(match wanted {
                 CommitPurpose::History if cure::is_shallow(repository) => error.with_help(help),
@@ -288,7 +283,7 @@ fn commit_id(
             Err(cause) => Err(cure::damaged(commit.id, cause)),
         },
         Err(cause) if kind == gix::objs::Kind::Tag => {
-            let message = format!("the commit of the tag `{revision}` cannot be read");
+            let message = format!("cannot read the commit of the tag `{revision}`");
             let error = Error::new(ErrorKind::Git, message).caused_by(cause);
             Err(error.with_help(cure::missing_objects_help(repository)))
         }
@@ -299,9 +294,8 @@ fn commit_id(
     }
 }
 
-/// The revision with the name of the branch where it begins with the upstream
-/// (`topic@{u}`) of one that follows another of this repository: gix knows
-/// upstreams of remotes only.
+/// Resolves a leading `topic@{u}` if the upstream is a branch of this repository; gix supports only
+/// upstreams of remotes.
 fn with_local_upstream(repository: &gix::Repository, revision: &str) -> Option<String> {
     let lowercase = revision.to_ascii_lowercase();
     let (name, mark) = ["@{u}", "@{upstream}"]
@@ -318,8 +312,8 @@ fn with_local_upstream(repository: &gix::Repository, revision: &str) -> Option<S
     Some(format!("{upstream}{}", &revision[name.len() + mark.len()..]))
 }
 
-/// The revision with the whole id where it begins with a short one. gix does
-/// that itself, but takes each id of up to 40 digits for one of SHA-1.
+/// Expands a leading short id. gix does this itself, but treats every id of up to 40 digits as
+/// SHA-1.
 fn with_whole_id<'r>(
     repository: &gix::Repository,
     revision: &'r str,
@@ -333,7 +327,7 @@ fn with_whole_id<'r>(
     let padded = format!("{name:0<width$}", width = hash.len_in_hex());
     let prefix = gix::ObjectId::from_hex(padded.as_bytes())
         .and_then(|id| gix::hash::Prefix::new(&id, name.len()));
-    // what is no short id is a name, or a mistake that is told elsewhere
+    // other names are resolved, or reported as errors, elsewhere
     let Ok(prefix) = prefix else { return Ok(revision.into()) };
     let mut candidates = HashSet::default();
     let found = repository.objects.lookup_prefix(prefix, Some(&mut candidates));
@@ -352,8 +346,8 @@ fn with_whole_id<'r>(
     }
 }
 
-/// Refuses tags of tags of tags without end: those of a damaged repository can
-/// stand for themselves, and gix follows them for ever.
+/// Refuses endless chains of tags: in a damaged repository, a tag can refer to itself, and gix
+/// would loop forever.
 fn refuse_endless_tags(repository: &gix::Repository, revision: &str) -> Result<(), Error> {
     let endless = |mut reference: gix::Reference<'_>| {
         let id = reference.follow_to_object().ok()?.detach();
@@ -361,7 +355,7 @@ fn refuse_endless_tags(repository: &gix::Repository, revision: &str) -> Result<(
         is_endless(repository, id).then(name)
     };
     let found = if revision.starts_with(":/") {
-        // All that can be reached from anywhere is looked through.
+        // The search covers all commits reachable from any reference.
         let references = repository.references().ok();
         let all = references.as_ref().and_then(|references| references.all().ok());
         all.and_then(|all| all.filter_map(Result::ok).find_map(endless))
@@ -385,18 +379,16 @@ fn is_endless(repository: &gix::Repository, start: gix::ObjectId) -> bool {
     std::iter::successors(Some(start), target).nth(Repository::MAX_TAGS + 1).is_some()
 }
 
-/// The id that `revision` is, if it is one with all its digits: git takes
-/// such a name for an id and for nothing else.
+/// The id itself, if `revision` is a full id, which git never treats as a name.
 fn full_id(repository: &gix::Repository, revision: &str) -> Option<gix::ObjectId> {
     let id = gix::ObjectId::from_hex(revision.as_bytes()).ok()?;
     (id.kind() == repository.object_hash()).then_some(id)
 }
 
-/// Whether the walk from the two commits to their common ancestors comes to
-/// one whose parents a shallow clone lacks.
+/// Whether the walk from the two commits to their common ancestors reaches a commit whose parents
+/// are missing in a shallow clone.
 ///
-/// What is behind the common ancestors found does not count: nothing there
-/// can be better than they are.
+/// Ancestors of the found common ancestors do not matter, because they cannot be better.
 fn ends_early(
     repository: &gix::Repository,
     tips: [gix::ObjectId; 2],
@@ -413,14 +405,14 @@ fn ends_early(
     Ok(false)
 }
 
-/// What the `HEAD` of a remote names, such as `refs/remotes/origin/main`.
+/// Target of the `HEAD` of a remote, such as `refs/remotes/origin/main`.
 fn head_of(repository: &gix::Repository, remote: &str) -> Result<Option<String>, Error> {
     let head = reference(repository, &format!("refs/remotes/{remote}/HEAD"))?;
     Ok(head.and_then(|head| Some(head.target().try_name()?.as_bstr().to_string())))
 }
 
-/// The reference of this name; none if there is none. Damage is not taken for that, since
-/// another branch would then be compared.
+/// Reference with this name; `None` if it does not exist. A damaged reference is an error, because
+/// otherwise another branch would be compared.
 fn reference<'r>(
     repository: &'r gix::Repository,
     name: &str,
@@ -429,7 +421,7 @@ fn reference<'r>(
         return Ok(None);
     }
     repository.try_find_reference(name).map_err(|cause| {
-        let message = format!("the reference `{name}` cannot be read");
+        let message = format!("cannot read the reference `{name}`");
         let help = cure::missing_objects_help(repository);
         Error::new(ErrorKind::Git, message).caused_by(cause).with_help(help)
     })

@@ -1,8 +1,7 @@
-//! The index: what the next commit will hold.
+//! The index: contents of the next commit.
 //!
-//! As a hook of `git commit -a` or `git commit PATH`, layercake is told by
-//! `GIT_INDEX_FILE` of another index than the usual one, which is then itself
-//! a lock file.
+//! For hooks of `git commit -a` or `git commit PATH`, `GIT_INDEX_FILE` names a temporary index,
+//! which is itself a lock file.
 
 use std::path::PathBuf;
 
@@ -17,20 +16,18 @@ use crate::error::{Error, ErrorKind, shell_word};
 use crate::tree::is_there;
 
 impl Repository {
-    /// The files of the index, with the bytes that git has stored for them.
+    /// Files of the index, with their stored contents.
     ///
-    /// A file of which git was only told that it will be added (`git add
-    /// --intent-to-add`) is not among them; one that a sparse checkout leaves
-    /// out is. Where there is no index yet, it is empty.
+    /// Files added with `git add --intent-to-add` are not included, files outside of a sparse
+    /// checkout are. A missing index is treated as empty.
     ///
     /// # Errors
-    /// Where this repository has no working tree, and where the index is
-    /// damaged, is being changed by another git, or holds both sides of a
-    /// merge.
+    /// If the repository is bare, or the index is damaged, locked by another git process, or has
+    /// unmerged entries.
     pub fn index(&self) -> Result<StoredTree, Error> {
         if self.work_tree_root().is_none() {
             let message = "this is a bare repository, which has no index";
-            let help = "compare two commits";
+            let help = "compare two commits instead";
             return Err(Error::new(ErrorKind::Git, message).with_help(help));
         }
         let repository = self.shared.to_thread_local();
@@ -40,7 +37,7 @@ impl Repository {
         self.stored_in(&repository, &index, |_| true)
     }
 
-    /// The files of this index that need not be on disk, if there are any.
+    /// Index entries that may be missing on disk, if there are any.
     pub(super) fn left_out(&self, index: &gix::index::File) -> Result<Option<StoredTree>, Error> {
         let is_left_out = |entry: &gix::index::Entry| {
             let flags = Flags::SKIP_WORKTREE | Flags::ASSUME_VALID;
@@ -58,24 +55,24 @@ impl Repository {
         is_meant: impl Fn(&gix::index::Entry) -> bool,
     ) -> Result<StoredTree, Error> {
         let paths = paths_of(repository, index, is_meant).map_err(|cause| {
-            let error = Error::new(ErrorKind::Git, "the files of the index cannot be listed");
+            let error = Error::new(ErrorKind::Git, "cannot list the files of the index");
             error.caused_by(cause).with_help(cure::missing_objects_help(repository))
         })?;
         Ok(StoredTree::new(self.clone(), StoredOrigin::Index, paths))
     }
 }
 
-/// What of the index is looked at for damage.
+/// Extent of the damage check for the index.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum IndexCheck {
-    /// The hash of all of it, for what is read is what it says.
+    /// Includes the checksum, because the contents are used.
     Whole,
-    /// What cannot be read, as git does, which leaves the hash to `git fsck`: it
-    /// only says which files are tracked.
+    /// Only parse errors, like git, which leaves the checksum to `git fsck`: the index is only used
+    /// for tracked paths.
     Form,
 }
 
-/// The index as it is on disk; an empty one where there is none.
+/// Reads the index from disk; a missing one is empty.
 pub(super) fn open_index(
     repository: &gix::Repository,
     check: IndexCheck,
@@ -87,21 +84,21 @@ pub(super) fn open_index(
     let hash = repository.object_hash();
     let opened = gix::index::File::at_or_default(&file, hash, skip_hash, options);
     opened.map_err(|cause| {
-        let message = format!("the index `{}` cannot be read", file.display());
+        let message = format!("cannot read the index `{}`", file.display());
         let help = format!(
-            "move `{}` away: `git reset` then makes it anew from HEAD, and what was staged is to \
-             be added again",
+            "move `{}` away, run `git reset` to recreate it from HEAD, then stage your changes \
+             again",
             file.display()
         );
         Error::new(ErrorKind::Git, message).caused_by(cause).with_help(help)
     })
 }
 
-/// Which file is the index.
+/// Path of the index file.
 ///
-/// git goes to the top of the working tree before it opens what
-/// `GIT_INDEX_FILE` names, so a hook may go to another folder; gix would look
-/// from there, and take the file that it does not find for an empty index.
+/// git changes to the top of the working tree before it opens `GIT_INDEX_FILE`, so a hook may
+/// change folders. gix would resolve it relative to the current folder, and treat the missing file
+/// as an empty index.
 fn index_file(repository: &gix::Repository) -> PathBuf {
     let config = repository.config_snapshot();
     let named =
@@ -113,11 +110,11 @@ fn index_file(repository: &gix::Repository) -> PathBuf {
         (Some(named), Some(root)) if named.is_relative() => root.join(named),
         _ => repository.index_path(),
     };
-    // without the `.` that stands for where layercake was started
+    // without `.` for the start folder
     file.components().collect()
 }
 
-/// git writes the new index beside the old one and then puts it in its place.
+/// git writes a new index as a lock file and then renames it.
 pub(super) fn refuse_locked(repository: &gix::Repository) -> Result<(), Error> {
     let mut lock = index_file(repository).into_os_string();
     lock.push(".lock");
@@ -125,8 +122,11 @@ pub(super) fn refuse_locked(repository: &gix::Repository) -> Result<(), Error> {
     if !is_there(&lock) {
         return Ok(());
     }
-    let message = "the index is locked: another git is changing it";
-    let help = format!("wait until it has ended; if no git runs, remove `{}`", lock.display());
+    let message = "the index is locked by another git process";
+    let help = format!(
+        "wait until the process ends; if no git process is running, remove `{}`",
+        lock.display()
+    );
     Err(Error::new(ErrorKind::Git, message).with_help(help))
 }
 
@@ -140,18 +140,18 @@ fn refuse_unmerged(repository: &gix::Repository, index: &gix::index::File) -> Re
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let message = format!("`{first}`{others} in the index is not merged");
-    let abort = abort_of(repository).map(|command| format!("; or `git {command} --abort`"));
+    let message = format!("`{first}`{others} in the index is unmerged");
+    let abort = abort_of(repository).map(|command| format!(", or run `git {command} --abort`"));
     let abort = abort.unwrap_or_default();
-    // Without `./` git would read the name as an option.
+    // Without `./`, git would parse the name as an option.
     let option = if first.starts_with(b"-") { "./" } else { "" };
     let file = shell_word(&format!("{option}{first}"));
-    let help = format!("settle the conflict, then `git add {file}`{abort}");
+    let help = format!("resolve the conflict, then run `git add {file}`{abort}");
     Err(Error::new(ErrorKind::Git, message).with_help(help))
 }
 
-/// The command of git that is at work in this repository, if it can be given up:
-/// a conflict of `git stash pop` cannot.
+/// Operation in progress in this repository, if it can be aborted; a conflict of `git stash pop`
+/// cannot.
 fn abort_of(repository: &gix::Repository) -> Option<&'static str> {
     use gix::state::InProgress as Work;
     match repository.state()? {
@@ -164,7 +164,7 @@ fn abort_of(repository: &gix::Repository) -> Option<&'static str> {
     }
 }
 
-/// What stands at the paths of the entries that count.
+/// Content of the relevant entries, by path.
 pub(super) fn paths_of(
     repository: &gix::Repository,
     index: &gix::index::File,
@@ -177,7 +177,7 @@ pub(super) fn paths_of(
             continue;
         }
         if entry.mode.is_sparse() {
-            // a folder that a sparse index keeps as one entry
+            // a folder that a sparse index stores as one entry
             let folder = path.strip_suffix(b"/").unwrap_or(path).as_bstr();
             for (below, (mode, id)) in files_below(repository, entry.id, &mut |_, _| true)? {
                 let mut path = BString::from(folder);
@@ -192,7 +192,7 @@ pub(super) fn paths_of(
     Ok(paths)
 }
 
-/// Adds a path, and the folders it is in, which have no id of their own here.
+/// Adds a path and its parent folders, which have no id of their own here.
 fn add(paths: &mut Paths, path: &BStr, mode: Mode, id: gix::ObjectId) {
     for slash in path.find_iter("/") {
         let folder = BString::from(&path[..slash]);

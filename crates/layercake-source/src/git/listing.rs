@@ -1,8 +1,8 @@
-//! What stands at each path below a folder that git has stored.
+//! Recursive listing of a stored tree.
 //!
-//! Folders are stored once, however often they are named: a few of them, of a
-//! hundred bytes each, can stand for more files than any disk holds, and those
-//! of a damaged repository for themselves.
+//! Trees are stored once, however often they are referenced: a few trees of a hundred bytes can
+//! expand to more files than any disk can hold, and in a damaged repository a tree can contain
+//! itself.
 
 use gix::bstr::BStr;
 use gix::objs::tree::EntryRef;
@@ -12,17 +12,16 @@ use gix::traverse::tree::{Recorder, Visit};
 use super::StoredTree;
 use super::stored::Paths;
 
-/// Bytes of a path, as on Linux.
+/// Maximum length of a path in bytes, as on Linux.
 const MAX_PATH_BYTES: usize = 4096;
 
-/// Whether a folder is listed, by its path from the first one and its id.
+/// Decides by path and id whether a folder is listed.
 pub(super) type IsListed<'f> = dyn FnMut(&BStr, gix::ObjectId) -> bool + 'f;
 
-/// Entries below the folder with this id, by path, without those in folders that are not listed.
+/// Entries below the tree with this id, by path, skipping folders that are not listed.
 ///
 /// # Errors
-/// Where a folder is not here or damaged, and where there is more in them than
-/// layercake lists.
+/// If a tree is missing or damaged, or there are too many entries.
 pub(super) fn files_below(
     repository: &gix::Repository,
     folder: gix::ObjectId,
@@ -43,7 +42,7 @@ pub(super) fn files_below(
     Ok(records.map(|entry| (entry.filepath, (entry.mode.kind(), entry.oid))).collect())
 }
 
-/// Keeps what it is shown, as long as that is not too much.
+/// Visitor that collects entries up to the limit.
 struct BoundedRecorder<'f, 'l> {
     recorder: Recorder,
     is_listed: &'l mut IsListed<'f>,

@@ -1,5 +1,4 @@
-//! Commits one by one, as a walk through history meets them: who made each, what it follows, and
-//! which of its folders are those of another.
+//! Iteration over commits for history walks: authors, parents, and unchanged folders.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
@@ -18,45 +17,45 @@ use crate::{ContentId, History};
 /// A commit, as `git log` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedCommit {
-    /// Its id, in full.
+    /// Full id.
     pub id: String,
-    /// The ids of its parents, first one first.
+    /// Ids of the parents, in order.
     pub parents: Vec<String>,
-    /// The author's name.
+    /// Name of the author.
     pub author: String,
-    /// When the author made it, as `2024-10-09`.
+    /// Author date, as `2024-10-09`.
     pub date: String,
-    /// When it was committed, in seconds since 1970.
+    /// Commit date, in seconds since 1970.
     pub committed: i64,
-    /// The first line of its message.
+    /// Subject line of the message.
     pub subject: String,
-    /// Whether this clone lacks what came before it.
+    /// Whether its parents are missing in this clone.
     pub is_cut: bool,
 }
 
-/// Commits of a repository, read by their full ids.
+/// Reader for commits of a repository by full id.
 pub struct CommitReader {
     repository: Repository,
     handle: Mutex<gix::Repository>,
 }
 
 impl Repository {
-    /// A reader of its commits.
+    /// Creates a reader.
     ///
     /// # Errors
-    /// Where the history is not the one that the commits say.
+    /// If grafts or a damaged shallow file change the history.
     pub fn commit_reader(&self) -> Result<CommitReader, Error> {
         let mut handle = self.shared.to_thread_local();
         control::refuse_altered_history(&handle)?;
-        // A walk meets the same folders again and again.
+        // A walk visits the same trees repeatedly.
         handle.object_cache_size_if_unset(16 << 20);
         Ok(CommitReader { repository: self.clone(), handle: Mutex::new(handle) })
     }
 
-    /// The ids of the commits that `tip` has and `hidden` has not, both known by their full ids.
+    /// Ids of the commits that are reachable from `tip` but not from `hidden`, both full ids.
     ///
     /// # Errors
-    /// Where a commit that is there cannot be read.
+    /// If an existing commit cannot be read.
     pub fn commits_since(&self, hidden: &str, tip: &str) -> Result<Vec<String>, Error> {
         let repository = self.shared.to_thread_local();
         let unreadable = |cause| unreadable_history(&repository, [hidden, tip], cause);
@@ -72,18 +71,18 @@ impl Repository {
     }
 }
 
-/// The seconds since 1970 of a date as git reads it, such as `2024-10-09` or `2 weeks ago`; none
-/// if it is not a date.
+/// Parses a date in git's syntax, such as `2024-10-09` or `2 weeks ago`, to seconds since 1970;
+/// `None` if it is invalid.
 pub fn seconds_of_date(text: &str, now: SystemTime) -> Option<i64> {
     let now = gix::date::Zoned::try_from(now).ok();
     gix::date::parse(text, now).ok().map(|time| time.seconds)
 }
 
 impl CommitReader {
-    /// The commit with this id.
+    /// Reads the commit with this id.
     ///
     /// # Errors
-    /// Where it is not here, or damaged.
+    /// If it is missing or damaged.
     pub fn commit(&self, id: &str) -> Result<LoggedCommit, Error> {
         self.with(|repository| {
             let commit = find(repository, id)?;
@@ -109,10 +108,10 @@ impl CommitReader {
         })
     }
 
-    /// The ids of what is at some paths of a commit; none where nothing is.
+    /// Ids of the entries at some paths of a commit; `None` for missing ones.
     ///
     /// # Errors
-    /// Where a folder is not here, or damaged.
+    /// If a tree is missing or damaged.
     pub fn contents(&self, id: &str, paths: &[&str]) -> Result<Vec<Option<ContentId>>, Error> {
         self.with(|repository| {
             let commit = find(repository, id)?;
@@ -130,15 +129,15 @@ impl CommitReader {
         })
     }
 
-    /// The files of a commit, in those folders for whose path `is_listed`.
+    /// Files of a commit, in the folders whose path satisfies `is_listed`.
     ///
     /// # Errors
-    /// Where a folder is not here, or damaged.
+    /// If a tree is missing or damaged.
     pub fn files(&self, id: &str, is_listed: &dyn Fn(&str) -> bool) -> Result<StoredTree, Error> {
         let (id, paths) = self.with(|repository| {
             let commit = find(repository, id)?;
             let unlisted = |cause: gix::Error| {
-                let message = format!("the files of commit {} cannot be listed", commit.id);
+                let message = format!("cannot list the files of commit {}", commit.id);
                 let error = Error::new(ErrorKind::Git, message).caused_by(cause);
                 error.with_help(cure::missing_objects_help(repository))
             };
@@ -156,12 +155,12 @@ impl CommitReader {
     }
 }
 
-/// As `git log --date=short` writes it.
+/// Formats a date like `git log --date=short`.
 const DATE: gix::date::time::CustomFormat = gix::date::time::format::SHORT;
 
 fn find<'r>(repository: &'r gix::Repository, id: &str) -> Result<gix::Commit<'r>, Error> {
     let unknown = |cause: gix::Error| {
-        let message = format!("commit {id} cannot be read");
+        let message = format!("cannot read commit {id}");
         let error = Error::new(ErrorKind::Git, message).caused_by(cause);
         error.with_help(cure::missing_objects_help(repository))
     };

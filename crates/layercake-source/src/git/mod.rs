@@ -1,12 +1,11 @@
-//! Git repositories: their working trees listed, their commits and their index
-//! read, their revisions compared.
+//! Git repositories: listing working trees, reading commits and the index, and resolving revisions.
 //!
-//! The only place that knows git, and it asks gix in-process; no `git` is run
-//! and nothing is fetched. Nothing is written to a repository of the user's:
-//! `create` makes a new one, for `demo`, and writes to that alone.
+//! The only module that uses git, through gix in-process; no `git` is run and nothing is fetched.
+//! Repositories of the user are never written to: `create` creates a new one, for `demo`, and
+//! writes only to that one.
 //!
-//! `discover` finds repositories, `variables` judges the environment variables of
-//! git, `control` the files by which git knows a repository.
+//! `discover` finds repositories, `variables` validates git's environment variables, `control` the
+//! control files of a repository.
 
 mod attributes;
 mod control;
@@ -34,23 +33,22 @@ pub(super) use walk::{Checkout, WorkTreePath, WorkTreePathKind};
 
 use super::{ContentId, RepoPath};
 
-/// A git repository, with a working tree or without. Cheap to clone.
+/// A git repository, possibly bare. Cheap to clone.
 #[derive(Clone)]
 pub struct Repository {
     shared: gix::ThreadSafeRepository,
 }
 
 impl Repository {
-    /// An object of git, and the index, may take so many bytes of memory. What
-    /// says of itself that it is larger is damaged, or of no use to anybody.
+    /// Maximum memory in bytes for a git object or the index. Larger ones are damaged or unusable.
     pub const MAX_OBJECT_BYTES: usize = 512 << 20;
 
-    /// The root of the working tree; a bare repository has none.
+    /// Root of the working tree; `None` for a bare repository.
     pub fn work_tree_root(&self) -> Option<&Path> {
         self.shared.work_dir()
     }
 
-    /// What people call the repository: the name of its folder.
+    /// Name of the repository: the name of its folder.
     pub fn name(&self) -> String {
         let bare = || self.shared.git_dir();
         let folder = self.work_tree_root().unwrap_or_else(bare);
@@ -59,8 +57,8 @@ impl Repository {
         name.unwrap_or_default().trim_end_matches(".git").to_owned()
     }
 
-    /// Where `from` lies inside the working tree, its symbolic links and `..`
-    /// resolved; `None` where it is outside, or not UTF-8.
+    /// Path of `from` in the working tree, with symbolic links and `..` resolved; `None` if it is
+    /// outside or not UTF-8.
     pub fn prefix(&self, from: &Path) -> Option<RepoPath> {
         let root = gix::path::realpath(self.work_tree_root()?).ok()?;
         let inside = gix::path::realpath(from).ok()?;
@@ -69,15 +67,15 @@ impl Repository {
         Some(RepoPath::new(parts?.join("/")))
     }
 
-    /// The id that git gives a file of these bytes; none where it refuses to
-    /// hash them (a collision made on purpose).
+    /// Id that git assigns to a file with these bytes; `None` if git refuses to hash them (a
+    /// collision attack).
     pub(super) fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
         let kind = self.shared.objects.object_hash();
         let id = gix::objs::compute_hash(kind, gix::objs::Kind::Blob, bytes).ok()?;
         Some(content_id(id))
     }
 
-    /// As [`Repository::content_of`], of bytes that are too many to be held.
+    /// Like [`Repository::content_of`], for contents too large to be held in memory.
     pub(super) fn content_of_stream(&self, mut bytes: impl Read, length: u64) -> Option<ContentId> {
         let id = gix::objs::compute_stream_hash(
             self.shared.objects.object_hash(),
@@ -91,7 +89,7 @@ impl Repository {
     }
 }
 
-/// Whether two addresses are of one repository: `https://HOST/PATH` and `git@HOST:PATH.git` are.
+/// Whether two URLs refer to one repository, as `https://HOST/PATH` and `git@HOST:PATH.git` do.
 pub fn is_same_address(one: &str, other: &str) -> bool {
     let place = |address: &str| {
         let url = gix::url::parse(gix::bstr::BStr::new(address)).ok()?;

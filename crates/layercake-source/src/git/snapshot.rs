@@ -1,5 +1,5 @@
-//! A commit and the index side by side: what differs between them, and their files as far as they
-//! are wanted. Folders that are the same are not read.
+//! A commit and the index side by side: differing files, and selected files of both. Identical
+//! folders are not read.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -24,9 +24,9 @@ pub struct StagedSides {
 }
 
 impl Repository {
-    /// The commit with this full id and the index. None where parts of them cannot be left out:
-    /// the index is locked, damaged, sparse or unmerged, or has a symbolic link or a submodule,
-    /// which can lead to other folders.
+    /// Creates a snapshot of the commit with this full id and the index. `None` if parts of them
+    /// cannot be skipped: the index is locked, damaged, sparse or unmerged, or contains a symbolic
+    /// link or a submodule, which can refer to other folders.
     pub fn staged_sides(&self, commit: &str) -> Option<StagedSides> {
         let repository = self.shared.to_thread_local();
         refuse_locked(&repository).ok()?;
@@ -43,7 +43,7 @@ impl Repository {
 }
 
 impl StagedSides {
-    /// The paths of the files that differ. None where some cannot be listed.
+    /// Paths of the files that differ; `None` if some cannot be listed.
     pub fn edited(&self) -> Option<Vec<RepoPath>> {
         let repository = self.repository.shared.to_thread_local();
         if self.stored_id(BStr::new("")) == Some(self.root) {
@@ -77,15 +77,15 @@ impl StagedSides {
         differing.map(|(path, _)| Some(RepoPath::new(path.to_str().ok()?))).collect()
     }
 
-    /// Files of the commit and of the index. `is_listed` gets the path of a folder, and says whether
-    /// the folders in it are listed. None if a folder cannot be listed.
+    /// Files of the commit and of the index. `is_listed` decides by its path whether the contents
+    /// of a folder are listed. `None` if a folder cannot be listed.
     pub fn trees(&self, is_listed: &dyn Fn(&str) -> bool) -> Option<[StoredTree; 2]> {
         let repository = self.repository.shared.to_thread_local();
         let is_within = |folder: &BStr| folder.to_str().is_ok_and(is_listed);
         let base = files_below(&repository, self.root, &mut |folder, _| {
             is_within(around(folder).unwrap_or_default())
         });
-        // Files of a folder follow each other.
+        // Files of the same folder are adjacent.
         let mut last = (BString::default(), true);
         let head = paths_of(&repository, &self.index, |entry| {
             let folder = around(entry.path(&self.index)).unwrap_or_default();
@@ -105,12 +105,12 @@ impl StagedSides {
         self.index.entry_by_path(BStr::new(path.as_str())).is_some()
     }
 
-    /// The id under which a folder of the index is stored, if it is as it was when the index was
-    /// last written to a commit.
+    /// Tree id of a folder of the index, if it is unchanged since the index was last written as a
+    /// tree.
     fn stored_id(&self, folder: &BStr) -> Option<gix::ObjectId> {
         let mut names = folder.split_str("/").filter(|name| !name.is_empty());
         let cached = names.try_fold(self.index.tree()?, |cached, name| {
-            // They are sorted when the index is read.
+            // Sorted when the index is read.
             let found = cached.children.binary_search_by(|child| child.name[..].cmp(name));
             found.ok().map(|at| &cached.children[at])
         })?;
@@ -131,12 +131,12 @@ impl StagedSides {
     }
 }
 
-/// The folder that a path is in; none for the root.
+/// Parent folder of a path; `None` for the root.
 fn around(path: &BStr) -> Option<&BStr> {
     (!path.is_empty()).then(|| path[..path.rfind_byte(b'/').unwrap_or(0)].as_bstr())
 }
 
-/// None where there is a link or submodule, or a name that is not UTF-8.
+/// `None` for a link, a submodule, or a name that is not UTF-8.
 fn all_plain(paths: Paths) -> Option<Paths> {
     let is_plain = |(path, (mode, _)): (&BString, &(Mode, gix::ObjectId))| {
         !matches!(mode, Mode::Link | Mode::Commit) && path.to_str().is_ok()

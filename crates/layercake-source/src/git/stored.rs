@@ -1,7 +1,7 @@
-//! What git has stored: the files of a commit or of the index.
+//! Stored trees: the files of a commit or of the index.
 //!
-//! An object that is damaged or not here is never taken for a file that is
-//! not there, nor for an empty one: reading it says that it is damaged.
+//! A damaged or missing object is never treated as a missing or empty file: reading it returns an
+//! error.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -16,34 +16,33 @@ use crate::nested::all_files;
 use crate::tree::{NO_SUCH_FILE, broken_link, path_of, read_plain, submodule_behind};
 use crate::{ContentId, Entry, EntryKind, Nested, ReadError, RepoPath, Source, Tree};
 
-/// The files of one commit or of the index. Symbolic links are followed inside
-/// of it; nothing outside can be reached. Contents are those that git stored:
-/// no line ending is converted, no large-file pointer resolved.
+/// Files of one commit or of the index. Symbolic links are resolved inside of it; nothing outside
+/// is reachable. Contents are returned as stored, without converting line endings or resolving LFS
+/// pointers.
 pub struct StoredTree {
     repository: Repository,
     origin: StoredOrigin,
     entries: Vec<Entry>,
     paths: Paths,
-    /// Handles that wait for the next reader: each reading thread takes one,
-    /// and with it the packs it has unpacked.
+    /// Idle handles: each reading thread takes one, with its cache of unpacked objects.
     handles: Mutex<Vec<gix::Repository>>,
 }
 
-/// Where a stored tree was read from.
+/// Origin of a stored tree.
 pub(super) enum StoredOrigin {
     Commit(gix::ObjectId),
     Index,
 }
 
-/// What stands at each path of a stored tree, folders included.
+/// Entries of a stored tree by path, including folders.
 pub(super) type Paths = BTreeMap<BString, (Mode, gix::ObjectId)>;
 
 impl StoredTree {
-    /// Files and folders that one may have. Folders are stored once, however often
-    /// they are named: a few can stand for more files than any disk holds.
+    /// Maximum number of files and folders. Trees are stored once, however often they are
+    /// referenced, so a few can expand to more files than any disk can hold.
     pub const MAX_PATHS: usize = 2_000_000;
 
-    /// The id of the commit, in hexadecimal digits; none for the index.
+    /// Commit id in hexadecimal digits; `None` for the index.
     pub fn commit_id(&self) -> Option<String> {
         match self.origin {
             StoredOrigin::Commit(id) => Some(id.to_string()),
@@ -51,7 +50,7 @@ impl StoredTree {
         }
     }
 
-    /// Id of the content as a whole, which is that of the commit; none for the index.
+    /// Id of the whole content, i.e. of the commit; `None` for the index.
     pub(crate) fn content(&self) -> Option<ContentId> {
         match self.origin {
             StoredOrigin::Commit(id) => Some(content_id(id)),
@@ -59,7 +58,7 @@ impl StoredTree {
         }
     }
 
-    /// Whether both hold the same files with the same contents and modes.
+    /// Whether both have the same files with the same contents and modes.
     pub fn holds_the_same_as(&self, other: &StoredTree) -> bool {
         self.stored_files().eq(other.stored_files())
     }
@@ -69,7 +68,7 @@ impl StoredTree {
         self.paths.values().any(|(mode, _)| *mode == Mode::Link)
     }
 
-    /// Whether there is anything at this path.
+    /// Whether the path exists.
     pub(super) fn holds(&self, path: &BStr) -> bool {
         self.paths.contains_key(path)
     }
@@ -86,7 +85,7 @@ impl StoredTree {
             .iter()
             .filter_map(|(path, (mode, id))| tree.entry(path, *mode, *id))
             .collect();
-        // `BString`s sort as `str`s do, but for what replacement characters moved
+        // `BString` and `str` sort alike, except after replacing invalid characters
         entries.sort_by(|one, other| one.path.cmp(&other.path));
         tree.entries = entries;
         tree
@@ -117,12 +116,12 @@ impl StoredTree {
         broken_link(content_id(id), submodule)
     }
 
-    /// What `path` names, its symbolic links followed.
+    /// Entry at `path`, with symbolic links resolved.
     fn resolve(&self, path: &RepoPath) -> Result<StoredTarget, ReadError> {
         self.follow(path).map(|(_, target)| target)
     }
 
-    /// Where `path` leads to in the end, and what is there.
+    /// Final target of `path`, and its entry.
     fn follow(&self, path: &RepoPath) -> Result<(BString, StoredTarget), ReadError> {
         let mut ahead: Vec<BString> = parts_in_reverse(path.as_str().into());
         let mut here = BString::default();
@@ -172,18 +171,17 @@ impl StoredTree {
                 Err(_) => Err(damaged(&repository, id)),
             },
             Ok(None) => Err(ReadError::Damaged {
-                reason: format!("git object {id} is not in this clone"),
+                reason: format!("git object {id} is missing in this clone"),
                 help: cure::missing_objects_help(&repository),
             }),
             Err(_) => Err(damaged(&repository, id)),
         };
-        self.hand_back(repository);
+        self.return_handle(repository);
         bytes
     }
 
-    /// The bytes of an object of the index as the working tree has them, if they
-    /// are the same: to read and to hash a file costs less than to unpack an
-    /// object, and nearly all files are as they were added.
+    /// Bytes of an index object from the working tree, if they are the same: reading and hashing a
+    /// file is cheaper than unpacking an object, and most files are unmodified.
     fn copy(&self, path: &RepoPath, id: gix::ObjectId) -> Option<Vec<u8>> {
         let root = match self.origin {
             StoredOrigin::Index => self.repository.work_tree_root()?,
@@ -198,15 +196,15 @@ impl StoredTree {
         waiting.unwrap_or_else(|| self.repository.shared.to_thread_local())
     }
 
-    fn hand_back(&self, handle: gix::Repository) {
+    fn return_handle(&self, handle: gix::Repository) {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
     }
 }
 
 impl Tree for StoredTree {
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
-        // a folder's entries follow its own path, but siblings such as
-        // `folder-2` may stand between them: `-` sorts before `/`
+        // a folder's entries sort after its own path, but siblings such as `folder-2` may come
+        // between, because `-` sorts before `/`
         let inside = self.entries.iter().filter(|entry| entry.is_in(folder));
         Ok(inside.cloned().collect())
     }
@@ -243,7 +241,7 @@ impl Tree for StoredTree {
 
     fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
         let Nested::Submodule(commit) = self.nested(path) else { return None };
-        // where it is checked out, the commit is probably there too
+        // if it is checked out, the commit is probably there too
         let nested = self.repository.nested(path)?;
         all_files(&nested.commit(&commit.to_string()).ok()?)
     }
@@ -256,7 +254,7 @@ impl Tree for StoredTree {
         } else {
             0
         };
-        self.hand_back(repository);
+        self.return_handle(repository);
         if missing == 0 {
             return Ok(());
         }
@@ -267,12 +265,13 @@ impl Tree for StoredTree {
                 StoredOrigin::Index => "the index".to_owned(),
             },
         );
-        let message = format!("{missing} of {all} files of {whose} are not in this partial clone");
+        let message =
+            format!("{missing} of {all} files of {whose} are missing in this partial clone");
         Err(Error::new(ErrorKind::Git, message).with_help(cure::PARTIAL_HELP))
     }
 }
 
-/// What a path of a stored tree names in the end.
+/// Final target of a path in a stored tree.
 #[derive(Clone, Copy)]
 enum StoredTarget {
     File(gix::ObjectId),
@@ -298,12 +297,12 @@ impl StoredTarget {
 }
 
 const LEADS_OUT: &str = "a symbolic link that leads out of the repository";
-const LEADS_NOWHERE: &str = "a symbolic link to nothing";
-const TOO_MANY_LINKS: &str = "too many symbolic links on the way to it";
+const LEADS_NOWHERE: &str = "a broken symbolic link";
+const TOO_MANY_LINKS: &str = "too many levels of symbolic links";
 
-/// As many as Linux follows.
+/// The limit of Linux.
 const MAX_LINKS: usize = 40;
-/// As long as a path can be on Linux.
+/// Maximum length of a path in bytes, as on Linux.
 const MAX_LINK_BYTES: u64 = 4096;
 
 fn parts_in_reverse(path: &BStr) -> Vec<BString> {
@@ -311,7 +310,7 @@ fn parts_in_reverse(path: &BStr) -> Vec<BString> {
     parts.filter(|part| !part.is_empty() && *part != b".").map(BString::from).collect()
 }
 
-/// The folder that `path` is in; the root is in none.
+/// Parent folder of `path`; `None` for the root.
 fn parent(mut path: BString) -> Option<BString> {
     if path.is_empty() {
         return None;
@@ -326,7 +325,7 @@ fn damaged(repository: &gix::Repository, id: gix::ObjectId) -> ReadError {
     ReadError::Damaged { reason: format!("git object {id} is damaged"), help }
 }
 
-/// What stands at each path of a commit.
+/// Entries of a commit by path.
 pub(super) fn paths_of(repository: &gix::Repository, commit: gix::ObjectId) -> gix::Result<Paths> {
     let tree = repository.find_commit(commit)?.tree_id()?.detach();
     files_below(repository, tree, &mut |_, _| true)

@@ -1,17 +1,17 @@
-//! Environment variables of git (git(1)): followed as git follows them, or refused by
-//! name. `docs/comparing.md` lists them.
+//! Environment variables of git (git(1)): honoured as in git, or refused by name.
+//! `docs/comparing.md` lists them.
 
 use std::ffi::OsString;
 
 use crate::error::{Error, ErrorKind};
 
-/// Value of a variable; none if it is not set.
+/// Value of a variable, if it is set.
 pub(super) fn value(name: &str) -> Option<OsString> {
     gix::path::env::var(name)
 }
 
-/// Variables that change which objects, references or attributes git reads, and that
-/// gix does not follow as git does.
+/// Variables that change the objects, references or attributes that git reads, and that gix does
+/// not honour as git does.
 const UNSUPPORTED: &[&str] = &[
     "GIT_COMMON_DIR",
     "GIT_OBJECT_DIRECTORY",
@@ -22,7 +22,7 @@ const UNSUPPORTED: &[&str] = &[
     "GIT_IMPLICIT_WORK_TREE",
 ];
 
-/// Refuses what would make git compare something else than layercake does.
+/// Refuses variables that would make git's results differ from layercake's.
 ///
 /// # Errors
 /// If such a variable is set.
@@ -31,34 +31,34 @@ pub(super) fn refuse_unsupported() -> Result<(), Error> {
     let found = UNSUPPORTED.iter().filter(is_set).find(|name| !is_of_quarantine(name));
     let Some(name) = found else { return Ok(()) };
     let message =
-        format!("the environment variable `{name}` is set, which layercake does not follow");
+        format!("the environment variable `{name}` is set, which layercake does not support");
     let help = format!("unset it: `env -u {name} layercake ...`");
     Err(Error::new(ErrorKind::Git, message).with_help(help))
 }
 
-/// Whether git sets this variable for a hook that may still refuse what is pushed: what
-/// is missing then has an error of its own (`cure::is_quarantined`).
+/// Whether git sets this variable for a hook that can still refuse a push; missing objects then
+/// have their own error (`cure::is_quarantined`).
 fn is_of_quarantine(name: &str) -> bool {
     let objects = matches!(name, "GIT_OBJECT_DIRECTORY" | "GIT_ALTERNATE_OBJECT_DIRECTORIES");
     objects && value("GIT_QUARANTINE_PATH").is_some()
 }
 
-/// Settings of `git -c KEY=VALUE`, which git hands to hooks and aliases by
+/// Settings of `git -c KEY=VALUE`, which git passes to hooks and aliases in
 /// `GIT_CONFIG_PARAMETERS`; gix does not read it.
 ///
 /// # Errors
-/// If the variable is not written as git writes it.
+/// If the value of the variable is malformed.
 pub(super) fn given_settings() -> Result<Vec<String>, Error> {
     let Some(value) = value("GIT_CONFIG_PARAMETERS") else { return Ok(Vec::new()) };
     let settings = value.to_str().and_then(quoted_settings);
     settings.ok_or_else(|| {
-        let message = "the environment variable `GIT_CONFIG_PARAMETERS` cannot be read";
-        let help = "unset it: git sets it for its own children";
+        let message = "cannot parse the environment variable `GIT_CONFIG_PARAMETERS`";
+        let help = "unset it; git sets it for its child processes";
         Error::new(ErrorKind::Git, message).with_help(help)
     })
 }
 
-/// Settings of a list such as `'core.a'='b' 'core.c=d'`; none if it is not one.
+/// Parses a list of settings such as `'core.a'='b' 'core.c=d'`; `None` if it is malformed.
 fn quoted_settings(text: &str) -> Option<Vec<String>> {
     let mut settings = Vec::new();
     let mut rest = text.trim_start();
@@ -80,8 +80,7 @@ fn quoted_settings(text: &str) -> Option<Vec<String>> {
     Some(settings)
 }
 
-/// The word that a shell reads from `'...'`, with `\'` and `\!` between quotes, and
-/// what follows it.
+/// Unquotes a shell word `'...'`, with `\'` and `\!` between quotes, and returns it with the rest.
 fn unquoted(text: &str) -> Option<(String, &str)> {
     let mut word = String::new();
     let mut rest = text.strip_prefix('\'')?;

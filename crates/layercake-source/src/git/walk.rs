@@ -1,5 +1,4 @@
-//! The working tree as git sees it: what is tracked, ignored, or another
-//! repository.
+//! The working tree as seen by git: tracked files, ignored files and nested repositories.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,8 +14,8 @@ use super::{Repository, StoredTree, content_id};
 use crate::error::{Error, ErrorKind};
 use crate::{ContentId, Entry, EntryKind, ReadError, RepoPath};
 
-/// A working tree as git sees it, by the index as it was when it was first asked
-/// for: of a large repository it takes as long to read as a folder to list.
+/// A working tree as seen by git. The index is read only once, because for a large repository this
+/// takes as long as listing a folder.
 pub(crate) struct Checkout {
     repository: Repository,
     indexed: OnceLock<Indexed>,
@@ -34,7 +33,7 @@ impl Checkout {
         Self { repository, indexed: OnceLock::new(), conversions }
     }
 
-    /// The content that git compares for a file, of which `bytes` are on disk at `file`.
+    /// Content that git compares for a file with `bytes` on disk at `file`.
     pub(crate) fn stored(
         &self,
         path: &RepoPath,
@@ -49,35 +48,34 @@ impl Checkout {
         &self.repository
     }
 
-    /// The commit that the index has for a submodule at `path`; none if it has none there.
+    /// Commit of the submodule at `path` in the index, if any.
     pub(crate) fn submodule(&self, path: &RepoPath) -> Option<ContentId> {
         let entry = self.indexed().ok()?.index.entry_by_path(path.as_str().into())?;
         (entry.mode == Mode::COMMIT).then(|| content_id(entry.id))
     }
 
-    /// The files of the index that need not be on disk, as a sparse checkout has them:
-    /// those that are not are to git what the index says. None where there are none.
+    /// Index entries that may be missing on disk because of a sparse checkout; git then uses the
+    /// content in the index.
     pub(crate) fn left_out(&self) -> Result<Option<&StoredTree>, Error> {
         Ok(self.indexed()?.left_out.as_ref())
     }
 
-    /// What git sees below `folder` of the working tree: files that are
-    /// tracked and on disk, whether ignored or not, and files that are neither
-    /// tracked nor ignored. Unsorted; folders are not listed, and repositories
-    /// inside this one are listed without what they hold.
+    /// Entries below `folder` of the working tree: tracked files on disk, even if ignored, and
+    /// untracked files that are not ignored. Unsorted; folders are not listed, and nested
+    /// repositories are listed without their contents.
     pub(crate) fn on_disk(&self, folder: &RepoPath) -> Result<Vec<WorkTreePath>, Error> {
         let repository = self.repository.shared.to_thread_local();
         walk(&repository, &self.indexed()?.index, folder).map_err(|cause| {
             let message = match self.repository.work_tree_root() {
-                Some(root) => format!("the working tree `{}` cannot be listed", root.display()),
-                None => "the working tree cannot be listed".to_owned(),
+                Some(root) => format!("cannot list the working tree `{}`", root.display()),
+                None => "cannot list the working tree".to_owned(),
             };
             Error::new(ErrorKind::Git, message).caused_by(cause)
         })
     }
 
-    /// What the index has below `folder` and is not among what was seen there: files
-    /// that are gone, and submodules, which need not be there.
+    /// Index entries below `folder` that were not found on disk: missing files, and submodules,
+    /// which may be absent.
     pub(crate) fn missing(
         &self,
         folder: &RepoPath,
@@ -100,7 +98,7 @@ impl Checkout {
             entry.is_in(folder).then_some(entry)
         });
         let mut missing: Vec<Entry> = missing.collect();
-        // an unmerged file has an entry for each side
+        // an unmerged file has an entry for each stage
         missing.dedup();
         Ok(missing)
     }
@@ -115,22 +113,21 @@ impl Checkout {
     }
 }
 
-/// One path of the working tree as git sees it.
+/// An entry of the working tree as seen by git.
 pub(crate) struct WorkTreePath {
-    /// The path, `/` between its parts, in whatever bytes its name has.
+    /// Path separated by `/`, with the raw bytes of its name.
     pub(crate) path: BString,
-    /// What is there.
     pub(crate) kind: WorkTreePathKind,
 }
 
-/// What a path of the working tree is.
+/// Kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WorkTreePathKind {
-    /// A file, or something that is none, such as a pipe.
+    /// A file, or a special file such as a pipe.
     File,
-    /// A symbolic link, to whatever.
+    /// A symbolic link with any target.
     Link,
-    /// A submodule or any other repository.
+    /// A submodule or another nested repository.
     Repository,
 }
 
@@ -140,14 +137,14 @@ fn walk(
     folder: &RepoPath,
 ) -> gix::Result<Vec<WorkTreePath>> {
     let options = repository.dirwalk_options()?.emit_tracked(true);
-    // What a pathspec means depends on variables, which git gives to hooks.
+    // Environment variables that git sets for hooks would change the meaning of a pathspec.
     let everything: [&BStr; 0] = [];
     let mut seen = PathCollector { folder, paths: Vec::with_capacity(index.entries().len()) };
     repository.dirwalk(index, everything, &AtomicBool::new(false), options, &mut seen)?;
     Ok(seen.paths)
 }
 
-/// Collects what gix's walk emits below a folder.
+/// Collects the entries of gix's walk below a folder.
 struct PathCollector<'a> {
     folder: &'a RepoPath,
     paths: Vec<WorkTreePath>,
@@ -159,7 +156,7 @@ impl PathCollector<'_> {
     }
 }
 
-/// Whether a path is this folder or below it; everything is below the root.
+/// Whether a path is this folder or below it; always true for the root.
 fn is_at_or_below(path: &[u8], folder: &[u8]) -> bool {
     let rest = path.strip_prefix(folder);
     folder.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
@@ -185,8 +182,8 @@ impl gix::dir::walk::Delegate for PathCollector<'_> {
         gix::dir::walk::Action::Continue(())
     }
 
-    /// As git does by default, but also into folders of which a sparse
-    /// checkout leaves out every file: what is there all the same counts.
+    /// git's defaults, but also entering folders excluded by a sparse checkout, because files may
+    /// exist there.
     fn can_recurse(
         &mut self,
         entry: gix::dir::EntryRef<'_>,

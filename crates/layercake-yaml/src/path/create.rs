@@ -1,10 +1,9 @@
-//! Creating what a path lacks (10.6, `common/utils.py:196-318`).
+//! Creation of missing nodes (10.6, `common/utils.py:196-318`).
 //!
-//! Deckhand does not ask the parsed path what is missing. It cuts the text at
-//! every dot, looks for `[digits]` in the pieces, and creates as it goes; then
-//! it looks the path up once more. So `.*.b` makes a key `*`, `$..b` a key of
-//! no characters, and a quoted name with a dot makes keys that the second look
-//! does not find.
+//! Deckhand does not use the parsed path for this. It splits the text at every dot, searches for
+//! `[digits]` in the pieces, creates nodes, and then evaluates the path again. So `.*.b` creates a
+//! key `*`, `$..b` an empty key, and a quoted name with a dot creates keys that the second
+//! evaluation does not find.
 
 use std::sync::Arc;
 
@@ -13,31 +12,30 @@ use layercake_source::Span;
 use super::{Location, MAX_INDEX, Path, PathShape, Piece, WalkError};
 use crate::{Key, Mapping, Node, Value};
 
-/// What was created, to be taken back where something fails afterwards.
+/// Created nodes, for reverting them if a later step fails.
 pub(super) struct New {
-    /// The topmost place created.
+    /// Topmost created location.
     pub(super) top: Location,
-    /// How long the list around it was, where one was padded.
+    /// Previous length of the enclosing list, if it was padded.
     length: Option<usize>,
 }
 
 impl New {
-    /// Leaves `data` as it was before.
+    /// Reverts the creation.
     pub(super) fn take_back(&self, data: &mut Node) {
         let Some(length) = self.length else {
             self.top.remove(data);
             return;
         };
-        let list = self.top.parent().expect("an element has a list around it");
+        let list = self.top.parent().expect("an element is inside of a list");
         if let Some(Node { value: Value::Sequence(items), .. }) = list.get_mut(data) {
             Arc::make_mut(items).truncate(length);
         }
     }
 }
 
-/// Creates by the text of `path`, in place: a copy of each level, for every
-/// one of many paths, would cost far more than to take back what fails. Whether
-/// the path leads anywhere afterwards, the caller has to see.
+/// Creates nodes for the text of `path`, in place: reverting a failure is much cheaper than copying
+/// each level for each path. The caller must check whether the path then has a match.
 pub(super) fn grow(path: &Path, data: &mut Node, made_at: Span) -> Result<Option<New>, WalkError> {
     let mut new = None;
     match grow_along(path.text(), data, made_at, &mut new) {
@@ -51,14 +49,13 @@ pub(super) fn grow(path: &Path, data: &mut Node, made_at: Span) -> Result<Option
     }
 }
 
-/// The pieces between the dots of a path's text; `.` means the root, which is
-/// always there.
+/// Pieces between the dots of a path's text; none for `.`, the root, which always exists.
 fn cut(text: &str) -> impl Iterator<Item = &str> {
     text.split('.').skip(1).filter(move |_| text != ".")
 }
 
-/// Whether a path that reads as `shape` leads through names alone, and the
-/// pieces of its text are the same: none in quotes, none with brackets.
+/// Whether a path with this `shape` contains only names that are equal to the pieces of its text,
+/// i.e. without quotes and brackets.
 pub(super) fn makes_what_is_found(text: &str, shape: &PathShape) -> bool {
     let PathShape::Plain(segments) = shape else { return false };
     let names = segments.iter().map(|segment| segment.name().map(|name| &**name));
@@ -75,8 +72,8 @@ fn grow_along(
     for piece in cut(text) {
         cursor = match bracketed(piece) {
             Some((name, Some(index))) => cursor.into_element(name, index, new)?,
-            // Brackets that hold no number after all: the piece is looked up
-            // as it stands, and never created.
+            // The brackets do not contain a number: the piece is evaluated as a whole, and never
+            // created.
             Some((_, None)) if !cursor.has(piece)? => return Err(WalkError::NotCreatable),
             Some((_, None)) => cursor.into_entry(piece, new)?,
             None if cursor.has(piece)? => cursor.into_entry(piece, new)?,
@@ -86,7 +83,7 @@ fn grow_along(
     Ok(())
 }
 
-/// The node that creation has come to.
+/// Current node of the creation.
 struct Cursor<'d> {
     node: &'d mut Node,
     here: Location,
@@ -103,7 +100,7 @@ impl Cursor<'_> {
         Ok(mapping.get(key).is_some())
     }
 
-    /// Goes to the entry at `key`, which becomes `missing` where there is none.
+    /// Enters the entry at `key`, creating it with `missing` if necessary.
     fn enter(
         self,
         key: &str,
@@ -128,8 +125,8 @@ impl Cursor<'_> {
         self.enter(key, || Value::Mapping(Arc::default()), new)
     }
 
-    /// Goes to element `index` of the list at `name`, which is made, and
-    /// padded with mappings, as far as needed.
+    /// Enters element `index` of the list at `name`, creating the list and padding it with mappings
+    /// if necessary.
     fn into_element(
         self,
         name: &str,
@@ -142,8 +139,7 @@ impl Cursor<'_> {
         match &mut node.value {
             Value::Sequence(items) => {
                 let items = Arc::make_mut(items);
-                // Python's `list[-1]`; where there is none, the reference goes
-                // on with nothing in its hands.
+                // Python's `list[-1]`; for an empty list, the reference continues with nothing.
                 let length = items.len();
                 let at = super::find::resolve(index, length);
                 let at = at.map_err(|_| WalkError::NotCreatable)?;
@@ -159,13 +155,13 @@ impl Cursor<'_> {
                 Ok(Cursor { node: &mut items[at], here, made_at })
             }
             Value::Mapping(mapping) => {
-                // A mapping long enough is asked for the integer as a key.
+                // In a sufficiently large mapping, the integer is looked up as a key.
                 let key = Key { value: Value::Int(index), span: made_at };
                 if !super::find::is_within(index, mapping.len()) || mapping.get(&key).is_none() {
                     return Err(blocked);
                 }
                 let here = here.join(Piece::Key(key.clone()));
-                let node = Mapping::to_change(mapping).get_mut(&key).expect("it was just found");
+                let node = Mapping::to_change(mapping).get_mut(&key).expect("the key exists");
                 Ok(Cursor { node, here, made_at })
             }
             _ => Err(blocked),
@@ -173,10 +169,10 @@ impl Cursor<'_> {
     }
 }
 
-/// The name and the number of a piece that has digits in brackets; the number
-/// is the one in its *first* brackets, if that is one.
+/// Name and number of a piece with digits in brackets; the number is taken from its *first*
+/// brackets, and may be invalid.
 fn bracketed(piece: &str) -> Option<(&str, Option<i64>)> {
-    // The reference's pattern does not look beyond the first line.
+    // The pattern of the reference only searches the first line.
     let line = piece.split('\n').next().unwrap_or(piece);
     let has_digits = line.match_indices('[').any(|(at, _)| {
         let rest = &line[at + 1..];
@@ -193,7 +189,7 @@ fn bracketed(piece: &str) -> Option<(&str, Option<i64>)> {
     Some((name, python_int(characters.as_str())))
 }
 
-/// What Python's `int` reads: blanks around it, a sign, `_` between digits.
+/// Equivalent of Python's `int`: allows surrounding blanks, a sign, and `_` between digits.
 fn python_int(text: &str) -> Option<i64> {
     let text = text.trim();
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);

@@ -1,28 +1,28 @@
-//! What can be wrong with a path, and with walking one.
+//! Errors of parsing and evaluating paths.
 
 use std::fmt;
 
 use super::{Location, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES};
 
-/// Why a text is no path.
+/// Error of parsing a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathError {
-    /// The byte of the text, as written, where it stops being one.
+    /// Byte offset of the error in the text, as written.
     pub at: usize,
-    /// What is wrong there.
+    /// Kind of the error.
     pub kind: PathErrorKind,
 }
 
-/// The kinds of [`PathError`].
+/// Kinds of [`PathError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathErrorKind {
-    /// A character that begins no token (10.2).
+    /// A character that does not begin a token (10.2).
     UnexpectedCharacter(char),
-    /// A token that cannot stand here (10.3), as it is written.
+    /// A token that is not allowed here (10.3), as written.
     UnexpectedToken(String),
-    /// The text ends where more is needed.
+    /// The text ends too early.
     UnexpectedEnd,
-    /// A quote without its other half.
+    /// A quote that is not closed.
     UnclosedQuote(char),
     /// A name in backquotes other than `this` and `parent`.
     UnknownOperator(String),
@@ -32,72 +32,68 @@ pub enum PathErrorKind {
     TooDeep,
 }
 
-/// Why a path cannot be walked through some data: one variant for each way in
-/// which the reference raises an exception.
+/// Error of evaluating a path: one variant for each exception of the reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WalkError {
-    /// A negative index that lies before the first element.
+    /// A negative index before the first element.
     BeforeStart {
-        /// The index.
+        /// Index in the path.
         index: i64,
-        /// How many elements there are.
+        /// Number of elements.
         length: usize,
     },
-    /// An index that selects in a mapping without such a key.
+    /// An index into a mapping without such a key.
     IndexIntoMapping {
-        /// The index.
+        /// Index in the path.
         index: i64,
     },
-    /// An index into what has no elements.
+    /// An index into a value without elements.
     IndexInto {
-        /// What it is, as [`super::Value::kind`] says it.
+        /// Type of the value; see [`super::Value::kind`].
         kind: &'static str,
     },
-    /// A slice of what has no elements.
+    /// A slice of a value without elements.
     SliceOf {
-        /// What it is.
+        /// Type of the value.
         kind: &'static str,
     },
     /// A slice `[a:b:0]`.
     ZeroStep,
     /// The `parent` of the root.
     NoParent,
-    /// An operator that cannot be walked (`&`), or not be written through
-    /// (`|`, `&`, `parent`). Deckhand swallows this one in substitutions.
+    /// An operator that cannot be evaluated (`&`), or not be written through (`|`, `&`, `parent`).
+    /// Deckhand ignores this error in substitutions.
     UnsupportedOperator(&'static str),
-    /// A name or index written into what cannot take it.
+    /// A name or index written into a value that does not support it.
     WriteInto {
-        /// What it is.
+        /// Type of the value.
         kind: &'static str,
     },
-    /// More places for elements of a list than the list has elements.
+    /// More list indexes to write to than the written list has elements.
     OutOfElements,
-    /// A path to write to that does not begin with `.` or `$.`.
+    /// A path for writing that does not begin with `.` or `$.`.
     NotRooted,
-    /// Something missing would have to be created inside what is no mapping,
-    /// or no list.
+    /// A missing node inside of a value that is not a mapping or list.
     CreateThrough {
-        /// Where that is.
+        /// Location of the value.
         at: Location,
-        /// What it is.
+        /// Type of the value.
         kind: &'static str,
     },
-    /// A path whose missing pieces cannot be created: one with quotes,
-    /// brackets or operators.
+    /// Missing pieces that cannot be created: with quotes, brackets or operators.
     NotCreatable,
-    /// `..` that would write into the value just written, without end.
+    /// Endless recursion of `..` into the value just written.
     EndlessDescent,
-    /// A list would have to be padded beyond [`MAX_INDEX`].
+    /// Padding of a list beyond [`MAX_INDEX`].
     IndexTooLarge {
-        /// The index.
+        /// Required index.
         index: usize,
     },
-    /// More than [`MAX_MATCHES`] places met.
+    /// More than [`MAX_MATCHES`] matches.
     TooManyMatches,
-    /// More places looked at than the values that are there allow
-    /// ([`super::MAX_VISITS`]).
+    /// More visits than allowed for the size of the data ([`super::MAX_VISITS`]).
     TooManyVisits {
-        /// So many are allowed.
+        /// Allowed number.
         limit: usize,
     },
 }
@@ -132,10 +128,10 @@ impl fmt::Display for WalkError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WalkError::BeforeStart { index, length } => {
-                write!(formatter, "index {index} lies before the start of {}", elements(*length))
+                write!(formatter, "index {index} is before the start of {}", elements(*length))
             }
             WalkError::IndexIntoMapping { index } => {
-                write!(formatter, "index {index} into a mapping, which has no such key")
+                write!(formatter, "index {index} into a mapping without this key")
             }
             WalkError::IndexInto { kind } => write!(formatter, "index into {kind}"),
             WalkError::SliceOf { kind } => write!(formatter, "slice of {kind}"),
@@ -146,30 +142,30 @@ impl fmt::Display for WalkError {
             }
             WalkError::WriteInto { kind } => write!(formatter, "cannot write into {kind}"),
             WalkError::OutOfElements => {
-                formatter.write_str("the list written has no element left for this place")
+                formatter.write_str("the written list has no element left for this location")
             }
             WalkError::NotRooted => {
-                formatter.write_str("a path to write to must begin with `.` or `$.`")
+                formatter.write_str("a path for writing must begin with `.` or `$.`")
             }
             WalkError::CreateThrough { at, kind } => {
                 write!(formatter, "cannot create anything inside `{at}`, which is {kind}")
             }
             WalkError::NotCreatable => formatter.write_str(
-                "the path leads nowhere, and what it lacks cannot be created: only plain names, \
-                 and one index after a name, can",
+                "the path has no match and cannot be created: only plain names, \
+                 and one index after a name, can be created",
             ),
             WalkError::EndlessDescent => {
-                formatter.write_str("`..` matches inside the value it writes, without end")
+                formatter.write_str("`..` endlessly matches inside the value that it writes")
             }
             WalkError::IndexTooLarge { index } => write!(
                 formatter,
-                "index {index} is beyond {MAX_INDEX}, up to which lists are extended"
+                "index {index} exceeds {MAX_INDEX}, the limit for extending lists"
             ),
             WalkError::TooManyMatches => {
-                write!(formatter, "the path matches more than {MAX_MATCHES} places")
+                write!(formatter, "the path matches more than {MAX_MATCHES} locations")
             }
             WalkError::TooManyVisits { limit } => {
-                write!(formatter, "the path looks at more than {limit} places to find its matches")
+                write!(formatter, "the path visits more than {limit} locations to find its matches")
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Walking a path to read (10.4).
+//! Evaluation of paths for reading (10.4).
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{Key, Mapping, Node, Origin, Size, Value};
 
-/// The one place that names and indexes in a row can lead to.
+/// The only location that a plain path can match.
 pub(super) fn find_plain<'a>(
     segments: &[Segment],
     data: &'a Node,
@@ -38,7 +38,7 @@ pub(super) fn find_plain<'a>(
     Ok(Some(Match { node, location: Location(pieces) }))
 }
 
-/// The value that names lead to, if there is one. An index leads nowhere here.
+/// Value at a sequence of names, if it exists; `None` for indexes.
 pub(super) fn named<'a>(segments: &[Segment], data: &'a Node) -> Option<&'a Node> {
     segments.iter().try_fold(data, |node, segment| match segment {
         Segment::Name(name) => node.as_mapping()?.get(&**name),
@@ -46,7 +46,7 @@ pub(super) fn named<'a>(segments: &[Segment], data: &'a Node) -> Option<&'a Node
     })
 }
 
-/// All the places that `expressions`, in postfix order, lead to.
+/// All matches of `expressions`, in postfix order.
 pub(super) fn find_tree<'a>(
     expressions: &[PathExpression],
     data: &'a Node,
@@ -56,7 +56,7 @@ pub(super) fn find_tree<'a>(
     data.iter().map(|datum| Ok(datum.valued()?.to_match())).collect()
 }
 
-/// The value at a text key, with the key as the data has it.
+/// Value at a string key, with the key as written in the data.
 fn entry<'a, 'n>(node: &'n Cow<'a, Node>, name: &str) -> Option<(&'n Key, Cow<'a, Node>)> {
     match node {
         Cow::Borrowed(node) => {
@@ -70,8 +70,8 @@ fn entry<'a, 'n>(node: &'n Cow<'a, Node>, name: &str) -> Option<(&'n Key, Cow<'a
     }
 }
 
-/// What Python's `value[index]` gives, after jsonpath_ng's look at the length.
-/// The piece says where it is: in a mapping that is a key.
+/// Equivalent of Python's `value[index]` after jsonpath_ng's check of the length, with the piece of
+/// its location: in a mapping, this is a key.
 fn element<'a>(
     node: &Cow<'a, Node>,
     index: i64,
@@ -101,13 +101,12 @@ fn element<'a>(
     Ok(item(node, at).map(|item| (Piece::Index(at), item)))
 }
 
-/// Whether jsonpath_ng looks for the element at all: the test it makes, which
-/// every negative index passes.
+/// Whether jsonpath_ng accesses the element: its check accepts every negative index.
 pub(super) fn is_within(index: i64, length: usize) -> bool {
     usize::try_from(index).map_or(true, |index| index < length)
 }
 
-/// The position from the front that `index` means.
+/// Position from the front for `index`.
 pub(super) fn resolve(index: i64, length: usize) -> Result<usize, WalkError> {
     let before_start = WalkError::BeforeStart { index, length };
     match usize::try_from(index) {
@@ -119,7 +118,7 @@ pub(super) fn resolve(index: i64, length: usize) -> Result<usize, WalkError> {
     }
 }
 
-/// Python's `len`, of what has one.
+/// Equivalent of Python's `len`, if the value has a length.
 pub(super) fn length(value: &Value) -> Option<usize> {
     match value {
         Value::Sequence(items) => Some(items.len()),
@@ -138,8 +137,7 @@ pub(super) fn length(value: &Value) -> Option<usize> {
     }
 }
 
-/// The element at position `at` of what has a row of them: a list, pairs, the
-/// characters of a text, bytes.
+/// Element at position `at` of a list, pairs, a string (characters) or binary data (bytes).
 fn item<'a>(node: &Cow<'a, Node>, at: usize) -> Option<Cow<'a, Node>> {
     let made =
         |value| Node { value, span: node.span, secret: node.secret, origin: Origin::Derived };
@@ -163,7 +161,7 @@ fn item<'a>(node: &Cow<'a, Node>, at: usize) -> Option<Cow<'a, Node>> {
     }
 }
 
-/// A node inside `node`: borrowed where `node` is.
+/// Selects a node inside `node`: borrowed if `node` is.
 fn select<'a>(
     node: &Cow<'a, Node>,
     pick: impl for<'n> Fn(&'n Node) -> Option<&'n Node>,
@@ -174,38 +172,36 @@ fn select<'a>(
     }
 }
 
-/// A value met on a walk, with how it was reached: jsonpath_ng's
-/// `DatumInContext`.
+/// A value found by a walk, with its path: jsonpath_ng's `DatumInContext`.
 #[derive(Debug)]
 pub(super) struct Datum<'a> {
-    /// The value. Owned where the data has no such node.
+    /// Value; owned if it is not a node of the data.
     pub(super) node: Cow<'a, Node>,
     pub(super) step: DatumStep,
     context: Option<Rc<Datum<'a>>>,
     role: DatumRole,
-    /// Whether the step leads nowhere, since what it was taken from is a list
-    /// that a slice made.
+    /// Whether the step is not part of the location, because its parent is a list created by a
+    /// slice.
     idle_step: bool,
 }
 
-/// The last step to a value, as the path has it.
+/// Last step to a value.
 #[derive(Clone, Debug)]
 pub(super) enum DatumStep {
-    /// None: the walk began here.
+    /// Start of the walk.
     Start,
     Key(Key),
     Index(i64),
 }
 
-/// What a datum stands for.
+/// Role of a datum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DatumRole {
-    /// A value.
+    /// A normal value.
     Value,
-    /// A value that a slice takes for a list of itself.
+    /// A value that a slice treats as a list of itself.
     Wrapped,
-    /// What is above the root: jsonpath_ng's `None`, which is fine as long as
-    /// nobody asks for its value.
+    /// Parent of the root: jsonpath_ng's `None`, which fails only when its value is accessed.
     AboveRoot,
 }
 
@@ -221,7 +217,7 @@ impl<'a> Datum<'a> {
         Rc::new(Self { node, step, context: None, role, idle_step: false })
     }
 
-    /// The datum itself, unless it is above the root.
+    /// The datum itself; an error for the parent of the root.
     pub(super) fn valued(&self) -> Result<&Self, WalkError> {
         match self.role {
             DatumRole::Value | DatumRole::Wrapped => Ok(self),
@@ -229,7 +225,7 @@ impl<'a> Datum<'a> {
         }
     }
 
-    /// Whether the data holds this very node, so that it can be written to.
+    /// Whether the node is part of the data, so that it can be written to.
     pub(super) fn is_place(&self) -> bool {
         matches!(self.node, Cow::Borrowed(_))
     }
@@ -238,7 +234,7 @@ impl<'a> Datum<'a> {
         Match { node: self.node.clone(), location: self.location() }
     }
 
-    /// Where the value is, from where the walk began.
+    /// Location relative to the start of the walk.
     pub(super) fn location(&self) -> Location {
         let mut pieces = Vec::new();
         let mut datum = self;
@@ -259,10 +255,10 @@ impl<'a> Datum<'a> {
     }
 }
 
-/// The values a path leads to, in order.
+/// Matches of an expression, in order.
 pub(super) type FoundData<'a> = Vec<Rc<Datum<'a>>>;
 
-/// Walks the expressions of one path.
+/// Evaluator for the expressions of one path.
 pub(super) struct Walker<'p> {
     pub(super) expressions: &'p [PathExpression],
     matches: Cell<usize>,
@@ -271,19 +267,19 @@ pub(super) struct Walker<'p> {
 }
 
 impl<'p> Walker<'p> {
-    /// For a walk over so many values.
+    /// Creates an evaluator for data with this number of values.
     pub(super) fn new(expressions: &'p [PathExpression], values: u64) -> Self {
         let values = usize::try_from(values).unwrap_or(usize::MAX);
         let max_visits = values.saturating_mul(MAX_VISITS_PER_VALUE).clamp(MIN_VISITS, MAX_VISITS);
         Self { expressions, matches: Cell::new(0), visits: Cell::new(0), max_visits }
     }
 
-    /// What the expression at `at` finds in `data`.
+    /// Matches of the expression at `at` in `data`.
     pub(super) fn find<'a>(&self, at: usize, data: &'a Node) -> Result<FoundData<'a>, WalkError> {
         self.walk(at, &Datum::start(Cow::Borrowed(data)))
     }
 
-    /// Counts one more place looked at.
+    /// Counts a visit.
     pub(super) fn visit(&self) -> Result<(), WalkError> {
         let (visits, limit) = (self.visits.get() + 1, self.max_visits);
         self.visits.set(visits);
@@ -355,7 +351,7 @@ impl<'p> Walker<'p> {
         }
     }
 
-    /// `a.b.c`: a loop over the right sides, since the left ones may be many.
+    /// Evaluates `a.b.c` with a loop over the right sides, because there may be many left sides.
     fn children<'a>(&self, at: usize, datum: &Rc<Datum<'a>>) -> Result<FoundData<'a>, WalkError> {
         let mut rights = Vec::new();
         let mut first = at;
@@ -374,8 +370,8 @@ impl<'p> Walker<'p> {
         Ok(found)
     }
 
-    /// The expression at `right` for `top` and then for all below it, depth
-    /// first. What `..` goes down into are lists and mappings only.
+    /// Evaluates the expression at `right` for `top` and then for all descendants, depth first.
+    /// `..` descends only into lists and mappings.
     fn descend<'a>(
         &self,
         right: usize,
@@ -392,7 +388,7 @@ impl<'p> Walker<'p> {
                     waiting.extend((0..items.len()).filter_map(|at| inside(&datum, at)));
                 }
                 Value::Pairs(pairs) => {
-                    // The tuples are looked at, and not gone into.
+                    // Tuples are visited, but not descended into.
                     for pair in (0..pairs.len()).filter_map(|at| inside(&datum, at)) {
                         found.extend(self.walk(right, &pair)?);
                     }
@@ -474,7 +470,7 @@ impl<'p> Walker<'p> {
         Ok(positions.into_iter().filter_map(|at| inside(datum, at)).collect())
     }
 
-    /// A mapping or scalar counts as a list of itself.
+    /// A mapping or scalar is treated as a list of itself.
     fn slice_of_one<'a>(
         &self,
         slice: Slice,
@@ -500,13 +496,13 @@ impl<'p> Walker<'p> {
 }
 
 impl Slice {
-    /// The positions that `range(length)[start:end:step]` gives in Python.
+    /// Positions in Python's `range(length)[start:end:step]`.
     fn positions(self, length: usize) -> Result<Vec<usize>, WalkError> {
         let step = self.step.unwrap_or(1);
         if step == 0 {
             return Err(WalkError::ZeroStep);
         }
-        let length = i64::try_from(length).expect("lists are limited to far less");
+        let length = i64::try_from(length).expect("lists are much smaller");
         let (lowest, highest) = if step > 0 { (0, length) } else { (-1, length - 1) };
         let bound = |given: Option<i64>, otherwise: i64| match given {
             None => otherwise,
@@ -525,7 +521,7 @@ impl Slice {
     }
 }
 
-/// `node` as found at `step` below `context`.
+/// Creates a datum for `node` at `step` below `context`.
 fn below<'a>(context: &Rc<Datum<'a>>, step: DatumStep, node: Cow<'a, Node>) -> Rc<Datum<'a>> {
     let idle_step = context.role == DatumRole::Wrapped;
     Rc::new(Datum {
@@ -537,13 +533,13 @@ fn below<'a>(context: &Rc<Datum<'a>>, step: DatumStep, node: Cow<'a, Node>) -> R
     })
 }
 
-/// The element at position `at`.
+/// Creates a datum for the element at position `at`.
 fn inside<'a>(context: &Rc<Datum<'a>>, at: usize) -> Option<Rc<Datum<'a>>> {
-    let step = DatumStep::Index(i64::try_from(at).expect("lists are limited to far less"));
+    let step = DatumStep::Index(i64::try_from(at).expect("lists are much smaller"));
     Some(below(context, step, item(&context.node, at)?))
 }
 
-/// All the values of `mapping`, which is the value of `datum`.
+/// All values of `mapping`, the value of `datum`.
 fn entries<'a, 'n>(
     datum: &'n Rc<Datum<'a>>,
     mapping: &'n Mapping,
@@ -566,8 +562,8 @@ fn entries<'a, 'n>(
     }
 }
 
-/// Where the walk to `datum` began. jsonpath_ng stops at the list that a slice
-/// made of a root that is none.
+/// Start of the walk to `datum`. jsonpath_ng stops at the list that a slice creates from a root
+/// that is not a list.
 fn root_of<'a>(datum: &Rc<Datum<'a>>) -> Rc<Datum<'a>> {
     let mut top = datum;
     while let Some(context) = &top.context {

@@ -1,4 +1,4 @@
-//! A concrete place in some data.
+//! Locations in data.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -7,33 +7,33 @@ use std::sync::Arc;
 use super::parse;
 use crate::{Key, Mapping, Node, Value};
 
-/// A place: keys and indexes from the root. Shows as `.a.b[0]`, which reads
-/// back as a path to the same place; keys that are no text show bare. No path
-/// leads to the key `*` alone: even in quotes it stands for all (10.4).
+/// A location: keys and indexes from the root. Displayed as `.a.b[0]`, which parses as a path to
+/// the same location; non-string keys are displayed without quotes. A key `*` has no path, because
+/// even a quoted `*` is a wildcard (10.4).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Location(pub Vec<Piece>);
 
-/// One step of a [`Location`].
+/// A piece of a [`Location`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Piece {
-    /// The value at a key.
+    /// Value at a key.
     Key(Key),
-    /// An element of a list, from 0.
+    /// Element of a list, from 0.
     Index(usize),
 }
 
-/// An item of a list on the way to a place, by the key that it is known by.
+/// A keyed list item on the path to a location.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// Index of its piece among those of the place.
+    /// Index of its piece in the location.
     pub at: usize,
-    /// The key.
+    /// Identifying key.
     pub key: Arc<str>,
-    /// The text or number at the key, which no other item of the list has there.
+    /// String or number at the key, unique in the list.
     pub name: Node,
 }
 
-/// What stands directly inside a mapping or list, in order, and where in it.
+/// Children of a mapping or list, in order, with their pieces.
 pub fn children(node: &Node) -> impl Iterator<Item = (Piece, &Node)> {
     let entries = node.as_mapping().into_iter().flat_map(Mapping::iter);
     let items = node.as_sequence().unwrap_or_default().iter().enumerate();
@@ -42,13 +42,13 @@ pub fn children(node: &Node) -> impl Iterator<Item = (Piece, &Node)> {
         .chain(items.map(|(index, child)| (Piece::Index(index), child)))
 }
 
-/// The node to which pieces lead.
+/// The node at a sequence of pieces.
 pub fn at<'a>(pieces: &[Piece], data: &'a Node) -> Option<&'a Node> {
     pieces.iter().try_fold(data, |node, piece| child(node, piece))
 }
 
-/// A hash of each place around the one to which pieces lead, from the root, and
-/// of its own: equal places have equal hashes, and others nearly never.
+/// Hashes of all prefixes of a location, from the root to itself: equal for equal locations, almost
+/// certainly different for others.
 pub fn hashes(pieces: &[Piece]) -> impl Iterator<Item = u64> {
     let mut hasher = foldhash::fast::FixedState::default().build_hasher();
     let root = hasher.finish();
@@ -59,14 +59,13 @@ pub fn hashes(pieces: &[Piece]) -> impl Iterator<Item = u64> {
     std::iter::once(root).chain(below)
 }
 
-/// What stands directly inside a mapping or list, in order.
+/// Children of a mapping or list, in order.
 pub fn inside(node: &Node) -> impl Iterator<Item = &Node> {
     let entries = node.as_mapping().into_iter().flat_map(Mapping::values);
     entries.chain(node.as_sequence().unwrap_or_default())
 }
 
-/// The first place below the root of which `holds`: depth first, a node before
-/// what is in it, in order.
+/// First location below the root that satisfies `holds`, in preorder.
 pub fn first_inside(
     data: &Node,
     mut holds: impl FnMut(&Node, &Location) -> bool,
@@ -91,7 +90,7 @@ fn search(
 }
 
 impl Piece {
-    /// The key, if it is one and a text.
+    /// The key, if it is a string.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Piece::Key(key) => key.as_str(),
@@ -101,7 +100,7 @@ impl Piece {
 }
 
 impl Location {
-    /// The root.
+    /// Creates the location of the root.
     pub fn root() -> Self {
         Self::default()
     }
@@ -111,23 +110,23 @@ impl Location {
         self.0.is_empty()
     }
 
-    /// Whether `other` is this place or one around it.
+    /// Whether `other` is an ancestor of this location or equal.
     pub fn starts_with(&self, other: &Location) -> bool {
         self.0.starts_with(&other.0)
     }
 
-    /// The way to this place from `around`, if it is inside that or is it.
+    /// Relative path from the ancestor `around`, if it is one.
     pub fn below(&self, around: &Location) -> Option<Location> {
         self.0.strip_prefix(around.0.as_slice()).map(|rest| Self(rest.to_vec()))
     }
 
-    /// The place around this one; none for the root.
+    /// Parent location; `None` for the root.
     pub fn parent(&self) -> Option<Location> {
         let (_, parents) = self.0.split_last()?;
         Some(Self(parents.to_vec()))
     }
 
-    /// The place at `piece` inside this one.
+    /// Location of the child at `piece`.
     #[must_use]
     pub fn join(&self, piece: Piece) -> Self {
         let mut pieces = Vec::with_capacity(self.0.len() + 1);
@@ -136,14 +135,13 @@ impl Location {
         Self(pieces)
     }
 
-    /// The place `below` inside this one.
+    /// Location at `below`, relative to this one.
     #[must_use]
     pub fn joined(&self, below: &Location) -> Self {
         Self(self.0.iter().chain(&below.0).cloned().collect())
     }
 
-    /// The same place with its keys as they are written in `data`, as far as it leads
-    /// there.
+    /// Returns the location with its keys as written in `data`, as far as they exist.
     #[must_use]
     pub fn in_data(&self, data: &Node) -> Self {
         let mut here = Some(data);
@@ -160,24 +158,24 @@ impl Location {
         Self(pieces.collect())
     }
 
-    /// Shows as `.a[name=b].c`, with these items by their names; others by their indexes.
+    /// Displays the location as `.a[name=b].c`, using these items' names; other items use indexes.
     pub fn with_items<'l>(&'l self, items: &'l [Item]) -> impl fmt::Display + use<'l> {
         WithItems { location: self, items }
     }
 
-    /// The node here.
+    /// The node at this location.
     pub fn get<'a>(&self, data: &'a Node) -> Option<&'a Node> {
         at(&self.0, data)
     }
 
-    /// The node here, to change. What is shared on the way to it is copied,
-    /// one level of each; where there is no node, nothing is.
+    /// The node at this location, mutable. Shared ancestors are copied, one level each; nothing is
+    /// copied if the node does not exist.
     pub fn get_mut<'a>(&self, data: &'a mut Node) -> Option<&'a mut Node> {
         self.get(data)?;
         self.0.iter().try_fold(data, |node, piece| child_mut(node, piece))
     }
 
-    /// Takes the entry or element here out; the root cannot be.
+    /// Removes the entry or element at this location; the root cannot be removed.
     pub fn remove(&self, data: &mut Node) -> Option<Node> {
         self.get(data)?;
         let (last, parents) = self.0.split_last()?;
@@ -201,7 +199,7 @@ pub fn child<'a>(node: &'a Node, piece: &Piece) -> Option<&'a Node> {
     }
 }
 
-/// The node at `piece` of `node`, to change.
+/// The node at `piece` of `node`, mutable.
 pub(super) fn child_mut<'a>(node: &'a mut Node, piece: &Piece) -> Option<&'a mut Node> {
     match (&mut node.value, piece) {
         (Value::Mapping(mapping), Piece::Key(key)) => {
@@ -240,7 +238,7 @@ impl fmt::Display for WithItems<'_> {
         if pieces.is_empty() {
             return formatter.write_str(".");
         }
-        // A path cannot begin with a bracket and be written to.
+        // A writable path cannot begin with a bracket.
         if matches!(pieces.first(), Some(Piece::Index(_))) {
             formatter.write_str(".")?;
         }

@@ -1,18 +1,17 @@
-//! The JSONPath that Deckhand accepts, for reading and for writing.
+//! Deckhand's JSONPath dialect, for reading and writing.
 //!
-//! Deckhand parses paths with jsonpath_ng's base grammar (`deckhand.md`
-//! section 10), and creates what is missing by cutting the path's *text* at
-//! its dots (10.6). [`Path`] does both as the reference does, oddities
-//! included, over values instead of shared objects:
+//! Deckhand parses paths with jsonpath_ng's base grammar (`deckhand.md` section 10), and creates
+//! missing nodes by splitting the path's *text* at its dots (10.6). [`Path`] does both like the
+//! reference, including its oddities, but on values instead of shared objects:
 //!
-//! - Writing copies only what lies on the way to a written place; everything
-//!   beside it stays the same `Arc`, with the same spans.
-//! - A call that fails leaves its data as it was.
-//! - Nothing a path or its data can say exhausts the stack or the memory: what
-//!   is beyond the limits below is a [`PathError`] or a [`WalkError`].
+//! - Writing copies only the nodes on the path to a written location; everything else remains the
+//!   same `Arc`, with the same spans.
+//! - A failing call leaves its data unchanged.
+//! - No path and no data can exhaust the stack or the memory: the limits below cause a
+//!   [`PathError`] or a [`WalkError`].
 //!
-//! Nearly all paths are names and indexes in a row. They are held as
-//! [`Segment`]s and walked without the tree that the full grammar needs.
+//! Most paths are sequences of names and indexes. They are stored as [`Segment`]s and evaluated
+//! without the expression tree of the full grammar.
 
 mod create;
 mod error;
@@ -36,25 +35,25 @@ pub use error::{PathError, PathErrorKind, WalkError};
 pub use location::{Item, Location, Piece, at, child, children, first_inside, hashes, inside};
 use parse::PathExpression;
 
-/// A path may have this many names, indexes and other pieces.
+/// Maximum number of names, indexes and other pieces in a path.
 pub const MAX_PIECES: usize = 1_000;
-/// Operators may be nested this deep (a chain of dots is not nested).
+/// Maximum nesting depth of operators (a chain of dots is not nested).
 pub const MAX_NESTING: usize = 100;
-/// A list is padded up to this index and no further.
+/// Maximum index up to which a list is padded.
 pub const MAX_INDEX: usize = 100_000;
-/// One walk may meet this many places.
+/// Maximum number of matches in one walk.
 pub const MAX_MATCHES: usize = 1_000_000;
-/// How many places a walk may look at, matches or not: `..` looks at all.
+/// Maximum number of locations that a walk may visit, matching or not: `..` visits all.
 pub const MAX_VISITS: usize = 10 * MAX_MATCHES;
-/// How many of them for each value that is there: a path of `..` and `$` could
-/// look at a few values as often as at millions.
+/// Maximum number of visits for each value in the data: a path of `..` and `$` could visit a few
+/// values millions of times.
 pub const MAX_VISITS_PER_VALUE: usize = 100;
-/// A walk may look at so many places, however few values are there.
+/// Number of visits that is always allowed, even for little data.
 pub const MIN_VISITS: usize = 100_000;
-/// `..` goes down this deep into what it writes; data itself is shallower.
+/// Maximum depth for `..` when writing; data itself has a lower maximum depth.
 pub const MAX_DESCENT: usize = 400;
 
-/// A path, parsed. Cheap to clone; shows as the text it was written as.
+/// A parsed path. Cheap to clone; displayed as written.
 #[derive(Clone)]
 pub struct Path {
     inner: Arc<PathInner>,
@@ -63,28 +62,28 @@ pub struct Path {
 struct PathInner {
     text: Box<str>,
     shape: PathShape,
-    /// Whether it is names alone, and its text, cut at its dots, gives the
-    /// same: what is created is then what the path leads to.
+    /// Whether it contains only names, and splitting its text at the dots gives the same names:
+    /// then the path matches the nodes created for it.
     is_cut_alike: bool,
-    /// Where it leads then, as soon as something is written there.
+    /// Location in this case, computed on the first write.
     place: OnceLock<Arc<Location>>,
 }
 
-/// What a path is made of.
+/// Representation of a path.
 enum PathShape {
-    /// Names and indexes in a row; no list, which would stay in the far larger room
-    /// of the expressions it is collected from.
+    /// Names and indexes only. A boxed slice, because a `Vec` would keep the capacity of the much
+    /// larger expressions that it is collected from.
     Plain(Box<[Segment]>),
-    /// Anything else: the expressions in postfix order, the whole one last.
+    /// Any other path: the expressions in postfix order, ending with the complete one.
     Tree(Vec<PathExpression>),
 }
 
-/// One step of a plain path.
+/// A step of a plain path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Segment {
-    /// The value at a text key.
+    /// Value at a string key.
     Name(SmolStr),
-    /// An element of a list; from its end where negative.
+    /// Element of a list; counted from the end if negative.
     Index(i64),
 }
 
@@ -97,44 +96,41 @@ impl Segment {
     }
 }
 
-/// A place that a path leads to.
+/// A match of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Match<'a> {
-    /// The value there. It is owned where the data holds no such node: a
-    /// character of a string, say.
+    /// Matching value; owned if it is not a node of the data, such as a character of a string.
     pub node: Cow<'a, Node>,
-    /// Where it is.
+    /// Location of the match.
     pub location: Location,
 }
 
-/// How a list is written to an index or a slice.
+/// Behavior for writing a list to an index or a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListWrite {
-    /// As the reference does (10.5): each index takes the next element from
-    /// the front of the list.
+    /// Like the reference (10.5): each index takes the next element from the front of the list.
     Popped,
-    /// As its documentation has it: stored whole.
+    /// As documented: stored whole.
     Whole,
 }
 
-/// What [`Path::write`] did.
+/// Result of [`Path::write`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathWrite {
-    /// The places the value was stored at, in order. Their keys do not know where
-    /// they are written ([`Location::in_data`]): many documents share them.
+    /// Written locations, in order. Their keys have no source spans ([`Location::in_data`]),
+    /// because many documents share them.
     pub locations: Vec<Arc<Location>>,
-    /// The topmost place that was not there before; everything below it is
-    /// new. None where nothing was missing. Where a list was extended by
-    /// several elements, those before this one are new too.
+    /// Topmost created location, with everything below it; `None` if nothing was missing. If a list
+    /// was extended by several elements, the preceding ones are new too.
     pub created: Option<Location>,
 }
 
 impl Path {
-    /// Parses `text`, normalised as Deckhand does (10.1): `.` is the root,
-    /// and a leading `.` starts at it.
+    /// Parses `text`, normalized like in Deckhand (10.1): `.` is the root, and a leading `.` starts
+    /// at it.
     ///
     /// # Errors
-    /// Where it is no path that Deckhand parses.
+    /// If Deckhand cannot parse the path.
     pub fn parse(text: &str) -> Result<Self, PathError> {
         let shape = parse::parse(text)?;
         let is_cut_alike = create::makes_what_is_found(text, &shape);
@@ -142,17 +138,17 @@ impl Path {
         Ok(Self { inner: Arc::new(PathInner { text, shape, is_cut_alike, place }) })
     }
 
-    /// The path as it was written.
+    /// The path as written.
     pub fn text(&self) -> &str {
         &self.inner.text
     }
 
-    /// Whether the path is the root and nothing else.
+    /// Whether the path is just the root.
     pub fn is_root(&self) -> bool {
         matches!(&self.inner.shape, PathShape::Plain(segments) if segments.is_empty())
     }
 
-    /// The names and indexes of a plain path.
+    /// Names and indexes of a plain path.
     pub fn segments(&self) -> Option<&[Segment]> {
         match &self.inner.shape {
             PathShape::Plain(segments) => Some(segments),
@@ -160,8 +156,8 @@ impl Path {
         }
     }
 
-    /// Whether the path's last piece is an index or a slice, so that a list
-    /// written there may be taken apart ([`ListWrite::Popped`]).
+    /// Whether the path ends with an index or a slice, so that a list written to it may be split
+    /// ([`ListWrite::Popped`]).
     pub fn ends_in_elements(&self) -> bool {
         match &self.inner.shape {
             PathShape::Plain(segments) => matches!(segments.last(), Some(Segment::Index(_))),
@@ -182,8 +178,8 @@ impl Path {
         }
     }
 
-    /// Where a plain path leads to nothing because of one name: the path with
-    /// that name as the data nearly has it. Nothing below a secret is told.
+    /// For a plain path without a match because of one name: the path with this name replaced by a
+    /// similar key of the data. Keys below a secret are not revealed.
     pub fn near_miss(&self, data: &Node) -> Option<String> {
         let mut node = data;
         for (at, segment) in self.segments()?.iter().enumerate() {
@@ -205,7 +201,7 @@ impl Path {
         None
     }
 
-    /// The path with another name as its segment `at`.
+    /// Replaces the name of the segment `at`.
     fn with_name(&self, at: usize, name: &str, span: Span) -> String {
         let pieces =
             self.segments().into_iter().flatten().enumerate().map(
@@ -223,7 +219,7 @@ impl Path {
     /// All matches, in document order (10.4).
     ///
     /// # Errors
-    /// Where Deckhand's walk fails.
+    /// If Deckhand's walk fails.
     pub fn find<'a>(&self, data: &'a Node) -> Result<Vec<Match<'a>>, WalkError> {
         match &self.inner.shape {
             PathShape::Plain(segments) => {
@@ -233,26 +229,26 @@ impl Path {
         }
     }
 
-    /// The first match: the one Deckhand reads.
+    /// First match, which Deckhand uses for reading.
     ///
     /// # Errors
-    /// Where Deckhand's walk fails.
+    /// If Deckhand's walk fails.
     pub fn first<'a>(&self, data: &'a Node) -> Result<Option<Match<'a>>, WalkError> {
         match &self.inner.shape {
             PathShape::Plain(segments) => find::find_plain(segments, data),
-            // A later match may still fail, and then the reference fails.
+            // A later match may still fail, which fails in the reference, too.
             PathShape::Tree(expressions) => {
                 Ok(find::find_tree(expressions, data)?.into_iter().next())
             }
         }
     }
 
-    /// The value of the first match: what Deckhand reads.
+    /// Value of the first match, which Deckhand uses for reading.
     ///
     /// # Errors
-    /// Where Deckhand's walk fails.
+    /// If Deckhand's walk fails.
     pub fn value<'a>(&self, data: &'a Node) -> Result<Option<Cow<'a, Node>>, WalkError> {
-        // To tell the place, too, costs far more than to go there.
+        // Computing the location is much more expensive than finding the value.
         match self.segments() {
             Some(segments) if segments.iter().all(|it| it.name().is_some()) => {
                 Ok(find::named(segments, data).map(Cow::Borrowed))
@@ -261,12 +257,11 @@ impl Path {
         }
     }
 
-    /// Stores `value` at all matches, as jsonpath_ng's `update` does (10.5).
-    /// Gives the places written, in order; a place inside a value that this
-    /// same call stored may be among them.
+    /// Stores `value` at all matches, like jsonpath_ng's `update` (10.5). Returns the written
+    /// locations in order, possibly including locations inside of a value stored by the same call.
     ///
     /// # Errors
-    /// Where Deckhand's walk fails.
+    /// If Deckhand's walk fails.
     pub fn update(
         &self,
         data: &mut Node,
@@ -279,12 +274,11 @@ impl Path {
         }
     }
 
-    /// Creates what the path lacks, as Deckhand does before it writes (10.6).
-    /// Nodes made are [`Node::made`] at `made_at`. Where the path has a match,
-    /// nothing is created. Gives what [`PathWrite::created`] is.
+    /// Creates missing nodes like Deckhand before it writes (10.6), as [`Node::made`] at `made_at`.
+    /// If the path has a match, nothing is created. Returns the value of [`PathWrite::created`].
     ///
     /// # Errors
-    /// Where Deckhand's walk fails.
+    /// If Deckhand's walk fails.
     pub fn create(&self, data: &mut Node, made_at: Span) -> Result<Option<Location>, WalkError> {
         self.require_rooted()?;
         if self.value(data)?.is_some() {
@@ -293,11 +287,11 @@ impl Path {
         unchanged_on_failure(data, |data| Ok(self.grow(data, made_at)?.map(|new| new.top)))
     }
 
-    /// Creates what is missing and stores `value` at all matches: what
-    /// Deckhand's `jsonpath_replace` does where it has no pattern.
+    /// Creates missing nodes and stores `value` at all matches, like Deckhand's `jsonpath_replace`
+    /// without a pattern.
     ///
     /// # Errors
-    /// Where Deckhand's walk fails.
+    /// If Deckhand's walk fails.
     pub fn write(
         &self,
         data: &mut Node,
@@ -333,7 +327,7 @@ impl Path {
         })
     }
 
-    /// Creates what the path lacks; fails where it leads nowhere even then.
+    /// Creates missing nodes; fails if the path still has no match.
     fn grow(&self, data: &mut Node, made_at: Span) -> Result<Option<New>, WalkError> {
         let new = create::grow(self, data, made_at)?;
         match self.value(data).and_then(|found| found.ok_or(WalkError::NotCreatable)) {
@@ -345,11 +339,11 @@ impl Path {
         }
     }
 
-    /// Deckhand writes to paths only whose text, normalised, is `$` or begins
-    /// with `$.`: `$['a']` is refused.
+    /// Checks that Deckhand can write to the path: its normalized text must be `$` or begin with
+    /// `$.`; `$['a']` is rejected.
     ///
     /// # Errors
-    /// Where it is another path.
+    /// If the path has another form.
     pub fn require_rooted(&self) -> Result<(), WalkError> {
         let text = self.text();
         let rooted = text == "$" || text.starts_with('.') || text.starts_with("$.");
@@ -370,8 +364,7 @@ impl fmt::Debug for Path {
 }
 
 impl PartialEq for Path {
-    /// Equal where written alike; `.a` and `$.a` lead to one place and are two
-    /// paths.
+    /// Compares the text; `.a` and `$.a` match the same location, but are different paths.
     fn eq(&self, other: &Self) -> bool {
         self.text() == other.text()
     }
@@ -379,8 +372,8 @@ impl PartialEq for Path {
 
 impl Eq for Path {}
 
-/// Does what takes back its own changes where it fails; where the data is
-/// shared with others, and so is copied to be changed, it is shared again then.
+/// Runs a `change` that reverts itself on failure. Shared data is copied by the change, so it is
+/// restored to the shared value.
 fn unchanged_on_failure<T>(
     data: &mut Node,
     change: impl FnOnce(&mut Node) -> Result<T, WalkError>,
@@ -390,7 +383,7 @@ fn unchanged_on_failure<T>(
         Value::Sequence(items) => Arc::strong_count(items) > 1,
         _ => true,
     };
-    // To hold what nobody else holds would make a copy of every level.
+    // Another reference to unshared data would cause a copy of every level.
     let before = is_shared.then(|| data.clone());
     let changed = change(data);
     if changed.is_err()
@@ -401,8 +394,7 @@ fn unchanged_on_failure<T>(
     changed
 }
 
-/// The elements of a value that is a list to Python: a tuple of `!!pairs` is
-/// made a list of two.
+/// Element of a list of `!!pairs` as in Python: a tuple becomes a list of two items.
 fn pair_as_list(owner: &Node, (left, right): &(Node, Node)) -> Node {
     let items = vec![left.clone(), right.clone()];
     let value = Value::from(items);

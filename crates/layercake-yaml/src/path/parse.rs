@@ -1,9 +1,9 @@
-//! A path's text to its shape.
+//! Parser for paths.
 //!
-//! jsonpath_ng's grammar is an LALR one (10.3), and its operators bind in an
-//! unusual order; brackets after an expression bind loosest of all, to
-//! everything before them inside the parentheses. So this is an operator
-//! precedence parser, with stacks of its own: no text can exhaust ours.
+//! jsonpath_ng uses an LALR grammar (10.3) with unusual precedence of operators; brackets after an
+//! expression have the lowest precedence, and apply to everything before them inside the
+//! parentheses. This is an operator precedence parser with explicit stacks: no text can exhaust the
+//! call stack.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ use smol_str::SmolStr;
 
 use super::{MAX_NESTING, MAX_PIECES, PathError, PathErrorKind, PathShape, Segment};
 
-/// Python refuses to read integers of more digits.
+/// Maximum number of digits of an integer in Python.
 const MAX_DIGITS: usize = 4300;
 
-/// One expression of a path that is not plain. The right side of an operator
-/// is the expression just before it; the left side ends at `left`.
+/// Expression of a path that is not plain. The right operand of an operator is the preceding
+/// expression; the left operand ends at `left`.
 #[derive(Debug)]
 pub(super) enum PathExpression {
     /// `$`
@@ -32,13 +32,13 @@ pub(super) enum PathExpression {
     AnyName,
     /// `[0,1]`
     Indexes(Vec<i64>),
-    /// `[a:b:c]`; `[*]` has none of them.
+    /// `[a:b:c]`; `[*]` has no bounds.
     Slice(Slice),
-    /// Two expressions and what joins them.
+    /// Binary operation.
     Operation(PathOperator, usize),
 }
 
-/// The bounds of a slice.
+/// Bounds of a slice.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Slice {
     pub(super) start: Option<i64>,
@@ -46,7 +46,7 @@ pub(super) struct Slice {
     pub(super) step: Option<i64>,
 }
 
-/// What joins two expressions, loosest first (10.3).
+/// Binary operators, lowest precedence first (10.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PathOperator {
     Descendants,
@@ -68,7 +68,7 @@ pub(super) fn parse(text: &str) -> Result<PathShape, PathError> {
     }
 }
 
-/// The names of a path like `.a.b`. Nearly all are, and need no grammar.
+/// Names of a path like `.a.b`. Fast path for most paths.
 fn bare_names(text: &str) -> Option<Box<[Segment]>> {
     let names = text.strip_prefix('.')?.split('.');
     let are_bare = names.clone().all(is_bare_name) && names.clone().count() <= MAX_PIECES;
@@ -92,7 +92,7 @@ fn parse_by_grammar(text: &str) -> Result<PathShape, PathError> {
     Ok(shape(parser.output))
 }
 
-/// Whether `text` reads as this name without quotes.
+/// Whether `text` parses as this name without quotes.
 pub(super) fn is_bare_name(text: &str) -> bool {
     let mut characters = text.chars();
     characters.next().is_some_and(starts_name)
@@ -100,8 +100,7 @@ pub(super) fn is_bare_name(text: &str) -> bool {
         && !matches!(text, "where" | "wherenot")
 }
 
-/// Recognises names and indexes in a row; in postfix order that is
-/// `first (step Child)*`.
+/// Names and indexes of a plain path; in postfix order, these are `first (step Child)*`.
 fn shape(output: Vec<PathExpression>) -> PathShape {
     let plain = output.iter().enumerate().all(|(at, expression)| match expression {
         PathExpression::Root => at == 0,
@@ -126,9 +125,9 @@ fn shape(output: Vec<PathExpression>) -> PathShape {
 
 struct PathParser<'t> {
     lexer: Lexer<'t>,
-    /// Postfix order.
+    /// Expressions in postfix order.
     output: Vec<PathExpression>,
-    /// For each complete operand: its last expression and how deep it is.
+    /// For each complete operand: its last expression and its depth.
     operands: Vec<PathOperand>,
     pending: Vec<Pending>,
     pieces: usize,
@@ -147,7 +146,7 @@ enum Pending {
 }
 
 impl<'t> PathParser<'t> {
-    /// Reads what may begin an expression.
+    /// Parses the beginning of an expression.
     fn operand(&mut self) -> Result<(), PathError> {
         loop {
             let token = self.lexer.next()?;
@@ -180,7 +179,7 @@ impl<'t> PathParser<'t> {
         }
     }
 
-    /// Reads what follows complete expressions, to the end.
+    /// Parses the text after complete expressions, to the end.
     fn operators(&mut self) -> Result<(), PathError> {
         loop {
             let token = self.lexer.next()?;
@@ -222,7 +221,7 @@ impl<'t> PathParser<'t> {
         if self.pending.is_empty() { Ok(()) } else { Err(self.lexer.unexpected(end)) }
     }
 
-    /// Joins what waits on the stack, back to a parenthesis, while `ready`.
+    /// Reduces pending operators, down to a parenthesis, while `ready` holds.
     fn reduce(&mut self, ready: impl Fn(PathOperator) -> bool, at: usize) -> Result<(), PathError> {
         while let Some(Pending::Operator(operator)) = self.pending.last().copied() {
             if !ready(operator) {
@@ -257,14 +256,14 @@ impl<'t> PathParser<'t> {
 
     fn count_piece(&mut self, at: usize) -> Result<(), PathError> {
         self.pieces += 1;
-        // The root at the front is not counted by people.
+        // The leading root is not counted.
         if self.pieces > MAX_PIECES + 1 {
             return Err(PathError { at, kind: PathErrorKind::TooLong });
         }
         Ok(())
     }
 
-    /// `name` and what `,` adds to it.
+    /// Parses a list of names after `name`, separated by `,`.
     fn names(&mut self, name: Cow<'t, str>, at: usize) -> Result<PathExpression, PathError> {
         if !self.lexer.peek_is(',')? {
             let wild = name == "*";
@@ -283,12 +282,12 @@ impl<'t> PathParser<'t> {
             };
             names.push(name.into());
         }
-        // `'*'` in quotes is wild too, and makes the other names idle.
+        // A quoted `'*'` is a wildcard too, and makes the other names redundant.
         let wild = names.iter().any(|name| &**name == "*");
         Ok(if wild { PathExpression::AnyName } else { PathExpression::Names(names) })
     }
 
-    /// What stands in brackets, with the closing one; `[` has been read.
+    /// Parses the contents of brackets up to the closing one, after `[`.
     fn brackets(&mut self) -> Result<PathExpression, PathError> {
         let token = self.lexer.next()?;
         let at = token.at;
@@ -314,7 +313,7 @@ impl<'t> PathParser<'t> {
         Err(self.lexer.unexpected(&token))
     }
 
-    /// The slice from `start`; its first colon has been read.
+    /// Parses a slice from `start`, after its first colon.
     fn slice(&mut self, start: Option<i64>) -> Result<PathExpression, PathError> {
         let end = self.lexer.take_number()?;
         let step = if self.lexer.take(':')? { self.lexer.take_number()? } else { None };
@@ -338,7 +337,7 @@ impl<'t> PathParser<'t> {
     }
 }
 
-/// A token and where it starts.
+/// A token and its offset.
 struct PathToken<'t> {
     at: usize,
     kind: TokenKind<'t>,
@@ -351,15 +350,14 @@ enum TokenKind<'t> {
     Where,
     WhereNot,
     Name(Cow<'t, str>),
-    /// As written, with its sign.
+    /// Integer as written, with its sign.
     Number(&'t str),
     /// A name in backquotes.
     Named(Cow<'t, str>),
     End,
 }
 
-/// Cuts a path into tokens (10.2), one at a time, so that the first thing
-/// wrong is the one reported.
+/// Tokenizer for paths (10.2), which is lazy, so that the first error in the text is reported.
 struct Lexer<'t> {
     text: &'t str,
     at: usize,
@@ -450,8 +448,7 @@ impl<'t> Lexer<'t> {
         Ok(TokenKind::Number(&rest[..end]))
     }
 
-    /// A text in quotes; a backslash takes the next character as it is, but
-    /// not a line break.
+    /// Parses a quoted string; a backslash escapes the next character, except a line break.
     fn quoted(&mut self, quote: char) -> Result<Cow<'t, str>, PathError> {
         let start = self.at;
         let inside = &self.text[start + 1..];
@@ -483,7 +480,7 @@ impl<'t> Lexer<'t> {
         PathError { at, kind: PathErrorKind::UnexpectedCharacter(character) }
     }
 
-    /// The error for `token`, which was the last one read.
+    /// Error for `token`, the last one read.
     fn unexpected(&self, token: &PathToken<'t>) -> PathError {
         let kind = match token.kind {
             TokenKind::End => PathErrorKind::UnexpectedEnd,
@@ -510,7 +507,7 @@ fn continues_name(character: char) -> bool {
     starts_name(character) || character.is_ascii_digit() || character == '-'
 }
 
-/// An integer as Python would write it again.
+/// Integer in Python's canonical form.
 fn canonical(digits: &str, at: usize) -> Result<Cow<'_, str>, PathError> {
     if digits.len() > MAX_DIGITS {
         return Err(PathError { at, kind: PathErrorKind::TooLong });
@@ -524,8 +521,7 @@ fn canonical(digits: &str, at: usize) -> Result<Cow<'_, str>, PathError> {
     })
 }
 
-/// An integer as an index. One beyond 64 bits lies outside every list, and so
-/// does the nearest one within.
+/// Integer as an index, saturated to 64 bits: both values are outside of every list.
 fn index(digits: &str, at: usize) -> Result<i64, PathError> {
     let digits = canonical(digits, at)?;
     let farthest = if digits.starts_with('-') { i64::MIN } else { i64::MAX };

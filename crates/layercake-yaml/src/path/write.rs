@@ -1,4 +1,4 @@
-//! Writing a value where a path leads (10.5).
+//! Writing a value to the matches of a path (10.5).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::parse::{PathExpression, PathOperator};
 use super::{ListWrite, Location, MAX_DESCENT, Piece, Segment, WalkError, pair_as_list};
 use crate::{Key, Mapping, Node, Size, Value};
 
-/// Writes at the one place of a plain path, if it is there.
+/// Writes to the only location of a plain path, if it exists.
 pub(super) fn update_plain(
     segments: &[Segment],
     data: &mut Node,
@@ -31,30 +31,29 @@ pub(super) fn update_plain(
     let place = parent.location;
     let mut incoming = IncomingValue::new(value, lists);
     let taken = incoming.take_for(&step)?;
-    let parent = place.get_mut(data).expect("it was just found there, and can be written into");
+    let parent = place.get_mut(data).expect("the parent exists and is writable");
     store(parent, piece.clone(), taken);
     let Location(mut pieces) = place;
     pieces.push(piece);
     Ok(vec![Location(pieces)])
 }
 
-/// The place to which segments lead that are names alone.
+/// Location of segments that are all names.
 pub(super) fn named(segments: &[Segment]) -> Location {
     let nowhere = Span::point(FileId::default(), 0);
     let names = segments.iter().filter_map(Segment::name);
     Location(names.map(|name| Piece::Key(Key::string(name.clone(), nowhere))).collect())
 }
 
-/// What [`put_by_names`] made.
+/// Nodes created by [`put_by_names`].
 pub(super) struct CreatedEntry {
-    /// How many names lead to the topmost entry that was not there before.
+    /// Number of names up to the topmost created entry.
     pub(super) created: Option<usize>,
 }
 
-/// Writes where segments lead that are names alone, and makes the mappings that
-/// are not there; none where anything on the way is no mapping. Nearly all that is
-/// substituted goes this way: what [`Path::write`](super::Path::write) does in
-/// several walks.
+/// Writes to segments that are all names, and creates missing mappings; `None` if a node on the
+/// path is not a mapping. A fast path for most substitutions, equivalent to the multiple walks of
+/// [`Path::write`](super::Path::write).
 pub(super) fn put_by_names(
     segments: &[Segment],
     data: &mut Node,
@@ -69,10 +68,10 @@ pub(super) fn put_by_names(
     let mut node = data;
     for (at, name) in names.enumerate() {
         let Value::Mapping(mapping) = &mut node.value else {
-            unreachable!("they lead through mappings")
+            unreachable!("all parents are mappings")
         };
         let make = || {
-            // What is made for the last one is overwritten below.
+            // The value created for the last name is overwritten below.
             let is_last = at + 1 == segments.len();
             let new = if is_last { Value::Null } else { Value::Mapping(Arc::default()) };
             (Key::string(name.clone(), made_at), Node::made(new, made_at))
@@ -87,7 +86,7 @@ pub(super) fn put_by_names(
     Some(CreatedEntry { created })
 }
 
-/// Whether whatever is there around the last of the names is a mapping.
+/// Whether all existing parents of the last name are mappings.
 fn lead_through_mappings<'n>(mut names: impl Iterator<Item = &'n SmolStr>, data: &Node) -> bool {
     let mut here = Some(data);
     names.all(|name| {
@@ -97,7 +96,7 @@ fn lead_through_mappings<'n>(mut names: impl Iterator<Item = &'n SmolStr>, data:
     })
 }
 
-/// Writes at all the places that `expressions` lead to.
+/// Writes to all matches of `expressions`.
 pub(super) fn update_tree(
     expressions: &[PathExpression],
     data: &mut Node,
@@ -109,7 +108,7 @@ pub(super) fn update_tree(
         *data = value.clone();
         return Ok(vec![Location::root()]);
     }
-    // What is written is looked at too.
+    // Written values are visited too.
     let values = Size::of(data).nodes().saturating_add(Size::of(value).nodes());
     let mut writer = PathWriter {
         walker: Walker::new(expressions, values),
@@ -118,15 +117,14 @@ pub(super) fn update_tree(
         written: Vec::new(),
         descent: 0,
     };
-    // A copy shares everything with the data until it is written to, and is
-    // dropped where something fails halfway.
+    // The copy shares everything with the data until it is written to, and is dropped on failure.
     let mut result = data.clone();
     writer.update(whole, &mut result)?;
     *data = result;
     Ok(writer.written)
 }
 
-/// The value to write: a list gives its elements away one by one (10.5).
+/// Value to write: the elements of a list are popped one by one (10.5).
 struct IncomingValue<'v> {
     value: &'v Node,
     lists: ListWrite,
@@ -138,7 +136,7 @@ impl<'v> IncomingValue<'v> {
         Self { value, lists, popped: 0 }
     }
 
-    /// What is stored at `step`.
+    /// Value to store at `step`.
     fn take_for(&mut self, step: &DatumStep) -> Result<Node, WalkError> {
         match (step, self.lists) {
             (DatumStep::Index(_), ListWrite::Popped) => self.pop(),
@@ -160,7 +158,7 @@ impl<'v> IncomingValue<'v> {
         next.ok_or(WalkError::OutOfElements)
     }
 
-    /// The value without what was popped.
+    /// Value without the popped elements.
     fn rest(&self) -> Node {
         let mut node = self.value.clone();
         if self.popped == 0 {
@@ -175,8 +173,7 @@ impl<'v> IncomingValue<'v> {
     }
 }
 
-/// Where in `node` a write at `step` goes: nowhere where jsonpath_ng passes
-/// over it in silence.
+/// Target in `node` for a write at `step`; `None` if jsonpath_ng silently ignores the write.
 fn target(node: &Node, step: &DatumStep) -> Result<Option<Piece>, WalkError> {
     match step {
         DatumStep::Start => Ok(None),
@@ -185,7 +182,7 @@ fn target(node: &Node, step: &DatumStep) -> Result<Option<Piece>, WalkError> {
     }
 }
 
-/// Python's `key in node`, and then `node[key] = ...`.
+/// Equivalent of Python's `key in node`, and then `node[key] = ...`.
 fn target_of_key(node: &Node, key: &Key) -> Result<Option<Piece>, WalkError> {
     let refused = || WalkError::WriteInto { kind: node.value.kind() };
     let contains = match &node.value {
@@ -206,8 +203,8 @@ fn target_of_key(node: &Node, key: &Key) -> Result<Option<Piece>, WalkError> {
     if contains { Err(refused()) } else { Ok(None) }
 }
 
-/// Python's `len(node) > index`, and then `node[index] = ...`: in a mapping,
-/// that is an entry with an integer for its key.
+/// Equivalent of Python's `len(node) > index`, and then `node[index] = ...`: in a mapping, this is
+/// an entry with an integer key.
 fn target_of_index(node: &Node, index: i64) -> Result<Option<Piece>, WalkError> {
     let refused = WalkError::WriteInto { kind: node.value.kind() };
     let Some(length) = find::length(&node.value) else { return Err(refused) };
@@ -225,8 +222,7 @@ fn target_of_index(node: &Node, index: i64) -> Result<Option<Piece>, WalkError> 
     }
 }
 
-/// Puts `value` at `piece` of `node`. A key that is there keeps its place and
-/// its span.
+/// Stores `value` at `piece` of `node`. An existing key keeps its position and span.
 fn store(node: &mut Node, piece: Piece, value: Node) {
     match (&mut node.value, piece) {
         (Value::Mapping(mapping), Piece::Key(key)) => {
@@ -237,34 +233,33 @@ fn store(node: &mut Node, piece: Piece, value: Node) {
             }
         }
         (Value::Sequence(items), Piece::Index(index)) => Arc::make_mut(items)[index] = value,
-        _ => unreachable!("`target` gives keys of mappings and indexes of lists only"),
+        _ => unreachable!("`target` returns only keys of mappings and indexes of lists"),
     }
 }
 
-/// One update by a path that is not plain.
+/// Writer for a path that is not plain.
 struct PathWriter<'p, 'v> {
     walker: Walker<'p>,
     incoming: IncomingValue<'v>,
-    /// Where the node at hand is.
+    /// Location of the current node.
     here: Vec<Piece>,
     written: Vec<Location>,
     descent: usize,
 }
 
-/// A node that the left side of `a.b` has found, to update `b` in.
+/// A match of the left side of `a.b`, in which `b` is updated.
 struct UpdateTarget {
     location: Location,
-    /// The node as it was found, where it may not be there any more, or never
-    /// was in the data.
+    /// Copy of the matching node, if it may have been overwritten or is not part of the data.
     original: Option<Node>,
     is_place: bool,
 }
 
 impl PathWriter<'_, '_> {
-    /// Updates the expression at `at` in `node`, and says whether it changed.
+    /// Updates the expression at `at` in `node`, and returns whether it changed.
     fn update(&mut self, at: usize, node: &mut Node) -> Result<bool, WalkError> {
         match &self.walker.expressions[at] {
-            // Inside a path these change nothing, in silence.
+            // Inside a path, these are silently ignored.
             PathExpression::Root | PathExpression::This => Ok(false),
             PathExpression::Parent => Err(WalkError::UnsupportedOperator("parent")),
             PathExpression::Step(Segment::Name(name)) => {
@@ -314,8 +309,8 @@ impl PathWriter<'_, '_> {
         Ok(changed)
     }
 
-    /// Slices and `where` write at the last step of each match, taken from
-    /// the node they began at, whatever came between.
+    /// Slices and `where` write at the last step of each match, directly in the start node,
+    /// regardless of the steps before it.
     fn last_steps(&mut self, at: usize, node: &mut Node) -> Result<bool, WalkError> {
         let found = self.walker.find(at, node)?;
         let steps = found.iter().map(|datum| Ok(datum.valued()?.step.clone()));
@@ -324,7 +319,7 @@ impl PathWriter<'_, '_> {
         let mut changed = false;
         for step in steps {
             changed |= match &step {
-                // A key `*` is taken for the wildcard.
+                // A key `*` is treated as the wildcard.
                 DatumStep::Key(key) if key.as_str() == Some("*") => self.any_name(node)?,
                 DatumStep::Start | DatumStep::Key(_) | DatumStep::Index(_) => {
                     self.put(&step, node)?
@@ -348,8 +343,8 @@ impl PathWriter<'_, '_> {
         self.in_targets(left, node, |writer, node| writer.update(right, node))
     }
 
-    /// `a..b`: updates `b` in every match of `a` and in all below it, what was
-    /// just written included.
+    /// `a..b`: updates `b` in every match of `a` and in all its descendants, including values just
+    /// written.
     fn descendants(
         &mut self,
         left: usize,
@@ -359,8 +354,8 @@ impl PathWriter<'_, '_> {
         self.in_targets(left, node, |writer, node| writer.descend(right, node))
     }
 
-    /// Runs `change` on every match of the expression at `left`, as they were
-    /// found before the first of them was changed.
+    /// Runs `change` on every match of the expression at `left`; matches are determined before the
+    /// first change.
     fn in_targets(
         &mut self,
         left: usize,
@@ -375,9 +370,9 @@ impl PathWriter<'_, '_> {
             location.extend_from_slice(&target.location.0);
             let gone = (0..=location.len()).any(|end| overwritten.contains(&location[..end]));
             if gone || !target.is_place {
-                // What is done to it is not seen in the data, but may fail.
+                // The change does not affect the data, but may fail.
                 let before = self.written.len();
-                let mut aside = target.original.expect("kept where it may be gone");
+                let mut aside = target.original.expect("overwritten matches are copied");
                 change(self, &mut aside)?;
                 self.written.truncate(before);
                 continue;
@@ -421,8 +416,8 @@ impl PathWriter<'_, '_> {
         Ok(changed)
     }
 
-    /// Runs `change` on the node at `place`. It works on a copy that takes the
-    /// node's place only if it changed, so that nothing is copied in vain.
+    /// Runs `change` on a clone of the node at `place`, which replaces the node only if it changed,
+    /// to avoid needless copies.
     fn at(
         &mut self,
         place: &Location,
@@ -436,13 +431,13 @@ impl PathWriter<'_, '_> {
         let changed = change(self, &mut copy)?;
         self.here.truncate(depth);
         if changed {
-            *place.get_mut(node).expect("it was just found there") = copy;
+            *place.get_mut(node).expect("the location exists") = copy;
         }
         Ok(changed)
     }
 }
 
-/// The step to the child at position `at` of a mapping or list.
+/// Piece for the child at position `at` of a mapping or list.
 fn nth_piece(node: &Node, at: usize) -> Option<Piece> {
     match &node.value {
         Value::Mapping(mapping) => mapping.keys().nth(at).cloned().map(Piece::Key),

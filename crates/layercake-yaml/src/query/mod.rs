@@ -1,6 +1,5 @@
-//! Paths of RFC 9535 over our nodes, for what users select: jsonpath-rust
-//! finds, and this says to it what a node is. Deckhand's own paths are others
-//! (`path`).
+//! JSONPath according to RFC 9535, for paths in the configuration. jsonpath-rust evaluates the
+//! paths, and this module adapts nodes to it. Deckhand's own dialect is in `path`.
 
 mod places;
 
@@ -15,32 +14,32 @@ use layercake_source::{FileId, Span};
 pub use self::places::PlaceQuery;
 use super::{Node, Value};
 
-/// A path of RFC 9535, such as `$.chart_groups[*]`.
+/// A path according to RFC 9535, such as `$.chart_groups[*]`.
 #[derive(Clone, Debug)]
 pub struct Query {
     text: String,
     parsed: JpQuery,
 }
 
-/// A text that is no path of RFC 9535, and why.
+/// An invalid path, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidQuery {
-    /// Why, in the parser's words.
+    /// Error message of the parser.
     pub reason: String,
 }
 
 impl Query {
-    /// A path may have so many `..`, and as many `$`.
+    /// Maximum number of `..`, and of `$`.
     pub const MAX_SEARCHES: usize = 1;
-    /// A path may have so many commas.
+    /// Maximum number of commas.
     pub const MAX_COMMAS: usize = 6;
 
-    /// Reads a path.
+    /// Parses a path.
     ///
     /// # Errors
-    /// Where `text` is none, or one that may find everything over and over: what is
-    /// found by `..` would be searched by the next one, what `[0,0]` finds twice by the
-    /// next one four times, and all of it for each value by a `$` in a filter.
+    /// If `text` is not valid, or may need exponential time: each `..` searches all results of the
+    /// previous one, `[0,0]` doubles the results each time, and a `$` in a filter repeats the
+    /// search for each value.
     pub fn parse(text: &str) -> Result<Self, InvalidQuery> {
         let invalid = |error: &dyn fmt::Display| InvalidQuery { reason: error.to_string() };
         let parsed = parse_json_path(text).map_err(|error| invalid(&error))?;
@@ -49,29 +48,29 @@ impl Query {
         for (mark, most) in [("..", searches), ("$", searches), (",", commas)] {
             let count = bare.matches(mark).count();
             if count > most {
-                let reason = format!("`{mark}` stands in it {count} times, {most} at most may");
+                let reason =
+                    format!("it contains `{mark}` {count} times, at most {most} are allowed");
                 return Err(InvalidQuery { reason });
             }
         }
         Ok(Self { text: text.to_owned(), parsed })
     }
 
-    /// The path as it was written.
+    /// The path as written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The nodes at the path, in the order of the document. Keys that are no
-    /// text are not found, as JSON has none.
+    /// Matching nodes in document order. Non-string keys are never matched, because JSON has none.
     pub fn find<'a>(&self, root: &'a Node) -> Vec<&'a Node> {
-        // The engine's only error is a result that is no part of the document,
-        // which a path alone never has.
+        // Evaluation only fails for results outside of the document, which a plain path cannot
+        // have.
         let found = js_path_process(&self.parsed, root).unwrap_or_default();
         found.into_iter().map(|found| found.val).collect()
     }
 }
 
-/// A path without the texts in quotes that are in it.
+/// Removes quoted strings from a path.
 fn without_quoted(path: &str) -> String {
     let (mut bare, mut quote, mut characters) = (String::new(), None, path.chars());
     while let Some(character) = characters.next() {
@@ -139,8 +138,7 @@ impl Queryable for Node {
     }
 }
 
-/// What the engine makes to compare with: it is in no document, and never
-/// among what is found.
+/// Value that the engine creates for comparisons; it is never part of a result.
 fn constant(value: Value) -> Node {
     Node::made(value, Span::point(FileId::default(), 0))
 }

@@ -1,6 +1,5 @@
-//! Paths of RFC 9535 that are compared with places: whether one leads to a place
-//! is told from the place alone, so that nothing has to be searched. What asks
-//! for more than that (filters, indexes from the end) is refused.
+//! Paths of RFC 9535 that are matched against locations without searching the data. Features that
+//! need the data (filters, indexes from the end) are rejected.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,17 +11,17 @@ use super::InvalidQuery;
 use crate::path::{Location, Piece};
 use crate::{Key, Value};
 
-/// A path that leads to any number of places.
+/// A path that matches any number of locations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceQuery {
     text: Arc<str>,
     steps: Vec<QueryStep>,
 }
 
-/// One segment.
+/// A segment of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct QueryStep {
-    /// Whether it may lead any number of levels down first.
+    /// Whether it may match at any depth.
     is_deep: bool,
     selectors: Vec<QuerySelector>,
 }
@@ -32,7 +31,7 @@ enum QuerySelector {
     Name(Arc<str>),
     Any,
     Index(usize),
-    /// Every so many from one index to another, which is not in it.
+    /// Every `step`-th index from `from` to `to`, exclusive.
     Slice {
         from: usize,
         to: Option<usize>,
@@ -41,10 +40,10 @@ enum QuerySelector {
 }
 
 impl PlaceQuery {
-    /// Reads a path.
+    /// Parses a path.
     ///
     /// # Errors
-    /// Where `text` is none, or asks for more than a place.
+    /// If `text` is not valid, or needs the data for matching.
     pub fn parse(text: &str) -> Result<Self, InvalidQuery> {
         let invalid = |reason: String| InvalidQuery { reason };
         let parsed = parse_json_path(text).map_err(|error| invalid(error.to_string()))?;
@@ -53,14 +52,13 @@ impl PlaceQuery {
         Ok(Self { text: text.into(), steps })
     }
 
-    /// Whether it leads to this place.
+    /// Whether the path matches this location.
     pub(crate) fn leads_to(&self, place: &Location) -> bool {
         let reached = place.0.iter().fold(vec![0], |at, piece| self.advance(&at, piece));
         reached.contains(&self.steps.len())
     }
 
-    /// How many steps may have been taken one level further down, where so
-    /// many may have been before.
+    /// Advances the matching states, i.e. numbers of matched steps, by one piece.
     fn advance(&self, at: &[usize], piece: &Piece) -> Vec<usize> {
         let mut next = Vec::new();
         for &taken in at {
@@ -94,7 +92,7 @@ impl QueryStep {
             Segment::Selectors(selectors) => {
                 selectors.iter().map(QuerySelector::of).collect::<Result<_, _>>()?
             }
-            Segment::Descendant(_) => return Err("it descends twice in one step".to_owned()),
+            Segment::Descendant(_) => return Err("it contains `..` twice in one step".to_owned()),
         };
         Ok(Self { is_deep, selectors })
     }

@@ -45,8 +45,8 @@ struct ListedSiteForm<'a> {
 }
 
 impl<'a> RenderedReport<'a> {
-    pub(super) fn new(sites: &'a [SiteDocuments], look: DocumentOptions) -> Self {
-        let of = |site| RenderedSiteForm::new(site, look);
+    pub(super) fn new(sites: &'a [SiteDocuments], options: DocumentOptions) -> Self {
+        let of = |site| RenderedSiteForm::new(site, options);
         Self { version: VERSION, sites: sites.iter().map(of).collect() }
     }
 }
@@ -58,17 +58,17 @@ impl<'a> SitesReport<'a> {
 }
 
 impl<'a> RenderedSiteForm<'a> {
-    fn new(site: &'a SiteDocuments, look: DocumentOptions) -> Self {
+    fn new(site: &'a SiteDocuments, options: DocumentOptions) -> Self {
         let documents = site.documents.iter();
         Self {
             site: site.site.as_deref(),
-            documents: documents.map(|it| RenderedDocumentForm::new(it, look)).collect(),
+            documents: documents.map(|it| RenderedDocumentForm::new(it, options)).collect(),
         }
     }
 }
 
 impl<'a> RenderedDocumentForm<'a> {
-    fn new(document: &'a RenderedDocument, look: DocumentOptions) -> Self {
+    fn new(document: &'a RenderedDocument, options: DocumentOptions) -> Self {
         let node = &document.data;
         Self {
             schema: &document.key.schema,
@@ -76,7 +76,11 @@ impl<'a> RenderedDocumentForm<'a> {
             layer: &document.key.layer,
             file: document.file.as_str(),
             line: document.line,
-            data: NodeAsJson { node, order: KeyOrder::Document, show_secrets: look.show_secrets },
+            data: NodeAsJson {
+                node,
+                order: KeyOrder::Document,
+                show_secrets: options.show_secrets,
+            },
         }
     }
 }

@@ -1,12 +1,11 @@
-//! JSON text that cannot drive a terminal.
+//! Escaping of JSON for terminals.
 
 use std::io::{self, Write};
 
 use crate::report::printable::is_harmful;
 
-/// Writes JSON text with more escapes than JSON asks for, since what is meant
-/// for programs is looked at in terminals too. Such characters are never
-/// outside of strings.
+/// Writes JSON with more escapes than required, since it may be displayed in a terminal. The
+/// escaped characters occur only inside of strings.
 pub(super) struct Escaping<'a> {
     pub(super) out: &'a mut dyn Write,
 }
@@ -17,7 +16,7 @@ impl Write for Escaping<'_> {
         Ok(bytes.len())
     }
 
-    /// serde gives whole stretches of text, so that no character is divided.
+    /// serde_json writes complete strings, so no character is split between calls.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         if is_plain(bytes) {
             return self.out.write_all(bytes);
@@ -36,8 +35,7 @@ impl Write for Escaping<'_> {
 }
 
 impl Escaping<'_> {
-    /// The bracket behind a number sign is what makes a command of it in the
-    /// logs of some CI jobs.
+    /// Escapes the bracket after `##`, which starts a command in some CI logs.
     fn write_escaped(&mut self, text: &str) -> io::Result<()> {
         let mut text = text.to_owned();
         for word in ["##[", "##vso[", "##teamcity["] {
@@ -54,13 +52,13 @@ impl Escaping<'_> {
     }
 }
 
-/// Fast path: nearly all text has nothing to escape, which whole-slice searches see at once.
+/// Fast path: most strings need no escapes, which is found by searching the whole slice.
 fn is_plain(bytes: &[u8]) -> bool {
     bytes.is_ascii() && !bytes.contains(&b'#') && !bytes.contains(&0x7f)
 }
 
-/// The characters below a space are escaped already where they are in
-/// strings; those outside are line breaks of the layout.
+/// Whether a character needs an escape. Characters below U+0020 are already escaped inside of
+/// strings; outside they are line breaks of the layout.
 fn needs_escape(character: char) -> bool {
     character > ' ' && is_harmful(character)
 }

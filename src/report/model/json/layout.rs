@@ -1,11 +1,11 @@
-//! The layout of reports in JSON: one line for each entry of a list of the report, so that a
-//! report is searched by line, and is no larger than what it says.
+//! JSON layout of reports: one line for each entry of a top-level list, so that a report can be
+//! searched by line and stays small.
 
 use std::io::{self, Write};
 
 use serde_json::ser::Formatter;
 
-/// Breaks lines down to the entries of the report's lists.
+/// Formatter that puts each entry of the top-level lists on its own line.
 #[derive(Default)]
 pub(super) struct EntryPerLine {
     depth: usize,
@@ -13,7 +13,7 @@ pub(super) struct EntryPerLine {
 }
 
 impl EntryPerLine {
-    /// Collections within the report and its lists are on one line.
+    /// Nesting depth at which collections are no longer broken into lines.
     const BROKEN_DEPTH: usize = 2;
 
     fn begin<W: ?Sized + Write>(&mut self, bracket: &[u8], out: &mut W) -> io::Result<()> {

@@ -1,6 +1,6 @@
-//! Results for programs: JSON with a version, in an order that depends on nothing but the input.
+//! JSON output: versioned, in an order that depends only on the input.
 //!
-//! Fields may be added; one that is removed or means something else makes a new version.
+//! Adding a field keeps the version; removing one or changing its meaning requires a new version.
 
 mod documents;
 mod escape;
@@ -16,13 +16,13 @@ use self::layout::EntryPerLine;
 use super::Report;
 use crate::report::{DocumentOptions, SiteDocuments, SiteRow};
 
-/// The version of all JSON that is not a report.
+/// Version of all JSON output except reports.
 pub(in crate::report) const VERSION: u32 = 1;
 
 /// Writes a report.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut out = Escaping { out };
     let layout = EntryPerLine::default();
@@ -33,26 +33,26 @@ pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 /// Writes rendered documents.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn rendered(
     sites: &[SiteDocuments],
-    look: DocumentOptions,
+    options: DocumentOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut out = Escaping { out };
-    serde_json::to_writer(&mut out, &RenderedReport::new(sites, look))?;
+    serde_json::to_writer(&mut out, &RenderedReport::new(sites, options))?;
     out.write_all(b"\n")
 }
 
 /// Writes the sites.
 ///
 /// # Errors
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn site_rows(rows: &[SiteRow], out: &mut dyn Write) -> io::Result<()> {
     write_json(&SitesReport::new(rows), out)
 }
 
-/// Writes what is not a report, indented.
+/// Writes other values than reports, indented.
 pub(in crate::report) fn write_json(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     let mut out = Escaping { out };
     serde_json::to_writer_pretty(&mut out, value)?;

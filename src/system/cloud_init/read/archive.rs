@@ -9,7 +9,7 @@ use crate::source::{Span, Spanned};
 use crate::system::cloud_init::part::{Carrier, Header, PartFault, PartFaultKind};
 use crate::yaml::{Mapping, Node, Value};
 
-/// Keys of an entry that become no header, in lower case.
+/// Keys of an entry that do not become headers, in lower case.
 const NO_HEADERS: &[&str] = &[
     "content",
     "filename",
@@ -21,10 +21,10 @@ const NO_HEADERS: &[&str] = &[
 ];
 
 impl UserDataReader<'_> {
-    /// Takes the parts out of an archive. They are not looked into again.
+    /// Extracts the parts of an archive, which are not expanded further.
     ///
     /// # Errors
-    /// What makes cloud-init give up all user-data.
+    /// A fault that makes cloud-init discard all user-data.
     pub(super) fn archive(&mut self, piece: UnreadPart) -> Result<(), PartFault> {
         let name = piece.name.clone();
         let (text, at) = self.carried(piece, Carrier::Archive);
@@ -83,7 +83,7 @@ impl UserDataReader<'_> {
         }
         let content_type = mime::without_parameters(&content_type);
         let mut piece = UnreadPart { name, headers, content_type, text, faults: Vec::new() };
-        // Only what Python calls text is put into the message encoded.
+        // Python encodes only `str` content in the message.
         if !is_text && matches!(content.value, Value::String(_)) {
             self.mangle(&mut piece)?;
         }
@@ -91,14 +91,14 @@ impl UserDataReader<'_> {
     }
 }
 
-/// The entries of an archive, which may be a set.
+/// Entries of an archive, which may be a set.
 fn entries(root: &Node) -> Option<Vec<Node>> {
     match &root.value {
         Value::Sequence(items) => Some(items.to_vec()),
         Value::Set(keys) => {
             Some(keys.iter().map(|key| Node::new(key.value.clone(), key.span)).collect())
         }
-        // Pairs are tuples in a list, which are no entries.
+        // Pairs are tuples in a list, which are not valid entries.
         Value::Pairs(pairs) => {
             let tuple = |(key, value): &(Node, Node)| {
                 let items = vec![key.clone(), value.clone()];
@@ -119,14 +119,14 @@ fn entries(root: &Node) -> Option<Vec<Node>> {
     }
 }
 
-/// The type that an entry declares, as it is written.
+/// Type that an entry declares, as written.
 fn declared_type(declared: &Node) -> Result<String, PartFault> {
     let invalid = || fault(declared.span, PartFaultKind::InvalidType);
     let text = declared.as_str().ok_or_else(invalid)?;
     if text.contains('/') { Ok(text.to_owned()) } else { Err(invalid()) }
 }
 
-/// The type of a content that declares none.
+/// Type of content that declares none.
 fn sniffed_type(content: &Value) -> String {
     let (text, default) = match content {
         Value::Binary(bytes) => (str::from_utf8(bytes).ok(), OCTET_STREAM),
@@ -136,7 +136,7 @@ fn sniffed_type(content: &Value) -> String {
     text.and_then(sniff::content_type).unwrap_or(default).to_owned()
 }
 
-/// The headers that an entry's other keys are.
+/// Headers from the other keys of an entry.
 fn headers(fields: &Mapping) -> Result<Vec<Header>, PartFault> {
     let mut headers = Vec::new();
     for (key, value) in fields.iter() {

@@ -1,4 +1,4 @@
-//! The text of a part to what it holds.
+//! Conversion of a text to a part with its content.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::system::cloud_init::part::{
 };
 use crate::yaml::{self, Comment, Loader, Node, Parsed, Value, YamlProblem};
 
-/// The one mapping of a YAML text.
+/// A YAML text that should be a single mapping.
 pub(super) struct SingleMapping {
     pub(super) root: Option<Node>,
     pub(super) problems: Vec<YamlProblem>,
@@ -21,7 +21,7 @@ pub(super) struct SingleMapping {
     pub(super) fault: Option<PartFault>,
 }
 
-/// The part that a piece is, read as its content type says.
+/// Reads a piece according to its content type.
 pub(super) fn part(sources: &SourceMap, piece: UnreadPart) -> CloudPart {
     let faults = faults_of_text(sources, &piece);
     let UnreadPart { name, headers, content_type, text, .. } = piece;
@@ -38,11 +38,11 @@ pub(super) fn part(sources: &SourceMap, piece: UnreadPart) -> CloudPart {
         faults,
         comments: Vec::new(),
     };
-    judge_headers(&mut part);
-    if !part.faults.iter().any(|fault| loses_the_text(&fault.kind)) {
-        // Of what is empty cloud-init says nothing.
+    check_headers(&mut part);
+    if !part.faults.iter().any(|fault| makes_text_unusable(&fault.kind)) {
+        // cloud-init ignores empty text without a warning.
         if text.start < text.end || sources.get(text.file).bytes().is_some() {
-            judge_type(&mut part, &content_type, sources.slice(text));
+            check_type(&mut part, &content_type, sources.slice(text));
         }
         read_content(&mut part, sources);
     }
@@ -62,10 +62,10 @@ fn kind(content_type: &str) -> PartKind {
     }
 }
 
-/// Faults of a text as it arrived, as far as they matter.
+/// Relevant faults of a text as received.
 fn faults_of_text(sources: &SourceMap, piece: &UnreadPart) -> Vec<PartFault> {
     let mut faults = piece.faults.clone();
-    if !faults.iter().any(|fault| loses_the_text(&fault.kind)) {
+    if !faults.iter().any(|fault| makes_text_unusable(&fault.kind)) {
         let file = piece.text.file;
         let not_utf8 = not_utf8(sources.get(file), file);
         faults.extend(not_utf8.map(|at| PartFault { at, kind: PartFaultKind::NotUtf8 }));
@@ -75,8 +75,8 @@ fn faults_of_text(sources: &SourceMap, piece: &UnreadPart) -> Vec<PartFault> {
     faults
 }
 
-/// Whether it matters what became of a text on its way: of what is not merged
-/// only as far as that may be why it is not.
+/// Whether a fault matters for this use. For content that is not merged, only a fault that may
+/// explain why matters.
 fn is_worth_reporting(fault: &PartFaultKind, used_as: ContentUse) -> bool {
     match used_as {
         ContentUse::CloudConfig
@@ -84,21 +84,21 @@ fn is_worth_reporting(fault: &PartFaultKind, used_as: ContentUse) -> bool {
         | ContentUse::Template
         | ContentUse::Carrier(_) => true,
         ContentUse::Unrecognized => !matches!(fault, PartFaultKind::Mangled { .. }),
-        ContentUse::Script | ContentUse::Multipart | ContentUse::Unknown => !is_of_the_text(fault),
+        ContentUse::Script | ContentUse::Multipart | ContentUse::Unknown => !concerns_text(fault),
     }
 }
 
-/// Whether a fault is one of the text itself.
-fn is_of_the_text(fault: &PartFaultKind) -> bool {
+/// Whether a fault concerns the text itself.
+fn concerns_text(fault: &PartFaultKind) -> bool {
     let is_broken = matches!(
         fault,
         PartFaultKind::Mangled { .. } | PartFaultKind::BrokenBase64 | PartFaultKind::BrokenUuencode
     );
-    is_broken || loses_the_text(fault)
+    is_broken || makes_text_unusable(fault)
 }
 
-/// Whether a fault leaves no text that can be used.
-fn loses_the_text(fault: &PartFaultKind) -> bool {
+/// Whether a fault leaves no usable text.
+fn makes_text_unusable(fault: &PartFaultKind) -> bool {
     matches!(
         fault,
         PartFaultKind::NoText
@@ -108,9 +108,9 @@ fn loses_the_text(fault: &PartFaultKind) -> bool {
     )
 }
 
-/// The header that counts: the first of the two names that has a value. Which
-/// names there are is asked by their spelling, what they say is not
-/// (`handlers/__init__.py`, `walk`: `dict(part)`).
+/// The effective merge header: the first of the two names that has a value. Names are matched
+/// case-sensitively, values are looked up case-insensitively (`handlers/__init__.py`, `walk`:
+/// `dict(part)`).
 fn merge_header(headers: &[Header]) -> Option<Spanned<Arc<str>>> {
     let headers_with_value = ["Merge-Type", "X-Merge-Type"].into_iter().filter_map(|name| {
         let is_there = headers.iter().any(|header| &*header.name.value == name);
@@ -119,7 +119,7 @@ fn merge_header(headers: &[Header]) -> Option<Spanned<Arc<str>>> {
     headers_with_value.into_iter().find(|value| !value.value.is_empty()).cloned()
 }
 
-/// The first line that is not blank, without the white space around it.
+/// Span of the first line that is not blank, trimmed.
 pub(super) fn first_line(sources: &SourceMap, text: Span) -> Span {
     let rest = sniff::trim_start(sources.slice(text));
     let line = rest.split(['\r', '\n']).next().unwrap_or_default();
@@ -127,7 +127,7 @@ pub(super) fn first_line(sources: &SourceMap, text: Span) -> Span {
     Span::new(text.file, start, start + offset(sniff::trim(line).len()))
 }
 
-fn judge_type(part: &mut CloudPart, content_type: &str, text: &str) {
+fn check_type(part: &mut CloudPart, content_type: &str, text: &str) {
     let fault = match sniff::used_as(content_type) {
         ContentUse::CloudConfig if sniff::content_type(text) == Some(sniff::JINJA) => {
             PartFaultKind::NotRendered
@@ -144,7 +144,7 @@ fn judge_type(part: &mut CloudPart, content_type: &str, text: &str) {
     part.faults.push(PartFault { at: part.at, kind: fault });
 }
 
-fn judge_headers(part: &mut CloudPart) {
+fn check_headers(part: &mut CloudPart) {
     for header in &part.headers {
         let Some(expected) = spelled_merge_header(&header.name.value) else { continue };
         let is_misspelled = &*header.name.value != expected;
@@ -183,8 +183,7 @@ fn read_content(part: &mut CloudPart, sources: &SourceMap) {
     }
 }
 
-/// Reads YAML that has to be one mapping; what is wrong with it as a whole is
-/// wrong at `at`.
+/// Reads YAML that must be a single mapping; faults of the whole are reported at `at`.
 fn mapping(sources: &SourceMap, text: Span, at: Span) -> SingleMapping {
     let mut read = single(sources, text, at);
     if let Some(root) = &read.root
@@ -203,7 +202,7 @@ fn mapping(sources: &SourceMap, text: Span, at: Span) -> SingleMapping {
     read
 }
 
-/// Reads YAML that has to be one document.
+/// Reads YAML that must be a single document.
 pub(super) fn single(sources: &SourceMap, text: Span, at: Span) -> SingleMapping {
     let file = sources.get(text.file);
     let Parsed { documents, comments, problems } =

@@ -1,5 +1,5 @@
-//! Bytes out of what they were sent as: transfer encodings as Python's `email`
-//! undoes them, gzip, and what Python makes of text that is not encoded.
+//! Decoding of bytes: transfer encodings as Python's `email` decodes them, gzip, and Python's
+//! replacement of unencoded text.
 
 use std::io::{self, Read};
 
@@ -8,25 +8,24 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::engine::{DecodePaddingMode, Engine};
 use flate2::bufread::GzDecoder;
 
-/// Bytes decoded from base64, and whether it is sound.
+/// Bytes decoded from base64.
 pub(super) struct FromBase64 {
     pub(super) bytes: Vec<u8>,
-    /// Whether there is nothing in it but base64, its padding aside.
+    /// Whether the input was valid base64, padding aside.
     pub(super) is_sound: bool,
 }
 
-/// Reason why something could not be decompressed.
+/// Reason why decompression failed.
 #[derive(Debug)]
 pub(super) enum NotDecompressed {
-    /// It is not gzip, or it is damaged; why.
+    /// The data is not gzip or is damaged. Has the reason.
     Damaged(String),
-    /// There is more in it than is allowed.
+    /// The decompressed data exceeds the limit.
     TooLarge,
 }
 
-/// Undoes base64 (`email._encoded_words.decode_b`): what is not of its
-/// alphabet is passed over, all after its padding too; where that leaves a
-/// length that cannot be, the text stays as it is.
+/// Decodes base64 (`email._encoded_words.decode_b`): characters outside the alphabet and all after
+/// the padding are skipped; if the remaining length is invalid, the text is returned undecoded.
 pub(super) fn from_base64(text: &[u8]) -> FromBase64 {
     let (digits, is_sound) = digits_of_base64(text);
     let config = GeneralPurposeConfig::new()
@@ -41,8 +40,8 @@ pub(super) fn from_base64(text: &[u8]) -> FromBase64 {
     }
 }
 
-/// The digits of base64 in a text up to its padding, and whether there is
-/// nothing else but breaks of lines (`binascii.a2b_base64`).
+/// Base64 digits of a text up to its padding, and whether it has no other characters than line
+/// breaks (`binascii.a2b_base64`).
 fn digits_of_base64(text: &[u8]) -> (Vec<u8>, bool) {
     let (mut digits, mut padding, mut is_sound) = (Vec::with_capacity(text.len()), 0, true);
     for (at, byte) in text.iter().enumerate() {
@@ -66,8 +65,7 @@ fn digits_of_base64(text: &[u8]) -> (Vec<u8>, bool) {
     (digits, is_sound)
 }
 
-/// Undoes quoted-printable (`binascii.a2b_qp`), which never fails: what is no
-/// code stays.
+/// Decodes quoted-printable (`binascii.a2b_qp`), which never fails: invalid escapes are kept.
 pub(super) fn from_quoted_printable(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut at = 0;
@@ -104,7 +102,7 @@ fn digit(hexadecimal: u8) -> u8 {
     }
 }
 
-/// Undoes uuencode (`email.message._decode_uu`); none where Python takes the text as it is.
+/// Decodes uuencode (`email.message._decode_uu`); `None` if Python leaves the text undecoded.
 pub(super) fn from_uuencode(text: &[u8]) -> Option<Vec<u8>> {
     let mut lines = lines(text);
     lines.find(|line| begins_uuencode(line))?;
@@ -114,7 +112,7 @@ pub(super) fn from_uuencode(text: &[u8]) -> Option<Vec<u8>> {
         if trim_line(line) == b"end" {
             break;
         }
-        // Some encoders write more behind a line than its length says.
+        // Some encoders write more bytes on a line than its length declares.
         let length = usize::from(first.wrapping_sub(b' ') & 0x3F);
         let written = line.len().min((length * 4 + 5) / 3);
         let decoded = from_uuencoded_line(line).or_else(|| from_uuencoded_line(&line[..written]));
@@ -123,7 +121,7 @@ pub(super) fn from_uuencode(text: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The lines of a text without their breaks (`bytes.splitlines`).
+/// Lines of a text without their line breaks (`bytes.splitlines`).
 fn lines(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         if text.is_empty() {
@@ -147,7 +145,7 @@ fn trim_line(line: &[u8]) -> &[u8] {
     &line[start..end]
 }
 
-/// Whether this is `begin`, a number in base 8 as Python's `int` reads it, and a name.
+/// Whether the line is `begin`, an octal number as Python's `int` reads it, and a name.
 fn begins_uuencode(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"begin ") else { return false };
     let mode = rest.split(|byte| *byte == b' ').next().unwrap_or_default();
@@ -160,15 +158,15 @@ fn begins_uuencode(line: &[u8]) -> bool {
     digits.split('_').all(|group| !group.is_empty() && group.bytes().all(is_digit))
 }
 
-/// The bytes of one line, which begins with their number (`binascii.a2b_uu`); none where the
-/// line has other characters than uuencode, or more of them.
+/// Decodes one line, which begins with its length (`binascii.a2b_uu`); `None` if the line has
+/// invalid or excess characters.
 fn from_uuencoded_line(line: &[u8]) -> Option<Vec<u8>> {
     let (first, rest) = line.split_first()?;
     let length = usize::from(first.wrapping_sub(b' ') & 0x3F);
     let mut bytes = Vec::with_capacity(length);
     let (mut bits, mut count, mut at) = (0_u32, 0, 0);
     while bytes.len() < length {
-        // Blanks at the end of a line may be lost.
+        // Trailing blanks may be missing.
         let digit = rest.get(at).copied().unwrap_or(b' ');
         if !(b' '..=b'`').contains(&digit) {
             return None;
@@ -184,8 +182,9 @@ fn from_uuencoded_line(line: &[u8]) -> Option<Vec<u8>> {
     trailing.iter().all(|byte| matches!(byte, b' ' | b'`')).then_some(bytes)
 }
 
-/// Bytes that Python's parser makes of text that is not encoded, which it reads as ASCII
-/// (`raw-unicode-escape`): Latin-1 becomes one byte each, other characters their number in ASCII.
+/// Bytes that Python's parser makes of unencoded text, which it reads as ASCII
+/// (`raw-unicode-escape`): Latin-1 characters become one byte each, other characters an ASCII
+/// escape of their code point.
 pub(super) fn mangled(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     for character in text.chars() {
@@ -199,20 +198,19 @@ pub(super) fn mangled(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Decompresses gzip, of which there may be several members, up to `most`
-/// bytes (`gzip.GzipFile`).
-pub(super) fn decompressed(mut bytes: &[u8], most: u64) -> Result<Vec<u8>, NotDecompressed> {
+/// Decompresses gzip with any number of members, up to `max_bytes` (`gzip.GzipFile`).
+pub(super) fn decompressed(mut bytes: &[u8], max_bytes: u64) -> Result<Vec<u8>, NotDecompressed> {
     let damaged = |error: io::Error| NotDecompressed::Damaged(error.to_string());
     let mut all = Vec::new();
     loop {
-        let left = most - all.len() as u64;
+        let left = max_bytes - all.len() as u64;
         let mut member = GzDecoder::new(bytes);
         let read = member.by_ref().take(left + 1).read_to_end(&mut all).map_err(damaged)?;
         if read as u64 > left {
             return Err(NotDecompressed::TooLarge);
         }
         bytes = member.into_inner();
-        // Zeros may follow, as on tapes.
+        // Zero padding may follow a member, as on tapes.
         while let [0, rest @ ..] = bytes {
             bytes = rest;
         }

@@ -1,4 +1,4 @@
-//! `#include`: texts from elsewhere, one a line (`user_data.py`, `_do_include`).
+//! `#include`: texts from elsewhere, one per line (`user_data.py`, `_do_include`).
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use crate::source::{Span, offset};
 use crate::system::cloud_init::part::{Carrier, PartFault, PartFaultKind, PartLimit};
 
 impl UserDataReader<'_> {
-    /// Reads what a part includes, in order, each with all that it includes.
+    /// Reads the texts that a part includes, in order, each with its own includes.
     ///
     /// # Errors
-    /// What makes cloud-init give up all user-data.
+    /// A fault that makes cloud-init discard all user-data.
     pub(super) fn include(&mut self, piece: UnreadPart) -> Result<(), PartFault> {
         let (text, _) = self.carried(piece, Carrier::Include);
         let places = places(self.sources.slice(text));
@@ -44,7 +44,7 @@ impl UserDataReader<'_> {
     }
 }
 
-/// The path in a URL: the URL itself, or the text after `file://`. None where it leads elsewhere.
+/// Path in a URL: the URL itself, or the text after `file://`. `None` for other schemes.
 fn local_path(url: &str) -> Option<&str> {
     const FILE: &str = "file://";
     match url.get(..FILE.len()) {
@@ -53,7 +53,7 @@ fn local_path(url: &str) -> Option<&str> {
     }
 }
 
-/// The places of URLs in a text: one a line, on the lines of the markers too; other lines that
+/// Ranges of the URLs in a text: one per line, including the lines of the markers; other lines that
 /// begin with `#` are comments.
 fn places(text: &str) -> Vec<Range<usize>> {
     let mut places = Vec::new();

@@ -1,14 +1,14 @@
-//! The probable intention of a text that cloud-init cannot use.
+//! Probable intention of a text that cloud-init cannot use.
 
 use super::{decoding, is_gzip, mime, sniff};
 use crate::system::cloud_init::part::PartResemblance;
 
-/// The likeness of a text without a known first line.
+/// Classifies a text that has no known marker.
 pub(super) fn likeness(text: &str, content_type: &str) -> PartResemblance {
-    // Only what is in a message has this type and was not recognized.
+    // Only content of a message has this type without being recognised.
     let in_message = content_type == sniff::PLAIN;
     let text = sniff::trim_start(text);
-    // Python spells the mark out where it takes the text of a message for ASCII.
+    // Python escapes the mark when it reads a message as ASCII.
     let marked = text.strip_prefix('\u{feff}').or_else(|| text.strip_prefix(r"\ufeff"));
     if marked.is_some_and(|rest| rest.starts_with('#') || mime::begins_with_headers(rest)) {
         return PartResemblance::ByteOrderMark;
@@ -22,7 +22,7 @@ pub(super) fn likeness(text: &str, content_type: &str) -> PartResemblance {
     if is_base64_of_user_data(text) { PartResemblance::Base64 } else { PartResemblance::Nothing }
 }
 
-/// Whether a text is base64 of something that cloud-init would use as it is.
+/// Whether a text is base64 of content that cloud-init would use if decoded.
 pub(super) fn is_base64_of_user_data(text: &str) -> bool {
     let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let read = decoding::from_base64(&digits);

@@ -1,8 +1,8 @@
-//! A MIME message to the texts in it.
+//! Splitting of a MIME message into its texts.
 //!
-//! The begin and the end of headers and parts follow Python's `email.feedparser`, with which
-//! cloud-init reads, line by line: the contents of a broken message depend on it. Nothing is
-//! decoded here, and no text is moved: each leaf has its place.
+//! The bounds of headers and parts follow Python's `email.feedparser`, which cloud-init uses, line
+//! by line, since they decide the contents of a broken message. Nothing is decoded or moved here:
+//! each leaf keeps its span.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,33 +14,32 @@ use crate::system::cloud_init::part::{Carrier, Header, PartFault, PartFaultKind,
 
 /// Contents of a message.
 pub(super) struct MimeMessage {
-    /// Its texts, in order; containers are not among them.
+    /// Texts in order, without containers.
     pub(super) leaves: Vec<Leaf>,
-    /// Faults of its containers.
+    /// Faults of the containers.
     pub(super) faults: Vec<PartFault>,
 }
 
 /// A text in a message.
 pub(super) struct Leaf {
-    /// Its headers, in order.
+    /// Headers in order.
     pub(super) headers: Vec<Header>,
-    /// Its content type, in lower case and without parameters.
+    /// Content type, in lower case and without parameters.
     pub(super) content_type: String,
-    /// Its place.
+    /// Span of the body.
     pub(super) body: Span,
 }
 
-/// Whether the bytes of a text make it a message to cloud-init
-/// (`user_data.py`, `convert_string`).
+/// Whether cloud-init treats these bytes as a message (`user_data.py`, `convert_string`).
 pub(super) fn is_message(bytes: &[u8]) -> bool {
     const MAX_SEARCHED_BYTES: usize = 4096;
-    const SIGN: &[u8] = b"mime-version:";
+    const MARKER: &[u8] = b"mime-version:";
     let beginning = &bytes[..bytes.len().min(MAX_SEARCHED_BYTES)];
-    beginning.windows(SIGN.len()).any(|part| part.eq_ignore_ascii_case(SIGN))
+    beginning.windows(MARKER.len()).any(|part| part.eq_ignore_ascii_case(MARKER))
 }
 
-/// Whether a text begins with headers of a message, one of which says what is in it, or with a
-/// misspelled version.
+/// Whether a text begins with message headers, including one about its content, or with a
+/// misspelled version header.
 pub(super) fn begins_with_headers(text: &str) -> bool {
     const VERSION: &str = "mime-version";
     let is_version =
@@ -49,7 +48,7 @@ pub(super) fn begins_with_headers(text: &str) -> bool {
     is_version(text) || headers.take(MAX_HEADERS).any(is_content_header)
 }
 
-/// The boundary that a text begins with, if headers of a part follow it.
+/// The boundary at the start of a text, if part headers follow it.
 pub(super) fn boundary_before_headers(text: &str) -> Option<&str> {
     let mut lines = text.lines();
     let boundary = lines.next()?.strip_prefix("--")?.trim_end();
@@ -57,7 +56,7 @@ pub(super) fn boundary_before_headers(text: &str) -> Option<&str> {
     (is_followed && !boundary.is_empty()).then_some(boundary)
 }
 
-/// Maximum number of headers in which the one that says what is in a message is looked for.
+/// Maximum number of headers searched for one about the content.
 const MAX_HEADERS: usize = 100;
 
 fn is_content_header(line: &str) -> bool {
@@ -70,7 +69,7 @@ fn is_content_header(line: &str) -> bool {
 /// Reads `text`, the text of `file`, as a message.
 ///
 /// # Errors
-/// Where it goes beyond a limit.
+/// A fault if a limit is exceeded.
 pub(super) fn message(file: FileId, text: &str) -> Result<MimeMessage, PartFault> {
     let message = MimeMessage { leaves: Vec::new(), faults: Vec::new() };
     let has_returns = text.contains('\r');
@@ -80,20 +79,20 @@ pub(super) fn message(file: FileId, text: &str) -> Result<MimeMessage, PartFault
     Ok(parser.message)
 }
 
-/// The value of the first header of this name, which is given in lower case.
+/// Value of the first header with this name, given in lower case.
 pub(super) fn value<'a>(headers: &'a [Header], name: &str) -> Option<&'a Spanned<Arc<str>>> {
     headers.iter().find(|it| it.name.value.eq_ignore_ascii_case(name)).map(|it| &it.value)
 }
 
-/// A content type without its parameters, in lower case; text where it is not valid
+/// Content type without parameters, in lower case; `text/plain` if it is invalid
 /// (`Message.get_content_type`).
 pub(super) fn without_parameters(content_type: &str) -> String {
     let name = content_type.split(';').next().unwrap_or_default().trim().to_lowercase();
     if name.matches('/').count() == 1 { name } else { PLAIN.to_owned() }
 }
 
-/// Whether an entity of this type is another message. Of the reports of deliveries, which are
-/// several blocks of headers, nothing is merged.
+/// Whether an entity of this type is another message. Delivery reports, which consist of several
+/// blocks of headers, contain nothing to merge.
 fn is_message_type(content_type: &str) -> bool {
     content_type.starts_with("message/") && content_type != "message/delivery-status"
 }
@@ -101,33 +100,33 @@ fn is_message_type(content_type: &str) -> bool {
 struct MimeParser<'text> {
     file: FileId,
     text: &'text str,
-    /// Whether lines may end by a carriage return; looking for one kind of line
-    /// break is much faster.
+    /// Whether lines may end with a carriage return; searching for one kind of line break is much
+    /// faster.
     has_returns: bool,
-    /// Where the line that comes next begins.
+    /// Start of the next line.
     at: usize,
-    /// The separators of the containers around, which end all inside them.
+    /// Separators of the enclosing containers; each ends everything inside its container.
     separators: Vec<String>,
-    /// Number of messages around, each in another.
+    /// Number of enclosing messages.
     nesting: usize,
     message: MimeMessage,
 }
 
-/// Kind of an entity, once it was read.
+/// Kind of an entity.
 #[derive(PartialEq)]
 enum Entity {
     Leaf,
     Container,
 }
 
-/// Meaning of a line in a container.
+/// Kind of a separator line in a container.
 enum Separator {
     Between,
     End,
 }
 
 impl MimeParser<'_> {
-    /// One message or part of one: headers, and what follows to its end.
+    /// Reads a message or part: headers, and the rest up to its end.
     fn entity(&mut self, default: &str) -> Result<Entity, PartFault> {
         let headers = self.headers();
         let declared = value(&headers, "content-type");
@@ -150,9 +149,9 @@ impl MimeParser<'_> {
         Ok(Entity::Leaf)
     }
 
-    /// A message in a message, behind its headers: cloud-init comes to what it holds.
+    /// Reads a message inside a message, after the outer headers; cloud-init expands it.
     fn inner_message(&mut self, headers: &[Header]) -> Result<Entity, PartFault> {
-        self.ignored_headers(headers);
+        self.report_ignored_headers(headers);
         if self.nesting >= PartLimit::NESTING {
             let at = self.span(self.at..self.at);
             return Err(PartFault { at, kind: PartFaultKind::OverLimit(PartLimit::Nesting) });
@@ -163,9 +162,9 @@ impl MimeParser<'_> {
         Ok(entity)
     }
 
-    /// A `multipart/*` behind its headers, with all in it.
+    /// Reads a `multipart/*` entity after its headers, with all its parts.
     fn container(&mut self, headers: &[Header], content_type: &str) -> Result<(), PartFault> {
-        self.ignored_headers(headers);
+        self.report_ignored_headers(headers);
         let declared = value(headers, "content-type");
         let at = declared.map_or_else(|| self.span(self.at..self.at), |it| it.span);
         let Some(boundary) = declared.and_then(|it| boundary(&it.value)) else {
@@ -190,16 +189,15 @@ impl MimeParser<'_> {
         Ok(())
     }
 
-    /// The parts of a container, from its first separator on; whether the last
-    /// one ends it.
+    /// Reads the parts of a container from its first separator on; returns whether the closing
+    /// separator was found.
     fn parts(&mut self, separator: &str, default: &str) -> Result<bool, PartFault> {
         while let Some(line) = self.next_line() {
             if let Some(Separator::End) = separator_at(&self.text[line.clone()], separator) {
                 self.at = line.end;
                 return Ok(true);
             }
-            // Between two lines that separate there is no part, even where the
-            // second one ends.
+            // Consecutive separators do not delimit a part, even if the second is the closing one.
             while let Some(line) = self.next_line()
                 && separator_at(&self.text[line.clone()], separator).is_some()
             {
@@ -215,7 +213,7 @@ impl MimeParser<'_> {
         Ok(false)
     }
 
-    /// The line break before a separator belongs to that.
+    /// Removes the line break before a separator, which belongs to the separator.
     fn take_line_break(&mut self) {
         let Some(leaf) = self.message.leaves.last_mut() else { return };
         let body = &self.text[leaf.body.range()];
@@ -223,7 +221,7 @@ impl MimeParser<'_> {
         leaf.body.end = leaf.body.start + offset(kept.unwrap_or(body).len());
     }
 
-    /// Goes to the first separator; whether there is one, and a part behind it.
+    /// Skips to the first separator; returns whether there is one that starts a part.
     fn skip_preamble(&mut self, separator: &str) -> bool {
         while let Some(line) = self.next_line() {
             match separator_at(&self.text[line.clone()], separator) {
@@ -241,8 +239,8 @@ impl MimeParser<'_> {
         }
     }
 
-    /// The line that comes next, its break included; none where the text ends,
-    /// or a container around.
+    /// The next line with its line break; `None` at the end of the text or of an enclosing
+    /// container.
     fn next_line(&self) -> Option<Range<usize>> {
         let rest = &self.text[self.at..];
         let found = if self.has_returns { rest.find(['\r', '\n']) } else { rest.find('\n') };
@@ -252,18 +250,18 @@ impl MimeParser<'_> {
             None if rest.is_empty() => return None,
             None => rest.len(),
         };
-        self.unless_ended(self.at..self.at + length)
+        self.unless_separator(self.at..self.at + length)
     }
 
-    fn unless_ended(&self, line: Range<usize>) -> Option<Range<usize>> {
+    fn unless_separator(&self, line: Range<usize>) -> Option<Range<usize>> {
         let text = &self.text[line.clone()];
         let ends = |separator: &String| separator_at(text, separator).is_some();
         (!text.starts_with("--") || !self.separators.iter().any(ends)).then_some(line)
     }
 
-    fn ignored_headers(&mut self, headers: &[Header]) {
+    fn report_ignored_headers(&mut self, headers: &[Header]) {
         for header in headers {
-            if super::says_how_to_merge(&header.name.value) {
+            if super::is_merge_header(&header.name.value) {
                 self.fault(header.name.span, PartFaultKind::IgnoredHeader(Carrier::Multipart));
             }
         }
@@ -279,7 +277,7 @@ impl MimeParser<'_> {
 }
 
 impl MimeParser<'_> {
-    /// The headers, and the blank line after them if there is one.
+    /// Reads the headers, and the blank line after them if there is one.
     fn headers(&mut self) -> Vec<Header> {
         let mut headers: Vec<Range<usize>> = Vec::new();
         let (mut number, mut is_open) = (0, false);
@@ -295,10 +293,9 @@ impl MimeParser<'_> {
                     headers.push(line.clone());
                     is_open = true;
                 }
-                // An envelope's line in front is dropped, as is one between
-                // headers; behind them the body begins with it. (Python then
-                // drops the blank line that follows, which would tear the body
-                // in two; a text that begins so is nothing anyway.)
+                // An envelope line before or between headers is dropped; after them it starts the
+                // body. (Python then drops the blank line that follows, which would split the body;
+                // such a text is unusable anyway.)
                 Some(HeaderLine::Envelope) => {
                     if number > 0 && !self.is_header_after(line.end) {
                         break;
@@ -331,11 +328,10 @@ impl MimeParser<'_> {
         next.next_line().is_some_and(|line| header_line(&self.text[line]).is_some())
     }
 
-    /// A header from its line and those that continue it
-    /// (`Compat32.header_source_parse`).
+    /// A header from its line and continuation lines (`Compat32.header_source_parse`).
     fn header(&self, lines: Range<usize>) -> Header {
         let text = &self.text[lines.clone()];
-        let colon = text.find(':').expect("a header's line has a colon");
+        let colon = text.find(':').expect("a header line has a colon");
         let behind = &text[colon + 1..];
         let start = text.len() - behind.trim_start_matches([' ', '\t']).len();
         let end = start.max(text.trim_end_matches(['\r', '\n']).len());
@@ -352,11 +348,11 @@ enum HeaderLine {
     Continued,
     /// `From `, as in mailboxes.
     Envelope,
-    /// A colon with nothing before it: dropped.
+    /// A colon without a name, which is dropped.
     Nameless,
 }
 
-/// Kind of a line among headers, if it can be one of them (`headerRE`).
+/// Kind of a header line; `None` for other lines (`headerRE`).
 fn header_line(line: &str) -> Option<HeaderLine> {
     if line.starts_with([' ', '\t']) {
         return Some(HeaderLine::Continued);
@@ -372,7 +368,7 @@ fn header_line(line: &str) -> Option<HeaderLine> {
     }
 }
 
-/// Whether a line separates parts, or ends them.
+/// Kind of separator on a line, if it is one.
 fn separator_at(line: &str, separator: &str) -> Option<Separator> {
     let rest = line.strip_prefix(separator)?;
     let is_blank = |rest: &str| rest.trim_matches([' ', '\t', '\r', '\n']).is_empty();
@@ -382,7 +378,7 @@ fn separator_at(line: &str, separator: &str) -> Option<Separator> {
     }
 }
 
-/// The boundary that a content type names (`Message.get_boundary`).
+/// Boundary declared by a content type (`Message.get_boundary`).
 fn boundary(content_type: &str) -> Option<String> {
     let boundary = parameter(content_type, "boundary")?;
     Some(boundary.trim_end_matches(is_space).to_owned())

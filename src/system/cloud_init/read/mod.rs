@@ -1,11 +1,11 @@
-//! User-data to parts, as cloud-init takes it apart (`cloud-init.md` 6, "Where
-//! parts come from"; `user_data.py`): plain texts, MIME messages, archives,
-//! includes, and what is compressed or encoded in any of them.
+//! Splitting of user-data into parts, as cloud-init does it (`cloud-init.md` 6, "Where parts come
+//! from"; `user_data.py`): plain texts, MIME messages, archives, includes, and compressed or
+//! encoded content in any of them.
 //!
-//! Nothing is refused and nothing is lost silently: each text that cloud-init drops, or a word of
-//! it that it ignores, is a [`PartFault`]. A text that is in its file unchanged is read in its
-//! place; one that had to be decoded becomes a source of its own, which knows its encoded text
-//! ([`SourceMap::written`]). How parts are merged is not known here.
+//! Nothing is rejected or lost silently: each text or header that cloud-init drops is a
+//! [`PartFault`]. A text that is unchanged in its file is read in place; a decoded one becomes a
+//! source of its own, which refers to its encoded text ([`SourceMap::written`]). Merging is not
+//! done here.
 
 mod archive;
 mod content;
@@ -25,46 +25,44 @@ use crate::yaml;
 /// Contents of user-data.
 #[derive(Debug, Default)]
 pub struct UserData {
-    /// Its parts, in the order in which cloud-init comes to them.
+    /// Parts, in the order in which cloud-init processes them.
     pub parts: Vec<CloudPart>,
     /// Faults of the containers.
     pub faults: Vec<PartFault>,
-    /// Problems of the YAML of archives.
+    /// YAML problems of archives.
     pub problems: Vec<yaml::YamlProblem>,
-    /// The comments of archives.
+    /// Comments of archives.
     pub comments: Vec<yaml::Comment>,
-    /// Reason why cloud-init gives it up, if it does: then none of its parts is used, and those
-    /// after this place are not there.
+    /// Reason why cloud-init discards the user-data, if it does: then no part is used, and those
+    /// after this location are missing.
     pub aborted: Option<PartFault>,
 }
 
-/// The result of an include.
+/// Result of an include.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Included {
-    /// A file.
+    /// The included file.
     File(FileId),
-    /// Nothing.
+    /// The file does not exist.
     Missing,
 }
 
-/// Finds what is included: given the file that holds the line, and the path
-/// that the line names, without `file://`. It is never asked for what is
-/// fetched from elsewhere, and adds what it finds to the map, each file once.
+/// Callback that resolves an include, given the including file and the path on the line, without
+/// `file://`. It adds each file to the map once, and is not called for remote URLs.
 pub(crate) type Include<'a> = dyn FnMut(&mut SourceMap, &RepoPath, &str) -> Included + 'a;
 
-/// Whether bytes begin as gzip does.
+/// Whether bytes begin with the gzip magic number.
 pub(crate) fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1F, 0x8B])
 }
 
-/// Takes user-data apart. What had to be decoded is added to `sources`.
+/// Reads user-data. Decoded texts are added to `sources`.
 pub fn read(file: FileId, sources: &mut SourceMap, include: &mut Include<'_>) -> UserData {
     read_with(file, Vec::new(), sources, include)
 }
 
-/// Reads as [`read`] does, a text that came with these headers, as a part of a message does.
-/// Headers that say how to merge count where the text is a part itself, and not where it only holds
-/// some.
+/// Reads user-data like [`read`], with initial headers, as those of a message part. Merge headers
+/// take effect if the text itself is a part, and not if it only contains parts.
 pub fn read_with(
     file: FileId,
     given: Vec<Header>,
@@ -78,9 +76,8 @@ pub fn read_with(
     UserData { aborted, ..reader.read }
 }
 
-/// Reads a file that is no user-data but configuration, such as one of a
-/// `conf.d` folder (`cloud-init.md` 7): one part without headers, whatever its
-/// first line.
+/// Reads a file that is a configuration rather than user-data, such as one of a `conf.d` folder
+/// (`cloud-init.md` 7): a single part without headers, regardless of its first line.
 pub fn read_configuration(file: FileId, sources: &SourceMap) -> CloudPart {
     let source = sources.get(file);
     let is_template = sniff::content_type(source.text()) == Some(sniff::JINJA);
@@ -93,13 +90,13 @@ pub fn read_configuration(file: FileId, sources: &SourceMap) -> CloudPart {
     content::part(sources, piece)
 }
 
-/// Reads on while nothing makes cloud-init give up; what does is the error.
+/// Reader of user-data; its errors are faults that make cloud-init discard all user-data.
 struct UserDataReader<'a> {
     sources: &'a mut SourceMap,
     include: &'a mut Include<'a>,
-    /// The headers of the text that is read first.
+    /// Headers of the first text.
     given: Vec<Header>,
-    /// The files that are being read, each included by the one before.
+    /// Files being read, each included by the previous one.
     open: Vec<FileId>,
     /// Number of files included.
     includes: usize,
@@ -108,18 +105,18 @@ struct UserDataReader<'a> {
     read: UserData,
 }
 
-/// A part before it is known what it holds.
+/// A part whose content has not been read yet.
 struct UnreadPart {
     name: String,
     headers: Vec<Header>,
-    /// The content type in lower case, without parameters.
+    /// Content type in lower case, without parameters.
     content_type: String,
     text: Span,
     faults: Vec<PartFault>,
 }
 
 impl UserDataReader<'_> {
-    /// One file, `at` being what names it (`convert_string`).
+    /// Reads a file, which is named at `at` (`convert_string`).
     fn file(&mut self, file: FileId, at: Span) -> Result<(), PartFault> {
         self.open.push(file);
         let read = self.opened(file, at);
@@ -133,7 +130,7 @@ impl UserDataReader<'_> {
         let packed = file;
         let file = self.unpacked(file, &mut faults)?;
         if file != packed {
-            self.lose(&mut headers, Carrier::Gzip);
+            self.ignore_headers(&mut headers, Carrier::Gzip);
         }
         let source = self.sources.get(file);
         let text = source.text().clone();
@@ -142,7 +139,7 @@ impl UserDataReader<'_> {
             Some(_) => return Err(PartFault { at, kind: PartFaultKind::NoText }),
         }
         if mime::is_message(source.bytes().unwrap_or(text.as_bytes())) {
-            self.lose(&mut headers, Carrier::Multipart);
+            self.ignore_headers(&mut headers, Carrier::Multipart);
             let source = self.sources.get(file);
             return match not_utf8(source, file) {
                 Some(at) => Err(PartFault { at, kind: PartFaultKind::NotUtf8 }),
@@ -151,18 +148,18 @@ impl UserDataReader<'_> {
         }
         let mut piece = UnreadPart::plain(source, whole(file, self.sources), sniff::NOT_MULTIPART);
         (piece.faults, piece.headers) = (faults, headers);
-        // What is UTF-16 to us is no text to cloud-init, from its first byte on.
-        if is_utf16(source) { self.attach(piece) } else { self.look(piece) }
+        // cloud-init cannot read UTF-16 from the first byte on.
+        if is_utf16(source) { self.attach(piece) } else { self.expand(piece) }
     }
 
-    /// The file, or what it is once decompressed.
+    /// Returns the file, or its decompressed content.
     fn unpacked(&mut self, file: FileId, faults: &mut Vec<PartFault>) -> Result<FileId, PartFault> {
         let source = self.sources.get(file);
         let Some(bytes) = source.bytes().filter(|it| is_gzip(it)) else {
             return Ok(file);
         };
         let at = Span::point(file, 0);
-        match decoding::decompressed(bytes, self.most()) {
+        match decoding::decompressed(bytes, self.max_bytes()) {
             Ok(bytes) => {
                 let path = source.path().clone();
                 self.add_decoded(path, bytes, at)
@@ -189,33 +186,32 @@ impl UserDataReader<'_> {
         Ok(())
     }
 
-    /// A text of a message, as it was sent (`_process_msg`).
+    /// Reads a text of a message as sent (`_process_msg`).
     fn leaf(&mut self, mut piece: UnreadPart) -> Result<(), PartFault> {
-        self.undo_transfer(&mut piece)?;
+        self.decode_transfer(&mut piece)?;
         if sniff::is_compressed(&piece.content_type) {
             self.decompress(&mut piece)?;
-            piece.content_type = self.looked_at(&piece);
-            // Where it is not looked into, it is put back into a message,
-            // without an encoding.
-            if !is_looked_into(&piece.content_type) {
+            piece.content_type = self.effective_type(&piece);
+            // Text that is not expanded is put back into a message without an encoding.
+            if !is_expanded(&piece.content_type) {
                 self.mangle(&mut piece)?;
             }
         }
-        self.look(piece)
+        self.expand(piece)
     }
 
-    /// The content type of a text, by how it begins where its own says nothing.
-    fn looked_at(&self, piece: &UnreadPart) -> String {
+    /// Content type of a text, sniffed if the declared one is generic.
+    fn effective_type(&self, piece: &UnreadPart) -> String {
         let own = &piece.content_type;
-        let begun = sniff::is_looked_at_again(own)
+        let begun = sniff::is_sniffed(own)
             .then(|| sniff::content_type(self.sources.slice(piece.text)))
             .flatten();
         begun.unwrap_or(own).to_owned()
     }
 
-    /// Looks into a text, or takes it for a part.
-    fn look(&mut self, mut piece: UnreadPart) -> Result<(), PartFault> {
-        piece.content_type = self.looked_at(&piece);
+    /// Expands a text that contains parts, or attaches it as a part.
+    fn expand(&mut self, mut piece: UnreadPart) -> Result<(), PartFault> {
+        piece.content_type = self.effective_type(&piece);
         if self.sources.get(piece.text.file).bytes().is_some() {
             return self.attach(piece);
         }
@@ -244,18 +240,18 @@ impl UserDataReader<'_> {
         Ok(())
     }
 
-    /// The text of a piece that only carries parts, and its first line. The faults of the rest are
+    /// Span of the text of a container, and of its first line. Faults of its other content are
     /// reported.
     fn carried(&mut self, piece: UnreadPart, carrier: Carrier) -> (Span, Span) {
         let UnreadPart { mut headers, text, faults, .. } = piece;
         self.read.faults.extend(faults);
-        self.lose(&mut headers, carrier);
+        self.ignore_headers(&mut headers, carrier);
         (text, content::first_line(self.sources, text))
     }
 
-    /// Reports headers that say how to merge something that is not merged itself.
-    fn lose(&mut self, headers: &mut Vec<Header>, carrier: Carrier) {
-        for header in headers.drain(..).filter(|it| says_how_to_merge(&it.name.value)) {
+    /// Reports merge headers on content that is not merged itself.
+    fn ignore_headers(&mut self, headers: &mut Vec<Header>, carrier: Carrier) {
+        for header in headers.drain(..).filter(|it| is_merge_header(&it.name.value)) {
             self.fault(header.name.span, PartFaultKind::IgnoredHeader(carrier));
         }
     }
@@ -265,11 +261,10 @@ impl UserDataReader<'_> {
     }
 }
 
-/// Decoding: each text that comes of it is a source of its own.
+/// Decoding: each decoded text becomes a source of its own.
 impl UserDataReader<'_> {
-    /// Undoes the transfer encoding that a piece's headers name
-    /// (`Message.get_payload`).
-    fn undo_transfer(&mut self, piece: &mut UnreadPart) -> Result<(), PartFault> {
+    /// Decodes the transfer encoding declared in a piece's headers (`Message.get_payload`).
+    fn decode_transfer(&mut self, piece: &mut UnreadPart) -> Result<(), PartFault> {
         let encoding = mime::value(&piece.headers, "content-transfer-encoding");
         let name = encoding.map(|it| it.value.to_lowercase()).unwrap_or_default();
         let sent = self.sources.slice(piece.text);
@@ -295,12 +290,12 @@ impl UserDataReader<'_> {
         Ok(())
     }
 
-    /// Decompresses a piece; few of its headers outlast it.
+    /// Decompresses a piece, and drops most of its headers.
     fn decompress(&mut self, piece: &mut UnreadPart) -> Result<(), PartFault> {
         let at = piece.text;
         let source = self.sources.get(at.file);
         let sent = source.bytes().unwrap_or(self.sources.slice(at).as_bytes());
-        let bytes = match decoding::decompressed(sent, self.most()) {
+        let bytes = match decoding::decompressed(sent, self.max_bytes()) {
             Ok(bytes) => bytes,
             Err(NotDecompressed::TooLarge) => return Err(over_limit(at)),
             Err(NotDecompressed::Damaged(why)) => {
@@ -313,16 +308,16 @@ impl UserDataReader<'_> {
         }
         sniff::PLAIN.clone_into(&mut piece.content_type);
         for header in std::mem::take(&mut piece.headers) {
-            if says_how_to_merge(&header.name.value) {
+            if is_merge_header(&header.name.value) {
                 piece.fault(header.name.span, PartFaultKind::IgnoredHeader(Carrier::Gzip));
-            } else if outlasts_decompression(&header.name.value) {
+            } else if survives_decompression(&header.name.value) {
                 piece.headers.push(header);
             }
         }
         Ok(())
     }
 
-    /// Replaces a text in a message without an encoding by the text that Python makes of it.
+    /// Replaces unencoded non-ASCII text of a message by the text that Python makes of it.
     fn mangle(&mut self, piece: &mut UnreadPart) -> Result<(), PartFault> {
         let text = self.sources.slice(piece.text);
         if text.is_ascii() {
@@ -337,7 +332,7 @@ impl UserDataReader<'_> {
         Ok(())
     }
 
-    /// The text of a part, decoded from `from`.
+    /// Adds the text of a part that was decoded from `from`.
     fn decoded(&mut self, name: &str, bytes: Vec<u8>, from: Span) -> Result<Span, PartFault> {
         let path = if name.contains('#') { name.to_owned() } else { format!("{name}#1") };
         let file = self.add_decoded(RepoPath::new(path), bytes, from)?;
@@ -357,8 +352,8 @@ impl UserDataReader<'_> {
         Ok(self.sources.add(Source::decoded(path, bytes, from)))
     }
 
-    /// Maximum number of bytes that one text may give.
-    fn most(&self) -> u64 {
+    /// Maximum number of bytes that the next text may have.
+    fn max_bytes(&self) -> u64 {
         self.left.min(Source::MAX_BYTES)
     }
 
@@ -369,7 +364,7 @@ impl UserDataReader<'_> {
 }
 
 impl UnreadPart {
-    /// The whole of a source.
+    /// A piece that spans a whole source.
     fn plain(source: &Source, text: Span, content_type: &str) -> Self {
         Self {
             name: source.path().to_string(),
@@ -385,26 +380,26 @@ impl UnreadPart {
     }
 }
 
-/// The spelling of a header that says how to merge, if this is one in whatever case.
+/// Effective spelling of a merge header, if `name` is one in any case.
 fn spelled_merge_header(name: &str) -> Option<&'static str> {
     let spelled = ["Merge-Type", "X-Merge-Type"];
     spelled.into_iter().find(|it| it.eq_ignore_ascii_case(name))
 }
 
-fn says_how_to_merge(name: &str) -> bool {
+fn is_merge_header(name: &str) -> bool {
     spelled_merge_header(name).is_some()
 }
 
-fn outlasts_decompression(name: &str) -> bool {
+fn survives_decompression(name: &str) -> bool {
     let kept = ["Launch-Index", "Content-Disposition"];
     kept.iter().any(|it| it.eq_ignore_ascii_case(name))
 }
 
-fn is_looked_into(content_type: &str) -> bool {
+fn is_expanded(content_type: &str) -> bool {
     matches!(sniff::used_as(content_type), ContentUse::Carrier(_))
 }
 
-/// Where a source stops being UTF-8, if it does.
+/// Location where a source stops being valid UTF-8, if it does.
 fn not_utf8(source: &Source, file: FileId) -> Option<Span> {
     source.bytes()?;
     let at = if is_utf16(source) { 0 } else { offset(source.text().len()) };

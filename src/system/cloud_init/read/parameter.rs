@@ -1,19 +1,19 @@
-//! A parameter of a header, as Python's `email` reads it (`email/message.py`,
-//! `_parseparam` and `get_param`; `email/utils.py`, `decode_params`), step by step:
-//! quotes and backslashes are taken off as often as it does that.
+//! Parameters of a header, as Python's `email` reads them (`email/message.py`, `_parseparam` and
+//! `get_param`; `email/utils.py`, `decode_params`), step by step: quotes and backslashes are
+//! removed as often as there.
 
 use std::borrow::Cow;
 
 use super::sniff::is_space;
 
-/// The value of the parameter `name`, which is given in lower case; none where the header has none.
-/// Of parameters in pieces or in an encoding (RFC 2231) the encodings ASCII, UTF-8 and Latin-1 are
-/// known: a value in another one is taken as it is.
+/// Value of the parameter `name`, given in lower case; `None` if the header lacks it. Continued and
+/// encoded parameters (RFC 2231) may use ASCII, UTF-8 or Latin-1; values in other encodings are
+/// returned undecoded.
 pub(super) fn parameter(header: &str, name: &str) -> Option<String> {
     let mut continued = Vec::new();
     for (index, piece) in pieces(header).into_iter().enumerate() {
         let (key, value) = named(piece);
-        // What comes first is the header's value, and is not looked into.
+        // The first piece is the header's value, which is not unquoted.
         let value = if index == 0 { value.into() } else { unquoted(value) };
         if key == name {
             return Some(unquoted(&unquoted(&value)).into_owned());
@@ -26,7 +26,7 @@ pub(super) fn parameter(header: &str, name: &str) -> Option<String> {
     (!continued.is_empty()).then(|| joined(&continued))
 }
 
-/// The parts of a header between its semicolons; those in quotes are none.
+/// Pieces of a header between semicolons outside quotes.
 fn pieces(header: &str) -> Vec<&str> {
     let (mut pieces, mut start, mut is_quoted) = (Vec::new(), 0, false);
     let mut before = None;
@@ -45,14 +45,13 @@ fn pieces(header: &str) -> Vec<&str> {
     pieces
 }
 
-/// A part's name in lower case, and its value.
+/// Name of a piece in lower case, and its value.
 fn named(piece: &str) -> (String, &str) {
     let (name, value) = piece.split_once('=').unwrap_or((piece, ""));
     (name.trim_matches(is_space).to_lowercase(), value.trim_matches(is_space))
 }
 
-/// Without the quotes or brackets around it, and the backslashes before quotes
-/// and backslashes.
+/// Removes enclosing quotes or brackets, and backslashes before quotes and backslashes.
 fn unquoted(text: &str) -> Cow<'_, str> {
     let inner = |open, close| {
         let inner = text.strip_prefix(open)?.strip_suffix(close);
@@ -64,16 +63,16 @@ fn unquoted(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Number of the piece of a parameter that a key is for.
+/// Number of a piece of a continued parameter.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum ParameterPiece {
-    /// The only one: `name*`.
+    /// The only piece: `name*`.
     Only,
-    /// The one of this number: `name*1`, `name*1*`.
+    /// A numbered piece: `name*1`, `name*1*`.
     Numbered(u64),
 }
 
-/// The piece of the parameter `name` that a key is for, if it is for one.
+/// Piece number in a key, if the key is a piece of the parameter `name`.
 fn continuation(key: &str, name: &str) -> Option<ParameterPiece> {
     let rest = key.strip_prefix(name)?.strip_prefix('*')?;
     let number = rest.strip_suffix('*').unwrap_or(rest);
@@ -84,7 +83,7 @@ fn continuation(key: &str, name: &str) -> Option<ParameterPiece> {
     }
 }
 
-/// The value of pieces in their order.
+/// Joins pieces that are in order.
 fn joined(pieces: &[(ParameterPiece, Cow<'_, str>, bool)]) -> String {
     let is_extended = pieces.iter().any(|(_, _, is_encoded)| *is_encoded);
     let value: String = pieces
@@ -107,7 +106,7 @@ fn joined(pieces: &[(ParameterPiece, Cow<'_, str>, bool)]) -> String {
     in_encoding(&unquoted(&format!("\"{text}\"")), encoding)
 }
 
-/// Replaces each `%41` by the byte it encodes, one character a byte.
+/// Replaces each `%41` by the byte it encodes, one character per byte.
 fn percent_decoded(text: &str) -> Cow<'_, str> {
     let mut decoded = String::with_capacity(text.len());
     let mut rest = text;
@@ -129,7 +128,7 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
     decoded.into()
 }
 
-/// A text whose characters are bytes, as the text that they are in an encoding.
+/// Decodes a string that has one byte per character.
 fn in_encoding(text: &str, encoding: &str) -> String {
     let bytes: Option<Vec<u8>> = text.chars().map(|it| u8::try_from(u32::from(it)).ok()).collect();
     let encoding = encoding.to_ascii_lowercase().replace('_', "-");

@@ -1,5 +1,5 @@
-//! Content types by the beginning of a text (`handlers/__init__.py`, `type_from_starts_with`), and
-//! what cloud-init does with each.
+//! Content types by the start of a text (`handlers/__init__.py`, `type_from_starts_with`), and
+//! cloud-init's use of each.
 
 use crate::system::cloud_init::part::Carrier;
 
@@ -13,27 +13,27 @@ pub(super) const OCTET_STREAM: &str = "application/octet-stream";
 /// Use of a content type by cloud-init.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContentUse {
-    /// Merges it.
+    /// Merged.
     CloudConfig,
-    /// Applies it.
+    /// Applied.
     JsonPatch,
-    /// Renders it first.
+    /// Rendered first.
     Template,
-    /// Looks into it, unless it came out of an archive.
+    /// Expanded, unless it came from an archive.
     Carrier(Carrier),
-    /// Runs it, or stores it to be run.
+    /// Run, or stored to be run.
     Script,
-    /// Passes over it, since it is only a container.
+    /// Skipped, since it is only a container.
     Multipart,
-    /// None: no first line gives its type.
+    /// Unused: no marker gives its type.
     Unrecognized,
-    /// Nothing: it does not know the type.
+    /// Unused: the type is unknown.
     Unknown,
 }
 
-/// First lines and their content types; `INCLUSION_TYPES_MAP`, in lower case, the longest first,
-/// because it counts. Its entries in upper case can never be met.
-const FIRST_LINES: &[(&str, &str)] = &[
+/// Markers and their content types: `INCLUSION_TYPES_MAP` in lower case, longest first, since the
+/// longest match wins. Its upper-case entries never match.
+const MARKERS: &[(&str, &str)] = &[
     ("text/x-shellscript-per-instance", "text/x-shellscript-per-instance"),
     ("text/x-shellscript-per-boot", "text/x-shellscript-per-boot"),
     ("text/x-shellscript-per-once", "text/x-shellscript-per-once"),
@@ -48,7 +48,7 @@ const FIRST_LINES: &[(&str, &str)] = &[
     ("#!", "text/x-shellscript"),
 ];
 
-/// The content types of texts that are compressed (`DECOMP_TYPES`).
+/// Content types of compressed texts (`DECOMP_TYPES`).
 const COMPRESSED: &[&str] = &[
     "application/gzip",
     "application/gzip-compressed",
@@ -60,27 +60,26 @@ const COMPRESSED: &[&str] = &[
     "application/x-gzip-compressed",
 ];
 
-/// The content type by the beginning of `text`.
+/// Content type by the start of `text`.
 pub(super) fn content_type(text: &str) -> Option<&'static str> {
     const MAX_CHARACTERS: usize = 40;
     let beginning: String = trim_start(text).chars().take(MAX_CHARACTERS).collect();
     let beginning = beginning.to_lowercase();
-    let mut known = FIRST_LINES.iter();
+    let mut known = MARKERS.iter();
     known.find(|(line, _)| beginning.starts_with(line)).map(|(_, content_type)| *content_type)
 }
 
-/// Whether a text of this type is looked at again: not all that is sent as a
-/// script is one.
-pub(super) fn is_looked_at_again(content_type: &str) -> bool {
+/// Whether a text of this type is sniffed: not everything sent as a script is one.
+pub(super) fn is_sniffed(content_type: &str) -> bool {
     [PLAIN, NOT_MULTIPART, "text/x-shellscript"].contains(&content_type)
 }
 
-/// Whether the type says that the content is compressed.
+/// Whether the type is one of compressed content.
 pub(super) fn is_compressed(content_type: &str) -> bool {
     COMPRESSED.contains(&content_type)
 }
 
-/// The use of a content type, given in lower case, by cloud-init.
+/// Use of a content type, given in lower case.
 pub(super) fn used_as(content_type: &str) -> ContentUse {
     match content_type {
         CLOUD_CONFIG => ContentUse::CloudConfig,
@@ -100,17 +99,17 @@ pub(super) fn used_as(content_type: &str) -> ContentUse {
     }
 }
 
-/// `text` without the white space at its beginning, as Python has white space.
+/// Trims leading white space as Python defines it.
 pub(super) fn trim_start(text: &str) -> &str {
     text.trim_start_matches(is_space)
 }
 
-/// `text` without white space around it, as Python has white space.
+/// Trims white space as Python defines it.
 pub(super) fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// `str.isspace`: the separators of ASCII are white space there.
+/// `str.isspace`, which includes the ASCII separators.
 pub(super) fn is_space(character: char) -> bool {
     character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
 }

@@ -1,5 +1,5 @@
-//! Texts of the base side that are secret in the head: the data of a document that becomes
-//! secret, a literal that a substitution of a secret replaces, and one that moves into a secret
+//! Texts of the base side that are secret in the head: data of a document that becomes secret,
+//! literals that a substitution of a secret replaces, and literals that move into a secret
 //! document.
 
 use std::cell::RefCell;
@@ -8,66 +8,65 @@ use std::rc::Rc;
 
 use crate::source::{RepoPath, Span};
 use crate::system::deckhand::document::{Document, DocumentSubstitution};
-use crate::system::deckhand::parents::carries_all;
+use crate::system::deckhand::parents::has_all_labels;
 use crate::yaml::emit::scalar_text;
 use crate::yaml::path::{Location, Path, children, inside};
 use crate::yaml::{Mapping, Node, Value, Whole};
 
-/// A document, and the path of its file.
+/// A document and the path of its file.
 #[derive(Clone, Copy)]
 pub(crate) struct PlacedDocument<'a> {
-    /// The path.
+    /// Path of the file.
     pub(crate) path: &'a RepoPath,
     /// The document.
     pub(crate) document: &'a Document,
 }
 
-/// The part of a public document of the base that is secret in the head.
+/// Part of a public base document that is secret in the head.
 #[derive(Debug)]
 pub(crate) enum Later {
-    /// Its data.
+    /// All of its data.
     Data,
-    /// The scalars at these places of its text.
+    /// The scalars with these spans.
     Scalars(HashSet<Span>),
 }
 
-/// Maximum number of documents of one name, or with one label, that are looked at, and of labels
-/// of a document.
+/// Maximum number of examined documents per name or label, and of labels per document.
 const MAX_RELATIVES: usize = 1000;
 const MAX_LABELS: usize = 20;
 
-/// The fewest characters by which a literal is taken for one that moved, and the maximum number of
-/// secrets that are looked for inside of longer literals.
+/// Minimum length in bytes of a literal that counts as moved, and maximum number of secrets
+/// searched for inside longer literals.
 const MIN_MOVED: usize = 4;
 const MAX_PARTS: usize = 32;
 
-/// Maximum number of substitutions that hand on a secret one after the other, and of places of
-/// secrets in a document from which others substitute; beyond either, all of it counts as secret.
+/// Maximum length of a chain of substitutions that pass on a secret, and maximum number of secret
+/// paths in a document that others substitute from; beyond either, all of the document counts as
+/// secret.
 const MAX_CHAIN: usize = 64;
 const MAX_PATHS: usize = 1000;
 
-/// The head, as far as it decides what of the base is secret.
+/// Index of the head for deciding what is secret in the base.
 pub(crate) struct LaterSecrets<'a> {
     head: &'a [PlacedDocument<'a>],
     by_name: HashMap<SchemaAndName<'a>, Vec<usize>, foldhash::fast::RandomState>,
     by_file: HashMap<(&'a RepoPath, &'a str), Vec<usize>, foldhash::fast::RandomState>,
     by_label: HashMap<SchemaLabel<'a>, Vec<usize>, foldhash::fast::RandomState>,
     by_selector: HashMap<SchemaLabel<'a>, Vec<usize>, foldhash::fast::RandomState>,
-    /// The scalars of documents that only the head has and that are secret.
+    /// Scalars of secret documents that only the head has.
     moved: HashSet<String>,
-    /// Where secrets are in the documents of a schema and name, as far as that is known; nowhere
-    /// while it is looked up.
+    /// Known paths of secrets by schema and name; empty while they are being computed.
     secret_paths: RefCell<HashMap<SchemaAndName<'a>, Rc<[&'a str]>>>,
 }
 
 /// A schema and a name.
 type SchemaAndName<'a> = (&'a str, &'a str);
 
-/// A schema, and a label of documents of it.
+/// A schema and a label of its documents.
 type SchemaLabel<'a> = (&'a str, String, String);
 
 impl<'a> LaterSecrets<'a> {
-    /// Looks at the documents of the `head`; `added` are those that only the head has, `removed`
+    /// Indexes the documents of the `head`; `added` are those that only the head has, `removed`
     /// those that only the base has.
     pub(crate) fn of(
         head: &'a [PlacedDocument<'a>],
@@ -100,7 +99,7 @@ impl<'a> LaterSecrets<'a> {
         found
     }
 
-    /// The part of a document of the base that is secret in the head, if it is public itself.
+    /// Part of a public base document that is secret in the head; `None` for secret documents.
     pub(crate) fn in_document(&self, base: PlacedDocument<'_>) -> Option<Later> {
         let document = base.document;
         if document.data.secret {
@@ -137,9 +136,9 @@ impl<'a> LaterSecrets<'a> {
         (!hidden.is_empty()).then_some(Later::Scalars(hidden))
     }
 
-    /// The document as it is in the head: in the same file under the same name, of the same schema
-    /// if there is one; under no name if it may be secret; or else under the same schema, layer and
-    /// name anywhere.
+    /// Head documents that correspond to a base document: same file and name, preferably with the
+    /// same schema; then nameless ones of the same file, which may be secret; then the same schema,
+    /// layer and name in any file.
     fn counterparts(&self, base: PlacedDocument<'_>) -> Vec<&'a Document> {
         let key = &base.document.key;
         let in_file = |name| self.documents(self.by_file.get(&(base.path, name)));
@@ -161,8 +160,8 @@ impl<'a> LaterSecrets<'a> {
         indexes.into_iter().flatten().map(|index| self.head[*index].document)
     }
 
-    /// The documents of the head from which a document may inherit, or that may inherit from it:
-    /// those of its name, their parents and their children.
+    /// Head documents that a document may inherit from, or that may inherit from it: those with its
+    /// name, their parents and their children.
     fn relatives(&self, document: &Document) -> Vec<usize> {
         let schema = &*document.key.schema;
         let named = self.by_name.get(&(schema, &*document.key.name)).into_iter().flatten().copied();
@@ -182,7 +181,7 @@ impl<'a> LaterSecrets<'a> {
         found
     }
 
-    /// The secret documents from which a document inherits in the head.
+    /// Secret head documents that a document inherits from.
     fn secret_parents(&self, document: &Document, relatives: &[usize]) -> Vec<&'a Document> {
         let relatives = relatives.iter().map(|index| self.head[*index].document);
         let name = (&document.key.schema, &document.key.name);
@@ -194,7 +193,7 @@ impl<'a> LaterSecrets<'a> {
         secret.filter(|it| is_parent(it)).collect()
     }
 
-    /// The paths to which some documents of the head substitute secrets.
+    /// Paths to which these head documents substitute secrets.
     fn secret_destinations(&self, documents: &[usize], depth: usize) -> Vec<&'a Path> {
         let documents = documents.iter().map(|index| self.head[*index].document);
         let substitutions = documents.flat_map(Document::substitutions);
@@ -202,15 +201,15 @@ impl<'a> LaterSecrets<'a> {
         secret.flat_map(|it| it.writing.to.iter().map(|to| &to.path.value)).collect()
     }
 
-    /// Whether a substitution of the head reads a secret, be it one that another substitution has
-    /// put there.
+    /// Whether a substitution of the head reads a secret, including one that another substitution
+    /// wrote.
     fn reads_secret(&self, substitution: DocumentSubstitution<'a>, depth: usize) -> bool {
         let source = (&*substitution.source.schema.value, &*substitution.source.name.value);
         let from = substitution.writing.from.value.text();
         self.secret_paths(source, depth + 1).iter().any(|path| overlap(from, path))
     }
 
-    /// The paths of secrets in the documents of a schema and name.
+    /// Paths of secrets in the documents of a schema and name.
     fn secret_paths(&self, name: SchemaAndName<'a>, depth: usize) -> Rc<[&'a str]> {
         if let Some(known) = self.secret_paths.borrow().get(&name) {
             return known.clone();
@@ -246,7 +245,7 @@ impl<'a> LaterSecrets<'a> {
 }
 
 impl Document {
-    /// Marks what is secret in the head, in the data and in [`Document::root`].
+    /// Marks the content that is secret in the head, in the data and in [`Document::root`].
     pub(crate) fn hide(&mut self, later: &Later) {
         let marked = |node: Node| match later {
             Later::Data => node.into_secret(),
@@ -264,7 +263,7 @@ impl Document {
     }
 }
 
-/// The node with the scalars at `places` marked secret.
+/// Marks the scalars at `places` of a node as secret.
 fn with_marked(node: &Node, places: &HashSet<Span>) -> Node {
     let mut node = node.clone();
     let around: Vec<Location> = {
@@ -293,7 +292,7 @@ fn each_scalar(node: &Node, at: &Location, take: &mut dyn FnMut(&Location, &Node
     }
 }
 
-/// The scalars of the documents whose data is secret, as text.
+/// Scalars of the secret documents, as strings.
 fn secret_scalars(documents: &[PlacedDocument<'_>]) -> HashSet<String> {
     fn collect(node: &Node, found: &mut HashSet<String>) {
         found.extend(literal(node));
@@ -306,7 +305,7 @@ fn secret_scalars(documents: &[PlacedDocument<'_>]) -> HashSet<String> {
     found
 }
 
-/// A scalar as text, unless it says too little to be a secret.
+/// A scalar as a string, unless it is too short to be a secret.
 fn literal(node: &Node) -> Option<String> {
     let text = match &node.value {
         Value::String(text) => text.to_string(),
@@ -316,14 +315,14 @@ fn literal(node: &Node) -> Option<String> {
     (text.len() >= MIN_MOVED).then_some(text)
 }
 
-/// The labels of documents of `schema`.
+/// Labels as lookup keys for documents of `schema`.
 fn labels<'a>(schema: &'a str, labels: &'a Mapping) -> impl Iterator<Item = SchemaLabel<'a>> {
     labels
         .iter()
         .map(move |(key, value)| (schema, scalar_text(&key.value), scalar_text(&value.value)))
 }
 
-/// The documents under a label.
+/// Documents with a label.
 fn candidates<'l, 'a>(
     known: &'l HashMap<SchemaLabel<'a>, Vec<usize>, foldhash::fast::RandomState>,
     label: &SchemaLabel<'a>,
@@ -333,10 +332,10 @@ fn candidates<'l, 'a>(
 
 /// Whether the selector of `child` matches the labels of `parent`.
 fn selects(child: &Document, parent: &Document) -> bool {
-    child.parent_selector.as_ref().is_some_and(|selector| carries_all(parent, selector))
+    child.parent_selector.as_ref().is_some_and(|selector| has_all_labels(parent, selector))
 }
 
-/// Whether one of two paths leads to the other's place, or into it.
+/// Whether one of two paths is equal to or below the other.
 fn overlap(one: &str, other: &str) -> bool {
     let [one, other] = [one, other].map(|path| path.trim_start_matches(['$', '.']));
     let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };

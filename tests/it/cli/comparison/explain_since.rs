@@ -1,4 +1,4 @@
-//! `explain-value ... --since REV`: the old way beside the new one.
+//! `explain-value ... --since REV` shows the old provenance beside the new one.
 
 use super::{Sandbox, child, document, parent, repository};
 
@@ -12,7 +12,7 @@ fn since(sandbox: &Sandbox, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn an_edited_value_is_told_with_its_edit() {
+fn edited_value_is_shown_with_its_edit() {
     let sandbox = repository();
     sandbox.write("global/parent.yaml", parent(2));
     assert_eq!(
@@ -22,7 +22,7 @@ fn an_edited_value_is_told_with_its_edit() {
 1
 set at global/parent.yaml:11
 
- #  layer   document  step, and where
+ #  layer   document  step and location
  1  global  parent    literal
             global/parent.yaml:11
  2  site    child     parent parent, action merge .
@@ -34,44 +34,47 @@ now
 2
 set at global/parent.yaml:11
 
- #  layer   document  step, and where
+ #  layer   document  step and location
  1  global  parent    literal
             global/parent.yaml:11
  2  site    child     parent parent, action merge .
             site/lab/child.yaml:10, :11
             own data has no such key
 
-made different by global/parent.yaml:11  parent (global)  .values.replicas
+changed by global/parent.yaml:11  parent (global)  .values.replicas
 "
     );
 }
 
 #[test]
-fn what_is_the_same_is_said_to_be() {
+fn equal_value_is_reported_as_the_same() {
     let sandbox = repository();
     sandbox.write("type/small/dns.yaml", document("dns", "type", "{server: 10.0.0.9}"));
-    let told = since(&sandbox, &REPLICAS);
-    assert!(told.ends_with("\nthe same on both sides\n"), "{told}");
-    // The same value, which the child now sets by itself.
+    let printed = since(&sandbox, &REPLICAS);
+    assert!(printed.ends_with("\nthe same on both sides\n"), "{printed}");
+    // The same value, now set by the child itself.
     let own = child().replace("{own: 1}", "{own: 1, values: {replicas: 1}}");
     sandbox.write("site/lab/child.yaml", own);
-    let told = since(&sandbox, &REPLICAS);
-    assert!(told.ends_with("\nthe same value on both sides, by another way\n"), "{told}");
+    let printed = since(&sandbox, &REPLICAS);
+    assert!(
+        printed.ends_with("\nthe same value on both sides, with different provenance\n"),
+        "{printed}"
+    );
 }
 
 #[test]
-fn a_value_may_be_on_one_side_only() {
+fn value_may_be_on_one_side_only() {
     let sandbox = repository();
     sandbox.write("global/parent.yaml", parent(1).replace("    replicas: 1\n", ""));
-    let told = since(&sandbox, &REPLICAS);
-    assert!(told.contains("\nnow\n\nthere is nothing at `.values.replicas` of"), "{told}");
-    assert!(told.contains("made different by global/parent.yaml:"), "{told}");
+    let printed = since(&sandbox, &REPLICAS);
+    assert!(printed.contains("\nnow\n\nno value at `.values.replicas` of"), "{printed}");
+    assert!(printed.contains("changed by global/parent.yaml:"), "{printed}");
     sandbox.write("global/parent.yaml", parent(1));
     sandbox.write("site/new/site-definition.yaml", super::super::definition("new", ""));
     let new = ["explain-value", "new", "example/Any/v1", "parent", ".values.replicas"];
-    let told = since(&sandbox, &new);
-    assert!(told.contains("(merge base 1234abcd12)\n\nthere is no site `new`\n"), "{told}");
-    assert!(told.contains("made different by site/new/site-definition.yaml:"), "{told}");
+    let printed = since(&sandbox, &new);
+    assert!(printed.contains("(merge base 1234abcd12)\n\nsite `new` not found\n"), "{printed}");
+    assert!(printed.contains("changed by site/new/site-definition.yaml:"), "{printed}");
     let ran = sandbox.run(&[
         "explain-value",
         "lab",
@@ -82,7 +85,7 @@ fn a_value_may_be_on_one_side_only() {
         "main",
     ]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
-    assert!(ran.stderr.contains("there is nothing at `.nowhere`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no value at `.nowhere`"), "{}", ran.stderr);
     let ran = sandbox.run(&[
         "explain-value",
         "laab",
@@ -96,14 +99,14 @@ fn a_value_may_be_on_one_side_only() {
 }
 
 #[test]
-fn another_parent_is_what_made_the_difference() {
+fn changed_parent_is_named_as_the_cause() {
     let sandbox = repository();
     let other = parent(5).replace("name: parent", "name: other").replace("is: parent", "is: other");
     sandbox.write("global/other.yaml", other);
     sandbox.write("site/lab/child.yaml", child().replace("{is: parent}", "{is: other}"));
-    let told = since(&sandbox, &REPLICAS);
-    assert!(told.contains("made different by"), "{told}");
-    assert!(told.contains("site/lab/child.yaml:10  child (site)  metadata"), "{told}");
+    let printed = since(&sandbox, &REPLICAS);
+    assert!(printed.contains("changed by"), "{printed}");
+    assert!(printed.contains("site/lab/child.yaml:10  child (site)  metadata"), "{printed}");
     let ran = sandbox.run(&[&REPLICAS[..], &["--since", "main", "-o", "json"]].concat());
     let report = ran.json();
     assert_eq!(report["same"], false);
@@ -119,7 +122,7 @@ fn another_parent_is_what_made_the_difference() {
 }
 
 #[test]
-fn since_means_the_merge_base_unless_it_is_told_not_to() {
+fn since_uses_the_merge_base_by_default() {
     let sandbox = repository();
     sandbox.git(&["checkout", "--quiet", "-b", "topic"]);
     sandbox.write("type/small/dns.yaml", document("dns", "type", "{server: 10.0.0.9}"));
@@ -128,8 +131,8 @@ fn since_means_the_merge_base_unless_it_is_told_not_to() {
     sandbox.write("global/parent.yaml", parent(2));
     sandbox.commit();
     sandbox.git(&["checkout", "--quiet", "topic"]);
-    let told = since(&sandbox, &REPLICAS);
-    assert!(told.ends_with("\nthe same on both sides\n"), "{told}");
-    let told = since(&sandbox, &[&REPLICAS[..], &["--no-merge-base"]].concat());
-    assert!(told.starts_with("at main (1234abcd12)\n\n2\n"), "{told}");
+    let printed = since(&sandbox, &REPLICAS);
+    assert!(printed.ends_with("\nthe same on both sides\n"), "{printed}");
+    let printed = since(&sandbox, &[&REPLICAS[..], &["--no-merge-base"]].concat());
+    assert!(printed.starts_with("at main (1234abcd12)\n\n2\n"), "{printed}");
 }

@@ -1,8 +1,8 @@
-//! `--site` and FILE: what of a comparison is told.
+//! `--site` and FILE limit the reported part of a comparison.
 
 use super::{Sandbox, document, edits, outputs, parent, repository};
 
-/// Edits of the parent, of a type, and of a document of each site.
+/// Edits of the parent, of a type, and of a document in each site.
 fn edited() -> Sandbox {
     let sandbox = repository();
     sandbox.write("global/parent.yaml", parent(2));
@@ -17,10 +17,10 @@ fn edited() -> Sandbox {
 #[test]
 fn sites_limit_edits_and_outputs() {
     let sandbox = edited();
-    let report = sandbox.told(&["lint", "--since", "HEAD"]);
+    let report = sandbox.report_of(&["lint", "--since", "HEAD"]);
     assert_eq!(report["edits"].as_array().unwrap().len(), 4);
     for verb in ["lint", "diff"] {
-        let report = sandbox.told(&[verb, "--since", "HEAD", "--site", "prod"]);
+        let report = sandbox.report_of(&[verb, "--since", "HEAD", "--site", "prod"]);
         let expected = ["global/parent.yaml .values.replicas", "site/prod/only.yaml .of"];
         assert_eq!(edits(&report), expected, "{verb}");
         assert_eq!(outputs(&report), ["prod only changed", "prod parent changed"]);
@@ -29,8 +29,8 @@ fn sites_limit_edits_and_outputs() {
         assert!(text.contains("edit 1  ") && text.contains("edit 2  "), "{text}");
         assert!(!text.contains("edit 3  "), "{text}");
     }
-    // Nothing of the unused type concerns any site.
-    let report = sandbox.told(&["lint", "--since", "HEAD", "--site", "*"]);
+    // The edit of the unused type affects no site.
+    let report = sandbox.report_of(&["lint", "--since", "HEAD", "--site", "*"]);
     assert_eq!(report["edits"].as_array().unwrap().len(), 3);
 }
 
@@ -38,7 +38,7 @@ fn sites_limit_edits_and_outputs() {
 fn files_limit_edits_and_outputs() {
     let sandbox = edited();
     let since = ["lint", "--since", "HEAD"];
-    let with = |files: &[&str]| sandbox.told(&[&since[..], files].concat());
+    let with = |files: &[&str]| sandbox.report_of(&[&since[..], files].concat());
     let report = with(&["site/lab"]);
     assert_eq!(edits(&report), ["site/lab/only.yaml .of"]);
     assert_eq!(outputs(&report), ["lab only changed"]);
@@ -48,22 +48,22 @@ fn files_limit_edits_and_outputs() {
     let reached = ["lab child changed", "lab parent changed", "prod parent changed"];
     assert_eq!(outputs(&report), reached);
     let causes = &report["outputs"][0]["causes"];
-    assert_eq!(causes[0]["edit"], report["edits"][0]["id"], "the numbers are the new ones");
+    assert_eq!(causes[0]["edit"], report["edits"][0]["id"], "causes use the new ids");
     let report = with(&["global/parent.yaml", "--site", "prod"]);
     assert_eq!(outputs(&report), ["prod parent changed"]);
     let report = with(&["global/chart.yaml"]);
     assert_eq!((edits(&report), outputs(&report)), (vec![], vec![]));
     let text = sandbox.run(&[&since[..], &["global/chart.yaml"]].concat()).stdout;
-    assert!(text.contains("nothing edited, no output changed"), "{text}");
+    assert!(text.contains("no edits, no output changed"), "{text}");
 }
 
 #[test]
-fn an_edit_that_broke_a_given_file_is_told_with_it() {
+fn edit_that_broke_a_selected_file_is_reported_with_it() {
     let sandbox = repository();
     std::fs::remove_file(sandbox.path("global/parent.yaml")).unwrap();
     sandbox.write("type/small/dns.yaml", document("dns", "type", "{server: 10.0.0.9}"));
-    let report = sandbox.told(&["lint", "--since", "HEAD", "site/lab/child.yaml"]);
+    let report = sandbox.report_of(&["lint", "--since", "HEAD", "site/lab/child.yaml"]);
     let findings = report["findings"].as_array().unwrap();
     assert_eq!(findings[0]["rule"], "missing-parent", "{findings:?}");
-    assert_eq!(edits(&report), ["global/parent.yaml ."], "and not that of another type");
+    assert_eq!(edits(&report), ["global/parent.yaml ."], "not the edit of the type");
 }

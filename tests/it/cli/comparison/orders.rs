@@ -1,5 +1,5 @@
-//! Lists whose items are known by a key: another order is one edit and one change, and an item
-//! that changed is called by its key.
+//! Lists whose items have a key: a new order is one edit and one change, and a changed item is
+//! named by its key.
 
 use serde_json::Value as Json;
 
@@ -34,7 +34,7 @@ pub(super) fn edited(report: &Json) -> Vec<String> {
         .collect()
 }
 
-/// What became of it and its path, of each change of each group.
+/// Status and path of each change of each group.
 fn changed(report: &Json) -> Vec<String> {
     let groups = report["groups"].as_array().unwrap().iter();
     let changes = groups.flat_map(|group| group["changes"].as_array().unwrap());
@@ -84,7 +84,7 @@ fn changed_item_of_reordered_list_is_called_by_its_key() {
 }
 
 #[test]
-fn order_is_followed_to_children_and_stops_at_lists_that_are_set_again() {
+fn order_change_reaches_children_and_is_shielded_by_replaced_lists() {
     let sandbox = repository();
     let parent = |items: &[&str]| {
         let text = with_list(items).replace("name: app", "name: parent");
@@ -139,7 +139,7 @@ fn configured_keys_name_items_in_sources_and_outputs() {
 }
 
 #[test]
-fn items_may_be_known_by_numbers() {
+fn items_may_be_identified_by_numbers() {
     let sandbox = with_app();
     let ids = |items: &[&str]| with_list(items).replace("name: i", "i");
     sandbox.write("global/app.yaml", ids(&["id: 7, v: 1", "id: 8, v: 1"]));
@@ -155,7 +155,7 @@ fn items_may_be_known_by_numbers() {
 }
 
 #[test]
-fn names_of_items_that_are_no_words_are_quoted() {
+fn item_keys_that_are_not_words_are_quoted() {
     let sandbox = with_app();
     let item = |value: u32| with_list(&[&format!("'a b]=''c', value: {value}")]);
     sandbox.write("global/app.yaml", item(1));
@@ -163,7 +163,7 @@ fn names_of_items_that_are_no_words_are_quoted() {
     sandbox.write("global/app.yaml", item(2));
     let report = compared(&sandbox);
     assert_eq!(edited(&report), [r"value .env[name='a b]=\'c'].value: 1 -> 2"]);
-    // A saved report says the same as the run.
+    // A saved report prints the same as the run.
     let saved = sandbox.beside("report.json");
     let path = saved.display().to_string();
     let ran = sandbox.run(&["diff", "HEAD", "-o", "full", "-o", &format!("json={path}")]);

@@ -1,6 +1,5 @@
-//! Comparisons of what cloud-init is given: whatever somebody does to parts,
-//! the edit that did it is told, with its status and its route, and no
-//! difference is left without a cause.
+//! Comparisons of cloud-init parts: each change is attributed to the edit that made it, with its
+//! status and route, and no difference is left unexplained.
 
 use std::fs;
 
@@ -22,7 +21,7 @@ cloud-config:
 const BASE: &str = "#cloud-config\npackages: [a, b]\nntp: {enabled: true, servers: [x]}\n";
 const OWN: &str = "#cloud-config\nmerge_how: dict(recurse_list)+list(append)\npackages: [c]\n";
 
-/// Sites `lab` and `prod`; both have one part, and `lab` has another.
+/// Sites `lab` and `prod`, which share one part; `lab` has another.
 fn repository(files: &[(&str, &str)]) -> Sandbox {
     let sandbox = Sandbox::with_sites();
     sandbox.write("layercake.yaml", CONFIGURATION);
@@ -35,20 +34,20 @@ fn repository(files: &[(&str, &str)]) -> Sandbox {
     sandbox
 }
 
-/// What a comparison with the commit says; twice, since proven causes are the
-/// same, and edits that are taken one by one explain as much.
+/// Report of a comparison with the commit. Compares twice: proven causes must be the same, and
+/// edits taken one at a time must explain as much.
 pub(super) fn compared(sandbox: &Sandbox) -> Json {
-    let report = sandbox.told(&["diff", "HEAD"]);
-    let proven = sandbox.told(&["diff", "HEAD", "--verify-attribution"]);
+    let report = sandbox.report_of(&["diff", "HEAD"]);
+    let proven = sandbox.report_of(&["diff", "HEAD", "--verify-attribution"]);
     for report in [&report, &proven] {
         assert_eq!(report["totals"]["unexplained"], 0, "{report:#}");
     }
-    assert_eq!(told(&report), told(&proven));
+    assert_eq!(statuses(&report), statuses(&proven));
     report
 }
 
 /// `site name status: edits`, for each output.
-fn told(report: &Json) -> Vec<String> {
+fn statuses(report: &Json) -> Vec<String> {
     let outputs = report["outputs"].as_array().unwrap().iter();
     let text = |it: &Json| it.as_str().unwrap().to_owned();
     outputs
@@ -61,7 +60,7 @@ fn told(report: &Json) -> Vec<String> {
         .collect()
 }
 
-/// The edits: where they are, what they are of, and of which kind.
+/// Edits: place, document and kind.
 pub(super) fn edited(report: &Json) -> Vec<String> {
     let edits = report["edits"].as_array().unwrap().iter();
     edits
@@ -75,10 +74,10 @@ pub(super) fn edited(report: &Json) -> Vec<String> {
         .collect()
 }
 
-/// The routes, each `via file:line, ...`.
+/// Routes, each as `via file:line, ...`.
 fn routes(report: &Json) -> Vec<String> {
     let routes = report["routes"].as_array().unwrap().iter();
-    let mut told: Vec<String> = routes
+    let mut lines: Vec<String> = routes
         .map(|route| {
             let hops = route["steps"].as_array().unwrap().iter();
             let hop = |it: &Json| {
@@ -89,24 +88,24 @@ fn routes(report: &Json) -> Vec<String> {
             hops.map(hop).collect::<Vec<_>>().join(", ")
         })
         .collect();
-    told.sort();
-    told.dedup();
-    told
+    lines.sort();
+    lines.dedup();
+    lines
 }
 
 #[test]
-fn a_value_of_a_part() {
+fn edited_value_of_a_part_is_a_cause() {
     let sandbox = repository(&[]);
     sandbox.write("global/cloud/base.yaml", BASE.replace("[a, b]", "[a, z]"));
     let report = compared(&sandbox);
     assert_eq!(edited(&report), ["global/cloud/base.yaml:2 value data .packages[1]"]);
-    assert_eq!(told(&report), ["lab genesis changed: e1", "prod genesis changed: e1"]);
+    assert_eq!(statuses(&report), ["lab genesis changed: e1", "prod genesis changed: e1"]);
     let way = "edited global/cloud/base.yaml:2, merged global/cloud/base.yaml:1";
     assert_eq!(routes(&report), [way]);
 }
 
 #[test]
-fn a_part_that_comes_beside_another_edit() {
+fn added_part_is_a_cause_beside_another_edit() {
     let sandbox = repository(&[]);
     sandbox.write("global/cloud/base.yaml", BASE.replace("servers: [x]", "servers: [y]"));
     sandbox.write("site/prod/cloud/new.yaml", "#cloud-config\npackages: [only]\n");
@@ -118,39 +117,39 @@ fn a_part_that_comes_beside_another_edit() {
             "site/prod/cloud/new.yaml:1 document whole ."
         ]
     );
-    assert_eq!(told(&report), ["lab genesis changed: e1", "prod genesis changed: e1,e2"]);
+    assert_eq!(statuses(&report), ["lab genesis changed: e1", "prod genesis changed: e1,e2"]);
 }
 
 #[test]
-fn a_part_that_goes() {
+fn removed_part_is_a_cause() {
     let sandbox = repository(&[]);
     fs::remove_file(sandbox.path("site/lab/cloud/own.yaml")).unwrap();
     let report = compared(&sandbox);
     assert_eq!(edited(&report), ["site/lab/cloud/own.yaml:1 document whole ."]);
-    assert_eq!(told(&report), ["lab genesis changed: e1"]);
+    assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
 }
 
 #[test]
-fn the_first_and_the_last_part_of_a_set() {
+fn first_and_last_part_add_and_remove_the_output() {
     let of_one = CONFIGURATION.replace("      - global/cloud/*\n", "");
     let sandbox = repository(&[("layercake.yaml", &of_one)]);
     fs::remove_file(sandbox.path("site/lab/cloud/own.yaml")).unwrap();
-    // What says the same elsewhere has moved there.
+    // A part with equal content elsewhere counts as moved.
     sandbox.write("site/prod/cloud/own.yaml", OWN);
     let report = compared(&sandbox);
-    assert_eq!(told(&report), ["lab genesis removed: e1", "prod genesis added: e1"]);
+    assert_eq!(statuses(&report), ["lab genesis removed: e1", "prod genesis added: e1"]);
     sandbox.write("site/prod/cloud/own.yaml", "#cloud-config\npackages: [d, e]\n");
     let report = compared(&sandbox);
-    assert_eq!(told(&report), ["lab genesis removed: e1", "prod genesis added: e2"]);
+    assert_eq!(statuses(&report), ["lab genesis removed: e1", "prod genesis added: e2"]);
     sandbox
         .write("global/chart.yaml", super::document("chart", "global", "{values: {replicas: 2}}"));
-    let told = told(&compared(&sandbox));
-    assert!(told.contains(&"lab genesis removed: e2".to_owned()), "{told:?}");
-    assert!(told.contains(&"prod genesis added: e3".to_owned()), "{told:?}");
+    let statuses = statuses(&compared(&sandbox));
+    assert!(statuses.contains(&"lab genesis removed: e2".to_owned()), "{statuses:?}");
+    assert!(statuses.contains(&"prod genesis added: e3".to_owned()), "{statuses:?}");
 }
 
 #[test]
-fn a_part_with_another_name_is_the_part_it_was() {
+fn renamed_part_is_a_moved_part() {
     let sandbox = repository(&[("global/cloud/more.yaml", "#cloud-config\nntp: {pool: p}\n")]);
     let rename = |from: &str, to: &str| {
         fs::rename(sandbox.path(from), sandbox.path(to)).unwrap();
@@ -158,38 +157,38 @@ fn a_part_with_another_name_is_the_part_it_was() {
     rename("site/lab/cloud/own.yaml", "site/lab/cloud/other.yaml");
     let report = compared(&sandbox);
     assert_eq!(edited(&report), ["site/lab/cloud/other.yaml:1 moved whole ."]);
-    assert_eq!(told(&report), [""; 0], "it is merged where it was");
-    // Now it counts before the other one, which replaces its `ntp`.
+    assert_eq!(statuses(&report), [""; 0], "the order of merging is unchanged");
+    // Its new name sorts before the other part, which replaces its `ntp`.
     rename("global/cloud/more.yaml", "global/cloud/a.yaml");
     let report = compared(&sandbox);
     assert_eq!(
         edited(&report),
         ["global/cloud/a.yaml:1 moved whole .", "site/lab/cloud/other.yaml:1 moved whole ."]
     );
-    assert_eq!(told(&report), ["lab genesis changed: e1", "prod genesis changed: e1"]);
+    assert_eq!(statuses(&report), ["lab genesis changed: e1", "prod genesis changed: e1"]);
 }
 
 #[test]
-fn what_says_how_a_part_is_merged() {
+fn edited_merge_settings_are_a_cause() {
     let sandbox = repository(&[]);
     sandbox.write("site/lab/cloud/own.yaml", OWN.replace("append", "prepend"));
     let report = compared(&sandbox);
     assert_eq!(edited(&report), ["site/lab/cloud/own.yaml:2 value data .merge_how"]);
-    assert_eq!(told(&report), ["lab genesis changed: e1"]);
+    assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
     let way = "edited site/lab/cloud/own.yaml:2";
     assert_eq!(routes(&report), [way]);
-    // Values of other parts are lost by it: that is its doing too.
+    // It overrides values of other parts, which is its effect too.
     sandbox.write(
         "site/lab/cloud/own.yaml",
         OWN.replace("merge_how: dict(recurse_list)+list(append)\n", ""),
     );
     let report = compared(&sandbox);
     assert_eq!(edited(&report), ["site/lab/cloud/own.yaml:2 key data .merge_how"]);
-    assert_eq!(told(&report), ["lab genesis changed: e1"]);
-    // And a word that is none drops the whole part.
+    assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
+    // An unknown keyword drops the whole part.
     sandbox.write("site/lab/cloud/own.yaml", OWN.replace("list(append)", "lust(append)"));
     let report = compared(&sandbox);
-    assert_eq!(told(&report), ["lab genesis changed: e1"]);
+    assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
 }
 
 fn message(header: &str, packages: &str) -> String {
@@ -204,23 +203,23 @@ const APPENDS: &str = "Merge-Type: dict(recurse_list)+list(append)";
 const PREPENDS: &str = "Merge-Type: dict(recurse_list)+list(prepend)";
 
 #[test]
-fn a_header_of_a_message() {
+fn edited_header_of_a_message_is_a_cause() {
     let path = "site/lab/cloud/message.mime";
     let sandbox = repository(&[(path, &message(APPENDS, "packages: [n, o]"))]);
     sandbox.write(path, message(PREPENDS, "packages: [n, o]"));
     let report = compared(&sandbox);
     assert_eq!(edited(&report), [format!("{path}:11 value metadata .Merge-Type")]);
-    assert_eq!(told(&report), ["lab genesis changed: e1"]);
+    assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
     sandbox.write(path, message(PREPENDS, "packages: [n, p]"));
     let report = compared(&sandbox);
     assert_eq!(edited(&report).len(), 2);
-    assert_eq!(told(&report), ["lab genesis changed: e1,e2"]);
+    assert_eq!(statuses(&report), ["lab genesis changed: e1,e2"]);
     sandbox.write(path, message("X-Other: x", "packages: [n, o]"));
-    assert_eq!(told(&compared(&sandbox)), ["lab genesis changed: e1"]);
+    assert_eq!(statuses(&compared(&sandbox)), ["lab genesis changed: e1"]);
 }
 
 #[test]
-fn a_part_of_a_message_is_decoded() {
+fn encoded_part_of_a_message_is_decoded() {
     let path = "site/lab/cloud/message.mime";
     let encoded = |packages: &str| {
         let text = STANDARD.encode(format!("#cloud-config\npackages: [{packages}]\n"));
@@ -230,14 +229,14 @@ fn a_part_of_a_message_is_decoded() {
     let sandbox = repository(&[(path, &encoded("n"))]);
     sandbox.write(path, encoded("o"));
     let report = compared(&sandbox);
-    // The line is that of the file, at which the encoded text stands.
+    // The line is that of the encoded text in the file.
     assert_eq!(edited(&report), [format!("{path}:13 value data .packages[0]")]);
-    assert_eq!(told(&report), ["lab genesis changed: e1"]);
+    assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
     assert_eq!(report["comparison"]["edited_files"], 1);
 }
 
 #[test]
-fn an_entry_of_an_archive() {
+fn edited_archive_entry_is_a_cause() {
     let path = "site/lab/cloud/archive.yaml";
     let archive = |packages: &str| {
         format!(
@@ -250,11 +249,11 @@ fn an_entry_of_an_archive() {
     sandbox.write(path, archive("o"));
     let report = compared(&sandbox);
     assert_eq!(edited(&report), [format!("{path}:3 value data .packages[0]")]);
-    assert_eq!(told(&report), ["lab genesis changed: e1"]);
+    assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
 }
 
 #[test]
-fn an_operation_of_a_patch() {
+fn edited_patch_operation_is_a_cause() {
     let path = "site/lab/cloud/patch.json";
     let patch = |one: &str, other: &str| {
         format!(
@@ -266,16 +265,16 @@ fn an_operation_of_a_patch() {
     sandbox.write(path, patch("r", "q"));
     let report = compared(&sandbox);
     assert_eq!(edited(&report), [format!("{path}:3 value data .[0].value")]);
-    assert_eq!(told(&report), ["lab genesis changed: e1"]);
+    assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
     sandbox.write(path, patch("r", "s"));
-    assert_eq!(told(&compared(&sandbox)), ["lab genesis changed: e1,e2"]);
+    assert_eq!(statuses(&compared(&sandbox)), ["lab genesis changed: e1,e2"]);
     sandbox.write(path, patch("r", "s").replace("/ntp/pool", "/none/pool"));
     let report = compared(&sandbox);
-    assert_eq!(told(&report), ["lab genesis changed: e2"], "it fails as a whole");
+    assert_eq!(statuses(&report), ["lab genesis changed: e2"], "the whole patch fails");
 }
 
 #[test]
-fn a_file_that_is_included() {
+fn edited_included_file_is_a_cause() {
     let included = |packages: &str| format!("#cloud-config\npackages: [{packages}]\n");
     let sandbox = repository(&[
         ("site/lab/cloud/more.txt", "#include\n../more/included\n"),
@@ -284,32 +283,32 @@ fn a_file_that_is_included() {
     sandbox.write("site/lab/more/included", included("j"));
     let report = compared(&sandbox);
     assert_eq!(edited(&report), ["site/lab/more/included:2 value data .packages[0]"]);
-    assert_eq!(told(&report), ["lab genesis changed: e1"]);
+    assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
     assert_eq!(report["comparison"]["edited_files"], 1);
     // Another file is included instead.
     sandbox.write("site/lab/more/other", included("k"));
     sandbox.write("site/lab/cloud/more.txt", "#include\n../more/other\n");
-    assert_eq!(told(&compared(&sandbox)).len(), 1);
-    // What is not there ends all of the file.
+    assert_eq!(statuses(&compared(&sandbox)).len(), 1);
+    // A missing file drops everything that the including file has.
     sandbox.write("site/lab/cloud/more.txt", "#include\n../more/nowhere\n");
-    assert_eq!(told(&compared(&sandbox)).len(), 1);
+    assert_eq!(statuses(&compared(&sandbox)).len(), 1);
 }
 
 #[test]
-fn a_part_that_breaks_and_one_that_is_repaired() {
+fn broken_and_repaired_parts_are_causes() {
     let broken = "#cloud-config\npackages: [c\n";
     let sandbox = repository(&[("site/prod/cloud/own.yaml", broken)]);
     sandbox.write("site/lab/cloud/own.yaml", broken);
     sandbox.write("site/prod/cloud/own.yaml", OWN);
     let report = compared(&sandbox);
-    assert_eq!(told(&report), ["lab genesis changed: e1", "prod genesis changed: e2"]);
+    assert_eq!(statuses(&report), ["lab genesis changed: e1", "prod genesis changed: e2"]);
     let edited = edited(&report);
     assert!(edited[0].starts_with("site/lab/cloud/own.yaml:"), "{edited:?}");
     assert!(edited[1].starts_with("site/prod/cloud/own.yaml:"), "{edited:?}");
 }
 
 #[test]
-fn a_file_that_cloud_init_gives_up() {
+fn file_that_cloud_init_gives_up_on_is_a_cause() {
     let of_one = CONFIGURATION.replace("      - global/cloud/*\n", "");
     let good = "#cloud-config-archive\n- |\n  #cloud-config\n  ntp: {pool: p}\n- content: |\n    #cloud-config\n    \
                 packages: [n]\n";
@@ -318,17 +317,17 @@ fn a_file_that_cloud_init_gives_up() {
         let sandbox = repository(&[("layercake.yaml", configuration), ("site/prod/cloud/a", good)]);
         sandbox.write("site/prod/cloud/a", &bad);
         sandbox.write("site/lab/cloud/own.yaml", OWN.replace("[c]", "[d]"));
-        let told = told(&compared(&sandbox));
-        assert_eq!(told.len(), 2, "{told:?}");
-        assert_eq!(told[0], "lab genesis changed: e1");
+        let statuses = statuses(&compared(&sandbox));
+        assert_eq!(statuses.len(), 2, "{statuses:?}");
+        assert_eq!(statuses[0], "lab genesis changed: e1");
         sandbox.commit();
         sandbox.write("site/prod/cloud/a", good);
-        assert_eq!(self::told(&compared(&sandbox)).len(), 1);
+        assert_eq!(self::statuses(&compared(&sandbox)).len(), 1);
     }
 }
 
 #[test]
-fn a_site_of_another_type() {
+fn changed_site_type_is_a_cause() {
     let sandbox = repository(&[
         ("type/small/cloud/part.yaml", "#cloud-config\ntype: small\n"),
         ("type/big/cloud/part.yaml", "#cloud-config\ntype: big\n"),
@@ -336,18 +335,18 @@ fn a_site_of_another_type() {
     ]);
     sandbox.write("site/prod/site-definition.yaml", definition("prod", "").replace("small", "big"));
     let report = compared(&sandbox);
-    let told = told(&report);
-    assert!(told.contains(&"prod genesis changed: e1".to_owned()), "{told:?}");
+    let statuses = statuses(&report);
+    assert!(statuses.contains(&"prod genesis changed: e1".to_owned()), "{statuses:?}");
     // With another edit beside it.
     sandbox.write("type/big/cloud/part.yaml", "#cloud-config\ntype: large\n");
-    let proven = sandbox.told(&["diff", "HEAD", "--verify-attribution"]);
+    let proven = sandbox.report_of(&["diff", "HEAD", "--verify-attribution"]);
     assert_eq!(proven["totals"]["unexplained"], 0);
-    let told = self::told(&proven);
-    assert!(told.contains(&"prod genesis changed: e1,e2".to_owned()), "{told:?}");
+    let statuses = self::statuses(&proven);
+    assert!(statuses.contains(&"prod genesis changed: e1,e2".to_owned()), "{statuses:?}");
 }
 
 #[test]
-fn an_edit_that_stops() {
+fn overridden_edit_is_shielded() {
     let how = "merge_how: dict(no_replace)+list(append)\n";
     let kept = format!("#cloud-config\n{how}packages: [c]\nntp: {{enabled: false}}\n");
     let left_out = "#cloud-config\nmerge_how: lust(append)\npackages: [p]\n";
@@ -356,9 +355,9 @@ fn an_edit_that_stops() {
     sandbox.write("site/lab/cloud/own.yaml", kept.replace("false", "0"));
     sandbox.write("site/prod/cloud/own.yaml", left_out.replace("[p]", "[q]"));
     let report = compared(&sandbox);
-    assert_eq!(told(&report), [""; 0]);
+    assert_eq!(statuses(&report), [""; 0]);
     let shields = report["shields"].as_array().unwrap().iter();
-    let told: Vec<String> = shields
+    let shielded: Vec<String> = shields
         .map(|it| {
             let [site, why, file] = [&it["site"], &it["why"], &it["by"]["file"]]
                 .map(|text| text.as_str().unwrap().to_owned());
@@ -366,7 +365,7 @@ fn an_edit_that_stops() {
         })
         .collect();
     assert_eq!(
-        told,
+        shielded,
         ["lab kept global/cloud/base.yaml:3", "prod left-out site/prod/cloud/own.yaml:2"]
     );
 }

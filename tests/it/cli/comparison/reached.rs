@@ -1,11 +1,11 @@
-//! A quiet run over what is staged reads the sites that the edits can reach, and says what a run
-//! over all sites says.
+//! A quiet run over the index reads only the sites that the edits can reach, and reports the same
+//! as a run over all sites.
 
 use std::fs;
 
 use super::{Sandbox, broken, definition, document};
 
-/// Sites of two types; each has a folder of its own.
+/// Sites of two types, each with a folder of its own.
 fn repository() -> Sandbox {
     let sandbox = Sandbox::with_sites();
     sandbox.write("type/large/dns.yaml", document("dns", "type", "{server: 10.0.0.2}"));
@@ -25,7 +25,7 @@ fn edited() -> String {
 
 type Step = fn(&Sandbox);
 
-/// Edits, and how many files a run that is quiet about them reads; none where it reads all.
+/// Edits, each with the number of files that a quiet run reads; `None` if it reads all.
 const EDITS: &[(&str, Step, Option<usize>)] = &[
     ("nothing", |_| (), Some(5)),
     ("a value of a site", |it| it.write("site/lab/own/one.yaml", edited()), Some(9)),
@@ -87,7 +87,7 @@ const EDITS: &[(&str, Step, Option<usize>)] = &[
 ];
 
 #[test]
-fn a_quiet_run_over_the_index_says_what_one_over_all_sites_says() {
+fn quiet_run_over_the_index_equals_a_run_over_all_sites() {
     for (edit, step, files_read) in EDITS {
         for baseline in [false, true] {
             let sandbox = repository();
@@ -109,7 +109,7 @@ fn a_quiet_run_over_the_index_says_what_one_over_all_sites_says() {
     }
 }
 
-/// Compares the quiet run with one that prints and has read everything.
+/// Compares the quiet run with one that prints and reads everything.
 fn check_quiet(sandbox: &Sandbox, edit: &str) {
     let whole = sandbox.run(&["lint", "--staged"]);
     let report = sandbox.run(&["lint", "--staged", "-o", "json"]).json();
@@ -121,9 +121,9 @@ fn check_quiet(sandbox: &Sandbox, edit: &str) {
     assert_eq!(quiet.stdout, if is_silent { "" } else { &whole.stdout }, "{edit}");
 }
 
-/// The nearest site repository counts, in a site of another one too.
+/// The nearest site repository is used, even inside a site of another one.
 #[test]
-fn a_quiet_run_in_a_site_that_holds_a_repository_is_about_that_repository() {
+fn quiet_run_inside_a_nested_repository_checks_that_repository() {
     let sandbox = repository();
     sandbox.write("site/prod/nowhere.yaml", document("nowhere", "site", "{}"));
     let inner = "site/prod/inner";
@@ -134,7 +134,7 @@ fn a_quiet_run_in_a_site_that_holds_a_repository_is_about_that_repository() {
         sandbox.write(&format!("{inner}/site/{site}/site-definition.yaml"), definition);
     }
     sandbox.commit();
-    // The outer site has the source that this lacks.
+    // The outer site has the source that is missing here.
     sandbox.write(&format!("{inner}/site/deep/broken.yaml"), broken());
     sandbox.git(&["add", "--all"]);
     let inner = sandbox.path(inner);

@@ -1,5 +1,5 @@
-//! What keeps a comparison from being made: one clear line, exit code 2,
-//! nothing printed, and not a byte of the repository another one.
+//! Errors that prevent a comparison: one clear line, exit code 2, no output, and the repository
+//! unchanged to the byte.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ fn bytes(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files.map(|entry| (entry.path().to_owned(), fs::read(entry.path()).unwrap())).collect()
 }
 
-/// That the program says `expected` and no more, and leaves all as it is.
+/// Asserts that the run fails with `expected` and nothing else, and leaves all files unchanged.
 fn refused(sandbox: &Sandbox, arguments: &[&str], expected: &str) {
     let before = bytes(&sandbox.root);
     let ran = sandbox.run(arguments);
@@ -27,7 +27,7 @@ fn refused(sandbox: &Sandbox, arguments: &[&str], expected: &str) {
 }
 
 #[test]
-fn unknown_revisions() {
+fn unknown_revisions_are_refused() {
     let sandbox = repository();
     for arguments in [
         &["lint", "--since", "nosuch"][..],
@@ -41,7 +41,7 @@ fn unknown_revisions() {
 }
 
 #[test]
-fn no_repository_and_no_commit() {
+fn missing_repository_and_missing_commit_are_refused() {
     let sandbox = Sandbox::outside_git();
     sandbox.write_sites();
     for arguments in [&["lint", "--since", "main"][..], &["lint", "--staged"], &["diff", "main"]] {
@@ -50,12 +50,12 @@ fn no_repository_and_no_commit() {
     let sandbox = Sandbox::with_sites();
     sandbox.git(&["add", "--all"]);
     for arguments in [&["lint", "--since", "HEAD"][..], &["diff", "HEAD"]] {
-        refused(&sandbox, arguments, "branch `main` has none yet");
+        refused(&sandbox, arguments, "branch `main` has no commits yet");
     }
 }
 
 #[test]
-fn corrupt_objects() {
+fn corrupt_objects_are_refused() {
     for damaged in ["HEAD", "HEAD^{tree}", "HEAD:global", "HEAD:global/parent.yaml"] {
         let sandbox = repository();
         sandbox.write("global/parent.yaml", parent(2));
@@ -64,13 +64,13 @@ fn corrupt_objects() {
         fs::remove_file(&object).unwrap();
         fs::write(&object, "garbage").unwrap();
         for arguments in [&["lint", "--since", "HEAD"][..], &["diff", "HEAD"]] {
-            refused(&sandbox, arguments, "`git fsck` tells what the repository lacks");
+            refused(&sandbox, arguments, "run `git fsck` to list the missing objects");
         }
     }
 }
 
 #[test]
-fn locked_index() {
+fn locked_index_is_refused() {
     let sandbox = repository();
     sandbox.write("global/parent.yaml", parent(2));
     fs::write(sandbox.path(".git/index.lock"), "").unwrap();

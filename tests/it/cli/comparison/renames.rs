@@ -1,4 +1,4 @@
-//! A document of another name is one edit, and its output is one that changed.
+//! A renamed document is one edit, and its output counts as changed.
 
 use std::fs;
 
@@ -19,16 +19,16 @@ fn with(files: &[(&str, &str, &str)]) -> Sandbox {
     sandbox
 }
 
-/// `name status`, and what it was called before, of each output in site `lab`.
+/// `name status` of each output in site `lab`, followed by its earlier name.
 fn outputs(report: &Json) -> Vec<String> {
     let outputs = report["outputs"].as_array().unwrap().iter();
-    let told = |it: &Json| {
+    let row = |it: &Json| {
         let text = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
         format!("{} {} {}", text("name"), text("status"), text("renamed_from"))
             .trim_end()
             .to_owned()
     };
-    outputs.filter(|it| it["site"] == "lab").map(told).collect()
+    outputs.filter(|it| it["site"] == "lab").map(row).collect()
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn renamed_document_may_be_in_another_file() {
     let report = compared(&sandbox);
     assert_eq!(edited(&report), [r#"renamed .name: "app-abc" -> "app-def""#]);
     assert_eq!(outputs(&report), ["app-def changed app-abc"]);
-    // Nothing but the name is another, and yet it is not what was there.
+    // Only the name differs from the removed document.
     for glob in ["*:*:app-abc", "*:*:app-def"] {
         let ran = sandbox.run(&["diff", "HEAD", &format!("--expect-unchanged={glob}")]);
         assert_eq!(ran.code, 1, "{ran:?}");
@@ -61,13 +61,13 @@ fn renamed_document_may_be_in_another_file() {
 }
 
 #[test]
-fn documents_that_share_little_are_not_one() {
+fn documents_that_share_little_are_not_a_rename() {
     let sandbox = with(&[("global/app.yaml", "one", "{a: 1, b: 2, c: 3, d: 4, e: 5}")]);
     let other = document("two", "global", "{a: 1, b: 2, c: 30, d: 40, e: 50}");
     sandbox.write("global/app.yaml", other);
     assert_eq!(outputs(&compared(&sandbox)), ["one removed", "two added"]);
 
-    // In another layer, or of another schema, a document is another one.
+    // In another layer, or with another schema, it is a different document.
     let sandbox = with(&[("global/app.yaml", "one", DATA)]);
     fs::remove_file(sandbox.path("global/app.yaml")).unwrap();
     sandbox.write("site/lab/app.yaml", document("two", "site", DATA));
@@ -81,7 +81,7 @@ fn documents_that_share_little_are_not_one() {
 }
 
 #[test]
-fn document_is_renamed_to_the_one_most_like_it() {
+fn rename_picks_the_most_similar_document() {
     let sandbox =
         with(&[("global/one.yaml", "one", DATA), ("global/two.yaml", "two", "{x: 1, y: 2}")]);
     for file in ["one", "two"] {
@@ -99,7 +99,7 @@ fn document_is_renamed_to_the_one_most_like_it() {
 }
 
 #[test]
-fn secret_document_is_known_by_its_place_and_shows_nothing() {
+fn secret_document_is_matched_by_its_place_and_stays_hidden() {
     let secret =
         |name: &str, data: &str| document(name, "global", data).replace("cleartext", "encrypted");
     let sandbox = Sandbox::with_sites();
@@ -112,7 +112,7 @@ fn secret_document_is_known_by_its_place_and_shows_nothing() {
     assert_eq!(outputs(&report), ["three changed two"]);
     let text = report.to_string();
     assert!(!text.contains("canary"), "{text}");
-    // Nor do equal values make documents of other files one.
+    // Equal values in different files are not a rename either.
     fs::remove_file(sandbox.path("global/secrets.yaml")).unwrap();
     sandbox.write("global/other.yaml", secret("four", "hidden-canary-2"));
     let mut found = outputs(&compared(&sandbox));

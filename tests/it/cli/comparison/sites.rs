@@ -1,4 +1,4 @@
-//! A site that came or went is one edit, with the documents that no other site has.
+//! An added or removed site is one edit, which covers the documents that no other site has.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use super::parts::{compared, edited};
 use super::{Sandbox, broken, definition, document};
 
 impl Sandbox {
-    /// A site of this name and type, with two documents of its own.
+    /// Adds a site of this type, with two documents of its own.
     fn add_site(&self, site: &str, site_type: &str) {
         let text =
             definition(site, "").replace("site_type: small", &format!("site_type: {site_type}"));
@@ -24,16 +24,16 @@ impl Sandbox {
     }
 }
 
-/// `site status: edits` of the outputs, each once.
+/// `site status: edits` of the outputs, without duplicates.
 fn outputs(report: &Json) -> BTreeSet<String> {
     let outputs = report["outputs"].as_array().unwrap().iter();
-    let told = |it: &Json| {
+    let row = |it: &Json| {
         let causes = it["causes"].as_array().unwrap().iter();
         let edits: Vec<&str> = causes.map(|cause| cause["edit"].as_str().unwrap()).collect();
         let [site, status] = ["site", "status"].map(|key| it[key].as_str().unwrap());
         format!("{site} {status}: {}", edits.join(","))
     };
-    outputs.map(told).collect()
+    outputs.map(row).collect()
 }
 
 fn set(texts: &[&str]) -> BTreeSet<String> {
@@ -41,7 +41,7 @@ fn set(texts: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn site_that_came_or_went_is_one_edit() {
+fn added_or_removed_site_is_one_edit() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     sandbox.add_site("harbor", "small");
@@ -54,7 +54,7 @@ fn site_that_came_or_went_is_one_edit() {
     assert_eq!(harbor["head"], 6);
     let ran = sandbox.run(&["diff", "HEAD"]);
     assert!(ran.stdout.contains("site harbor of type small added"), "{}", ran.stdout);
-    // Nothing that was there changes with it.
+    // Existing outputs do not change with it.
     assert_eq!(sandbox.run(&["diff", "HEAD", "--max-outputs", "1"]).code, 0);
 
     sandbox.commit();
@@ -73,7 +73,7 @@ fn site_that_came_or_went_is_one_edit() {
 }
 
 #[test]
-fn files_that_other_sites_have_are_edits_of_their_own() {
+fn files_shared_with_other_sites_are_separate_edits() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     sandbox.add_site("harbor", "small");
@@ -88,18 +88,18 @@ fn files_that_other_sites_have_are_edits_of_their_own() {
             "type/small/ntp.yaml:5 document whole .",
         ]
     );
-    let told = outputs(&report);
+    let found = outputs(&report);
     for site in ["lab", "prod"] {
-        assert!(told.contains(&format!("{site} changed: e1")), "{told:?}");
-        assert!(told.contains(&format!("{site} added: e3")), "{told:?}");
+        assert!(found.contains(&format!("{site} changed: e1")), "{found:?}");
+        assert!(found.contains(&format!("{site} added: e3")), "{found:?}");
     }
-    // What is in the new site is there because of it.
-    let mut of_harbor = told.iter().filter(|it| it.starts_with("harbor"));
-    assert!(of_harbor.all(|it| it.contains("e2")), "{told:?}");
+    // Outputs of the new site are caused by its addition.
+    let mut of_harbor = found.iter().filter(|it| it.starts_with("harbor"));
+    assert!(of_harbor.all(|it| it.contains("e2")), "{found:?}");
 }
 
 #[test]
-fn type_of_one_site_comes_and_goes_with_it_and_one_of_two_sites_does_not() {
+fn type_used_by_one_site_is_added_and_removed_with_it() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     sandbox.add_site("harbor", "large");
@@ -122,13 +122,13 @@ fn type_of_one_site_comes_and_goes_with_it_and_one_of_two_sites_does_not() {
 }
 
 #[test]
-fn site_of_another_name_is_one_that_went_and_one_that_came() {
+fn renamed_site_is_one_removed_and_one_added() {
     let sandbox = Sandbox::with_sites();
     sandbox.add_site("harbor", "small");
     sandbox.commit();
     sandbox.git(&["mv", "site/harbor", "site/ocean"]);
     sandbox.write("site/ocean/site-definition.yaml", definition("ocean", ""));
-    // One of its documents is one of all sites now, which is an edit of its own.
+    // One of its documents is now shared by all sites, which is an edit of its own.
     sandbox.git(&["mv", "site/ocean/more/own.yaml", "global/own.yaml"]);
     let report = compared(&sandbox);
     assert_eq!(
@@ -139,14 +139,14 @@ fn site_of_another_name_is_one_that_went_and_one_that_came() {
             "site/ocean/site-definition.yaml:5 site-added whole .",
         ]
     );
-    let told = outputs(&report);
-    assert!(told.contains("harbor removed: e2"), "{told:?}");
-    assert!(told.contains("ocean added: e3"), "{told:?}");
-    assert!(told.contains("lab added: e1"), "{told:?}");
+    let found = outputs(&report);
+    assert!(found.contains("harbor removed: e2"), "{found:?}");
+    assert!(found.contains("ocean added: e3"), "{found:?}");
+    assert!(found.contains("lab added: e1"), "{found:?}");
 }
 
 #[test]
-fn parts_of_a_site_come_with_it_and_its_findings_are_caused_by_it() {
+fn parts_and_findings_of_an_added_site_are_caused_by_it() {
     let sandbox = Sandbox::with_sites();
     let parts = "cloud-config:\n  - name: genesis\n    parts: [\"global/cloud/*\", \"site/{site}/cloud/*\"]\n";
     sandbox.write("layercake.yaml", parts);
@@ -158,14 +158,14 @@ fn parts_of_a_site_come_with_it_and_its_findings_are_caused_by_it() {
     let report = compared(&sandbox);
     assert_eq!(edited(&report), ["site/harbor/site-definition.yaml:5 site-added whole ."]);
     assert_eq!(outputs(&report), set(&["harbor added: e1"]));
-    let report = sandbox.told(&["lint", "--since", "HEAD"]);
+    let report = sandbox.report_of(&["lint", "--since", "HEAD"]);
     let findings = report["findings"].as_array().unwrap().iter();
     let mut sources = findings.filter(|it| it["rule"] == "missing-source");
     assert_eq!(sources.next().unwrap()["caused_by"], Json::from(vec!["e1"]), "{report:#}");
 }
 
 #[test]
-fn folder_that_becomes_a_site_covers_what_came_with_it_alone() {
+fn folder_that_becomes_a_site_covers_only_files_added_with_it() {
     let sandbox = Sandbox::with_sites();
     sandbox.add_site("harbor", "small");
     fs::remove_file(sandbox.path("site/harbor/site-definition.yaml")).unwrap();

@@ -1,28 +1,27 @@
-//! Whether a definition is one that Heat's own code accepts: the class
-//! `PropertiesGroup` of heat, which checks definitions and does nothing else
-//! with them (`heat-property-groups.md` 1).
+//! Whether Heat's own code accepts a definition: the class `PropertiesGroup` of heat, which only
+//! validates definitions (`heat-property-groups.md` 1).
 
 use layercake::yaml::{Node, Value};
 
-/// Why Heat's code refuses a definition, in the order in which it looks.
+/// Reason for which Heat's code refuses a definition, in the order of its checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormFault {
-    /// It is no mapping; this is what Python calls the type.
+    /// It is not a mapping, but of this Python type.
     NotAMapping(&'static str),
-    /// It has no key: the code fails on it.
+    /// It has no key: the code raises an exception.
     Empty,
     /// It has more than one key.
     SeveralKeys,
-    /// Its key is none of `AND`, `OR`, `XOR`, which stand in upper case only.
+    /// Its key is not `AND`, `OR` or `XOR`, in upper case.
     NoOperator,
-    /// The value of its key is no list.
+    /// The value of its key is not a list.
     NotAList,
-    /// Something in the list is neither a list of strings nor a definition.
+    /// An item of the list is neither a list of strings nor a definition.
     BadItem,
 }
 
 impl FormFault {
-    /// What the code says, or for [`FormFault::Empty`], what it fails with.
+    /// Heat's message, or for [`FormFault::Empty`], the text of its exception.
     pub fn message(self) -> String {
         let reason = match self {
             FormFault::Empty => return "StopIteration".to_owned(),
@@ -49,8 +48,8 @@ impl FormFault {
 
 const PREFIX: &str = "Properties group schema incorrectly specified.";
 
-/// The first reason for which Heat's code refuses a definition; none where it
-/// accepts it. The reader of YAML limits how deep it goes.
+/// First reason for which Heat's code refuses a definition; `None` if it accepts it. The YAML
+/// parser limits the depth.
 pub fn form_fault(definition: &Node) -> Option<FormFault> {
     let Some(mapping) = definition.as_mapping() else {
         return Some(FormFault::NotAMapping(python_type(&definition.value)));
@@ -75,7 +74,7 @@ fn item_fault(item: &Node) -> Option<FormFault> {
     }
 }
 
-/// The name of the class that PyYAML makes of a value.
+/// Name of the class of a value in PyYAML.
 fn python_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "NoneType",

@@ -1,11 +1,11 @@
-//! Reports made by hand, of any size and of any text.
+//! Generated reports of any size and with any text.
 
 use layercake::report::model::{Report, read};
 use layercake::report::{FindingFilter, FormatOptions, ReportFormat};
 use layercake::rules::RULES;
 use serde_json::{Value as Json, json};
 
-/// Numbers of parts.
+/// Numbers of elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     pub sites: usize,
@@ -14,7 +14,7 @@ pub struct Size {
     /// Further edits, which change nothing.
     pub inert: usize,
     pub findings: usize,
-    /// Shields of each document, each in a site of its own.
+    /// Shields per document, each in its own site.
     pub shields: usize,
 }
 
@@ -22,7 +22,7 @@ impl Size {
     pub const SMALL: Self = Self { sites: 2, documents: 2, inert: 1, findings: 2, shields: 1 };
 }
 
-/// A report of a comparison, in which every text is made by `text` of a word for what it is.
+/// Report of a comparison; `text` makes every string from a word for its role.
 pub fn report(size: Size, text: &dyn Fn(&str) -> String) -> Report {
     read(&report_json(size, text).to_string()).unwrap()
 }
@@ -110,7 +110,7 @@ fn group(at: usize, size: Size, text: &dyn Fn(&str) -> String) -> Json {
     })
 }
 
-/// The first is explained by no edit alone.
+/// The first output is not explained by a single edit.
 fn output(document: usize, text: &dyn Fn(&str) -> String) -> Json {
     let number = document + 1;
     let name = format!("{}{document}", text("output"));

@@ -1,32 +1,32 @@
-//! A page as GitHub's reader of Markdown has it, with more extensions than GitHub
-//! has, and whether it is whole and means only what it should.
+//! Reads a page like GitHub's Markdown parser, with more extensions enabled, and checks that it is
+//! complete and contains only intended markup.
 
 use std::fmt::Write as _;
 
 use comrak::nodes::{Node, NodeValue};
 use comrak::{Arena, Options, parse_document};
 
-/// What a page holds, in its order.
+/// Content of a page, in document order.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// Texts of headings.
+    /// Text of headings.
     pub headings: Vec<String>,
-    /// Tables: by row the texts of their cells, headings first.
+    /// Tables: text of the cells by row, headings first.
     pub tables: Vec<Vec<Vec<String>>>,
-    /// Texts of paragraphs and items of lists, those of alerts among them.
+    /// Text of paragraphs and list items, including those in alerts.
     pub paragraphs: Vec<String>,
-    /// Blocks of code.
+    /// Code blocks.
     pub blocks: Vec<String>,
-    /// Summaries of what is folded.
+    /// Summaries of folded sections.
     pub folded: Vec<String>,
-    /// Where links lead.
+    /// Targets of links.
     pub links: Vec<String>,
 }
 
 /// Reads a page.
 ///
 /// # Panics
-/// If something in it is open, or other than what pages are made of.
+/// If the page is incomplete or contains elements that pages do not use.
 #[track_caller]
 pub fn read(markdown: &str) -> Page {
     let arena = Arena::new();
@@ -36,8 +36,8 @@ pub fn read(markdown: &str) -> Page {
     for node in root.children() {
         reader.block(node);
     }
-    assert_eq!(reader.open, 0, "what is folded is closed");
-    let last = reader.page.paragraphs.last().expect("a page has an end");
+    assert_eq!(reader.open, 0, "every folded section is closed");
+    let last = reader.page.paragraphs.last().expect("a page has a last line");
     assert!(last.starts_with("layercake "), "the end of the page is open: {last}");
     reader.page
 }
@@ -68,7 +68,7 @@ impl Reader<'_> {
     fn block(&mut self, node: Node<'_>) {
         match &node.data().value {
             NodeValue::Heading(heading) => {
-                assert!(!heading.setext, "a line of others made a heading");
+                assert!(!heading.setext, "foreign text became a heading");
                 let text = self.inline(node);
                 self.page.headings.push(text);
             }
@@ -89,17 +89,19 @@ impl Reader<'_> {
             NodeValue::List(_) | NodeValue::Item(_) => {
                 node.children().for_each(|it| self.block(it));
             }
-            other => panic!("no page is made of {other:?}"),
+            other => panic!("unexpected block {other:?}"),
         }
     }
 
     fn html(&mut self, html: &str) {
         match html.trim() {
-            "</details>" => self.open = self.open.checked_sub(1).expect("what is closed was open"),
+            "</details>" => {
+                self.open = self.open.checked_sub(1).expect("the closed section is open")
+            }
             open => {
                 let summary = open.strip_prefix("<details><summary>");
                 let summary = summary.and_then(|it| it.strip_suffix("</summary>"));
-                let summary = summary.unwrap_or_else(|| panic!("no page has {html}"));
+                let summary = summary.unwrap_or_else(|| panic!("unexpected HTML {html}"));
                 assert!(summary.chars().all(|it| it.is_ascii_alphanumeric() || " ,:".contains(it)));
                 self.page.folded.push(summary.to_owned());
                 self.open += 1;
@@ -111,7 +113,7 @@ impl Reader<'_> {
         let mut rows: Vec<Vec<String>> = Vec::new();
         for row in node.children() {
             let cells: Vec<String> = row.children().map(|it| self.inline(it)).collect();
-            // A reader mends rows, so that the text has to be looked at.
+            // The parser repairs incomplete rows, so the source is checked.
             let line = self.markdown[row.data().sourcepos.start.line - 1];
             let pipes = line.replace("\\|", "").matches('|').count();
             assert_eq!(pipes, cells.len() + 1, "{line}");
@@ -122,7 +124,7 @@ impl Reader<'_> {
         self.page.tables.push(rows);
     }
 
-    /// The text of a block, code and all.
+    /// Text of a block, including code.
     fn inline(&mut self, node: Node<'_>) -> String {
         let (mut text, mut quiet) = (String::new(), String::new());
         for child in node.children() {
@@ -133,7 +135,7 @@ impl Reader<'_> {
         text
     }
 
-    /// A part of a line; what is text, and not code, is `quiet`.
+    /// Handles a part of a line; text that is not code is added to `quiet`.
     fn piece(&mut self, node: Node<'_>, quiet: &mut String) -> String {
         match &node.data().value {
             NodeValue::Text(text) => {
@@ -153,14 +155,14 @@ impl Reader<'_> {
             NodeValue::HtmlInline(html) => match html.as_str() {
                 "<sub>" | "</sub>" => String::new(),
                 "<br>" => "\n".to_owned(),
-                _ => panic!("no page has {html}"),
+                _ => panic!("unexpected HTML {html}"),
             },
-            other => panic!("no line is made of {other:?}"),
+            other => panic!("unexpected inline {other:?}"),
         }
     }
 }
 
-/// That a host makes nothing of a text: nobody is told, nothing is linked.
+/// Asserts that a host ignores the text: it notifies no user and links nothing.
 #[track_caller]
 fn assert_quiet(text: &str) {
     let mut found = String::new();

@@ -7,9 +7,9 @@ use crate::hostile::{definition, document, policy, three_layers};
 /// A kind of hostile input.
 pub(super) struct Kind {
     pub(super) name: &'static str,
-    /// It is made half as large, and twice as large.
+    /// Its size is also halved and doubled.
     pub(super) size: usize,
-    /// Files of this size on the base, and on the head where they are compared.
+    /// Files of this size on the base, and on the head if they are compared.
     pub(super) make: fn(usize) -> Files,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct Files {
     pub(super) head: Option<Vec<(String, String)>>,
 }
 
-/// Kinds whose cost is to grow as their size does.
+/// Kinds whose cost should be linear in their size.
 pub(super) const KINDS: [Kind; 35] = [
     Kind { name: "ignore comments", size: 6_000, make: ignore_comments },
     Kind { name: "unknown keys beside as many known", size: 1_500, make: unknown_keys },
@@ -73,7 +73,7 @@ pub(super) const PRODUCTS: [Kind; 8] = [
     Kind { name: "edits that change a text together", size: 100, make: joint_edits },
 ];
 
-/// A repository with one site, which has these documents.
+/// Repository with one site, which has these documents.
 pub(super) fn site(documents: String) -> Files {
     Files { base: site_files(documents), head: None }
 }
@@ -115,12 +115,12 @@ fn schema(text: &str) -> String {
     )
 }
 
-/// Each byte order mark at the start of a line is seen in a reading of its own.
+/// Each byte order mark at the start of a line is reported separately.
 fn odd_spellings(size: usize) -> Files {
     site(plain("a", &format!("[\n{}]", "x,\n\u{feff}y,\n".repeat(size))))
 }
 
-/// What is merged at an index of a list is rendered differently in both meanings.
+/// A merge at an index of a list is rendered differently in the two meanings.
 fn undecided_documents(size: usize) -> Files {
     let parent = "abstract: true, layer: global";
     let child = "abstract: false, layer: site, parentSelector: {p: p}, actions: [{method: merge, \
@@ -211,7 +211,7 @@ fn aliases(size: usize) -> Files {
     site(plain("a", &format!("{{l: [{anchors}]}}")))
 }
 
-/// Each mapping takes what all before it have.
+/// Each mapping merges all earlier ones.
 fn merge_keys(size: usize) -> Files {
     let mappings = joined(size, |at| match at {
         0 => "&m0 {k0: 1}".to_owned(),
@@ -244,7 +244,7 @@ fn cycle(size: usize) -> Files {
     }))
 }
 
-/// As many sites as documents in each.
+/// There are as many sites as documents in each.
 fn patterns(size: usize) -> Files {
     let children = documents(size, |at| {
         let more = "  substitutions: [{src: {schema: example/Kind/v1, name: s, path: .}, dest: \
@@ -256,7 +256,7 @@ fn patterns(size: usize) -> Files {
             &format!("{{v: '{}!'}}", "a".repeat(200)),
         )
     });
-    // The number of sites stays, so that twice the size is twice the documents.
+    // The number of sites is constant, so that twice the size is twice the documents.
     let mut files = site(plain("x", "{}"));
     files.base.push(("global/s.yaml".into(), document("s", "layer: global", "", "y")));
     files.base.push(("type/lab/children.yaml".into(), children));
@@ -298,7 +298,7 @@ fn stopped_edits(size: usize) -> Files {
     compared(parent("x") + &child, parent("y") + &child)
 }
 
-/// All are as like to each other as to what they are renamed to.
+/// All are equally similar to each other and to their new versions.
 fn renamed_documents(size: usize) -> Files {
     let values = joined(40, |at| format!("k{at}: v"));
     let side = |side: &str| {
@@ -309,7 +309,7 @@ fn renamed_documents(size: usize) -> Files {
     compared(side("a"), side("b"))
 }
 
-/// What it reads beside its own documents was edited, too.
+/// The site's inputs outside of its own folder were also edited.
 fn new_site(size: usize) -> Files {
     let shared = |value: &str| {
         documents(size, |at| {
@@ -355,7 +355,7 @@ fn new_findings(size: usize) -> Files {
     compared(keys(size), keys(size / 2))
 }
 
-/// A JSON Patch that copies a list into itself.
+/// JSON Patch that copies a list into itself.
 pub(super) fn copies(count: usize) -> Files {
     let patch = vec![r#"{"op": "copy", "from": "/a", "path": "/a/-"}"#; count].join(", ");
     let files = |value: &str| {
@@ -369,7 +369,7 @@ pub(super) fn copies(count: usize) -> Files {
     Files { base: files("x"), head: Some(files("y")) }
 }
 
-/// Documents of which each takes all those before it.
+/// Documents each of which substitutes from all earlier ones.
 pub(super) fn mesh(count: usize) -> Files {
     let all = |value: &str| {
         documents(count, |at| {
@@ -397,7 +397,7 @@ fn deep(size: usize) -> Files {
     site(plain("a", &("[".repeat(size) + &"]".repeat(size))))
 }
 
-/// A site with these files of one set of cloud-config.
+/// Site with these files in one cloud-config set.
 fn cloud_config(files: impl IntoIterator<Item = String>) -> Files {
     let configuration = "cloud-config:\n  - {name: g, parts: [\"site/{site}/cloud/*\"]}\n";
     let parts = files.into_iter().enumerate();
@@ -450,7 +450,7 @@ fn sites(size: usize) -> Files {
     with_sites(size, global("g", "{a: 1}"))
 }
 
-/// Sites of which each has all documents that there are.
+/// Sites that each have all documents.
 const MANY_SITES: usize = 100;
 
 fn sites_and_documents(size: usize) -> Files {

@@ -1,4 +1,4 @@
-//! The files of a small site repository, and what can be done to them.
+//! Files of a small site repository, and edits of them.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub type Files = BTreeMap<String, File>;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct File {
     pub documents: Vec<Json>,
-    /// Text behind the documents that is not YAML.
+    /// Text after the documents that is not YAML.
     pub junk: String,
 }
 
@@ -26,7 +26,7 @@ impl File {
     }
 }
 
-/// Two sites of one type, with documents of all layers, lists of all kinds, and secrets.
+/// Two sites of one type, with documents in all layers, lists of all kinds, and secrets.
 pub fn initial() -> Files {
     let [policy, base, plain, secrets] = global_files();
     let chart = with(
@@ -117,7 +117,7 @@ fn site_files(site: &str) -> [File; 3] {
     [definition(site), File::of([local]), File::of([own])]
 }
 
-/// The definition of a site.
+/// Definition of a site.
 pub fn definition(name: &str) -> File {
     let mut definition = document(name, "site", json!({"site_type": "t"}));
     definition["schema"] = "pegleg/SiteDefinition/v1".into();
@@ -137,7 +137,7 @@ pub fn document(name: &str, layer: &str, data: Json) -> Json {
     })
 }
 
-/// The document with more metadata.
+/// Document with more metadata.
 fn with(mut document: Json, metadata: Json) -> Json {
     merge(&mut document["metadata"], metadata);
     document
@@ -159,7 +159,7 @@ pub fn substitution([name, path]: [&str; 2], dest: &str) -> Json {
     json!({"src": source, "dest": {"path": dest}})
 }
 
-/// Documents whose data can be anything, by path and number.
+/// Documents with arbitrary data, by path and index.
 pub fn documents(files: &Files) -> Vec<(String, usize)> {
     let all = files.iter().flat_map(|(path, file)| {
         file.documents.iter().enumerate().map(move |(at, document)| (path, at, document))
@@ -168,7 +168,7 @@ pub fn documents(files: &Files) -> Vec<(String, usize)> {
     free.map(|(path, at, _)| (path.clone(), at)).collect()
 }
 
-/// One of the places in data at which `applies` holds.
+/// Path of one of the values in data for which `applies` holds.
 pub fn place_in(data: &Json, which: Index, applies: impl Fn(&Json) -> bool) -> Option<String> {
     let mut places = Vec::new();
     add_places(data, String::new(), &mut places);
@@ -198,7 +198,7 @@ pub fn layer_files(files: &Files) -> Vec<String> {
     files.keys().filter(is_layer).cloned().collect()
 }
 
-/// Names of the folders of sites.
+/// Names of the site folders.
 pub fn sites(files: &Files) -> Vec<String> {
     let sites = files.keys().filter_map(|path| path.strip_prefix("site/")?.split('/').next());
     let mut sites: Vec<String> = sites.map(ToOwned::to_owned).collect();

@@ -12,7 +12,7 @@ use super::repository::{
     substitution,
 };
 
-/// A history; the last commit is the newest, and the others lead to it.
+/// A history; the last commit is the newest, and the others are its ancestors.
 #[derive(Clone, Debug)]
 pub struct History {
     pub commits: Vec<MadeCommit>,
@@ -25,7 +25,7 @@ pub struct MadeCommit {
     pub what: Option<What>,
 }
 
-/// What a commit does.
+/// Kind of change in a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     EditValue,
@@ -53,7 +53,7 @@ pub enum What {
     EvilMerge,
 }
 
-/// All of them, those that edit values more than once.
+/// All of them; those that edit values occur more than once.
 pub const WHAT: [What; 35] = {
     use What::{
         AddCycle, AddDocument, AddKey, BreakDefinition, BreakFile, EditOutside, EditValue,
@@ -100,15 +100,15 @@ pub const WHAT: [What; 35] = {
     ]
 };
 
-/// One commit to be made.
+/// Instruction to make one commit.
 #[derive(Clone, Debug)]
 pub struct Step {
     what: What,
-    /// The branch it is made on.
+    /// The branch to commit to.
     branch: Index,
-    /// Whether it begins a branch.
+    /// Whether the commit starts a branch.
     forks: bool,
-    /// What of the repository it is about, and where in there.
+    /// Selects what in the repository is changed.
     first: Index,
     second: Index,
     value: Json,
@@ -150,7 +150,7 @@ impl History {
         history
     }
 
-    /// Adds the commit of a step, if it changes something.
+    /// Adds the commit of a step if it changes something.
     fn add(&mut self, step: &Step, tips: &mut Vec<usize>) {
         let Some(parents) = step.parents(tips) else { return };
         let before = self.merged(&parents, step);
@@ -168,7 +168,7 @@ impl History {
         }
     }
 
-    /// The files of the first parent, with what the others changed since they parted.
+    /// Files of the first parent, with the changes of the others since their merge base.
     fn merged(&self, parents: &[usize], step: &Step) -> Files {
         let mut merged = self.commits[parents[0]].files.clone();
         for parent in &parents[1..] {
@@ -193,14 +193,14 @@ impl History {
         *one.intersection(&other).last().expect("all begin with the first commit")
     }
 
-    /// A commit and those that lead to it.
+    /// A commit and its ancestors.
     fn ancestors(&self, commit: usize) -> BTreeSet<usize> {
         let parents = self.commits[commit].parents.iter();
         let all = parents.flat_map(|parent| self.ancestors(*parent));
         all.chain([commit]).collect()
     }
 
-    /// The commits up to HEAD, for `git fast-import`: one a minute.
+    /// Input of `git fast-import` for the commits up to HEAD, one minute apart.
     pub fn stream(&self, head: usize) -> String {
         let mut stream = String::new();
         for (at, commit) in self.commits[..=head].iter().enumerate() {
@@ -213,19 +213,20 @@ impl History {
                  data {}\n{subject}\n",
                 subject.len()
             )
-            .expect("text can grow");
+            .expect("writing to a string succeeds");
             for (nth, parent) in commit.parents.iter().enumerate() {
                 let word = if nth == 0 { "from" } else { "merge" };
-                writeln!(stream, "{word} :{}", parent + 1).expect("text can grow");
+                writeln!(stream, "{word} :{}", parent + 1).expect("writing to a string succeeds");
             }
             stream.push_str("deleteall\n");
             for (path, file) in &commit.files {
                 let text = file.text();
                 write!(stream, "M 100644 inline {path}\ndata {}\n{text}\n", text.len())
-                    .expect("text can grow");
+                    .expect("writing to a string succeeds");
             }
         }
-        write!(stream, "reset refs/heads/main\nfrom :{}\n", head + 1).expect("text can grow");
+        write!(stream, "reset refs/heads/main\nfrom :{}\n", head + 1)
+            .expect("writing to a string succeeds");
         stream
     }
 }
@@ -233,7 +234,7 @@ impl History {
 /// Maximum number of branches at a time.
 const MAX_TIPS: usize = 3;
 
-/// When the first commit is made.
+/// Time of the first commit.
 const FIRST_TIME: usize = 1_790_000_000;
 
 impl What {
@@ -243,7 +244,7 @@ impl What {
 }
 
 impl Step {
-    /// The parents of its commit; none where there are too few branches.
+    /// Parents of its commit; `None` if there are too few branches.
     fn parents(&self, tips: &[usize]) -> Option<Vec<usize>> {
         let mut parents = match self.what {
             What::Merge | What::EvilMerge if tips.len() > 1 => tips[tips.len() - 2..].to_vec(),
@@ -260,7 +261,7 @@ impl Step {
         (self.second.index(1 << 16) + salt).is_multiple_of(2)
     }
 
-    /// Changes the files; nothing where there is nothing to do it to.
+    /// Changes the files; `None` if the repository has nothing that the step applies to.
     fn apply(&self, files: &mut Files) -> Option<()> {
         match self.what {
             What::EditValue | What::EvilMerge => {
@@ -332,7 +333,7 @@ impl Step {
                     _ => files.get_mut(&path)?.documents[0]["data"] = json!({}),
                 }
             }
-            What::MendDefinition => mend_definitions(files),
+            What::MendDefinition => repair_definitions(files),
             What::AddCycle => add_cycle(files)?,
             What::RemoveCycle => remove_cycle(files),
             What::Revert | What::Merge | What::Octopus => {}
@@ -346,7 +347,7 @@ impl Step {
         (!documents.is_empty()).then(|| self.first.get(&documents).clone())
     }
 
-    /// A value in the data of a document that has one of this kind.
+    /// One of the values of this kind in the data of a document.
     fn place<'f>(
         &self,
         files: &'f mut Files,
@@ -376,7 +377,7 @@ impl Step {
         items.insert(self.first.index(items.len() + 1), item);
     }
 
-    /// A document of a new name in one of the files.
+    /// Adds a document with a new name to one of the files.
     fn add_document(&self, files: &mut Files) -> Option<()> {
         let path = self.first.get(&layer_files(files)).clone();
         let layer = path.split('/').next()?;
@@ -417,14 +418,14 @@ fn has_items(least: usize) -> impl Fn(&Json) -> bool {
     move |value| value.as_array().is_some_and(|items| items.len() >= least)
 }
 
-/// The name with the suffix, or without it where it has it.
+/// The name with the suffix, or without it if it already has it.
 fn toggled(name: &str, suffix: &str) -> String {
     let without = name.strip_suffix(suffix).map(ToOwned::to_owned);
     without.unwrap_or_else(|| format!("{name}{suffix}"))
 }
 
-/// Gives the sites that have none a usable definition.
-fn mend_definitions(files: &mut Files) {
+/// Adds usable definitions to the sites that have none.
+fn repair_definitions(files: &mut Files) {
     for site in sites(files) {
         let path = format!("site/{site}/{DEFINITION}");
         let known = files.get(&path).map(|file| file.documents[0]["data"]["site_type"].clone());
@@ -435,7 +436,7 @@ fn mend_definitions(files: &mut Files) {
     }
 }
 
-/// The documents whose substitutions make a cycle.
+/// Documents whose substitutions form a cycle.
 const CYCLE: [&str; 2] = ["images", "plain"];
 
 fn add_cycle(files: &mut Files) -> Option<()> {

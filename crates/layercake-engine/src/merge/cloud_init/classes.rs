@@ -1,5 +1,4 @@
-//! The merge classes of today: what each makes of two values that meet
-//! (`cloud-init.md` 5).
+//! Current merge classes: decisions on two values at the same place (`cloud-init.md` 5).
 
 use layercake_yaml::{Key, Node, Value};
 
@@ -7,7 +6,7 @@ use super::elements::length;
 use super::verdict::{Kept, Verdict};
 use super::{Class, Default, Request, Specification};
 
-/// The classes that are asked for; of one that is asked for twice the first.
+/// Requested classes; the first request for a class is the effective one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Current {
     dict: Option<Dict>,
@@ -22,14 +21,14 @@ struct Dict {
     recursion: Recursion,
 }
 
-/// What `dict` does where both mappings have a key.
+/// Behaviour of `dict` for a key that both mappings have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OnClash {
     Replace,
     KeepOrRecurse,
 }
 
-/// What `dict` does where the new value is null.
+/// Behaviour of `dict` for a new value of null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OnNull {
     Delete,
@@ -42,7 +41,7 @@ struct List {
     recursion: Recursion,
 }
 
-/// What `list` does with a list that meets another.
+/// Behaviour of `list` for another list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Append,
@@ -51,8 +50,7 @@ enum Mode {
     NoReplace,
 }
 
-/// The types of new values that are merged instead of taken or left. A `dict`
-/// always recurses into mappings.
+/// Types of new values that are merged recursively. A `dict` always recurses into mappings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Recursion {
     dict: bool,
@@ -75,7 +73,7 @@ impl Current {
         }
     }
 
-    /// `dict(replace)+list()+str()` for parts, `list()+dict()+str()` else (1).
+    /// Creates `dict(replace)+list()+str()` for parts, otherwise `list()+dict()+str()` (1).
     pub(super) fn of_default(default: Default) -> Self {
         let on_clash = match default {
             Default::UserData => OnClash::Replace,
@@ -90,7 +88,7 @@ impl Current {
         }
     }
 
-    /// Python's `LookupMerger.merge`: the type of the old value decides.
+    /// Decides by the type of the old value, as Python's `LookupMerger.merge`.
     pub(super) fn meet(&self, old: &Node, new: &Node) -> Verdict {
         let Some(class) = class_for(&old.value) else { return Verdict::Old(Kept::UnhandledType) };
         let missing = Verdict::Old(Kept::MissingClass(class));
@@ -101,7 +99,7 @@ impl Current {
         }
     }
 
-    /// `dict`'s way with a key that both have; only `dict` asks.
+    /// Decides about a key that both mappings have; only for `dict`.
     pub(super) fn clash(&self, old: &Node, new: &Node) -> Verdict {
         let Some(dict) = self.dict else { return Verdict::Old(Kept::MissingClass(Class::Dict)) };
         match (new.is_null(), dict.on_null, dict.on_clash) {
@@ -112,7 +110,7 @@ impl Current {
         }
     }
 
-    /// Whether `dict` keeps what is there.
+    /// Returns whether `dict` keeps old values.
     pub(super) fn keeps(&self) -> bool {
         self.dict.is_some_and(|dict| dict.on_clash == OnClash::KeepOrRecurse)
     }
@@ -130,7 +128,7 @@ impl Current {
         Verdict::Old(reason)
     }
 
-    /// `list(replace)`'s way with an index that both have; only `list` asks.
+    /// Decides about an index that both lists have, as `list(replace)`; only for `list`.
     pub(super) fn item(&self, old: &Node, new: &Node) -> Verdict {
         let Some(list) = self.list else { return Verdict::Old(Kept::MissingClass(Class::List)) };
         match class_for(&new.value) {
@@ -141,19 +139,18 @@ impl Current {
 }
 
 impl std::fmt::Display for Current {
-    /// As a specification that asks for the same, without options that change
-    /// nothing.
+    /// Formats the equivalent specification, without options that have no effect.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let dict = self.dict.map(|dict| asked(Class::Dict, dict.options()));
-        let list = self.list.map(|list| asked(Class::List, list.options()));
-        let text = self.text.map(|text| asked(Class::Str, text.options()));
+        let dict = self.dict.map(|dict| format_class(Class::Dict, dict.options()));
+        let list = self.list.map(|list| format_class(Class::List, list.options()));
+        let text = self.text.map(|text| format_class(Class::Str, text.options()));
         let classes: Vec<String> = [dict, list, text].into_iter().flatten().collect();
         formatter.write_str(&classes.join("+"))
     }
 }
 
-/// A class with the options that are set.
-pub(super) fn asked<const COUNT: usize>(
+/// Formats a class with the options that are set.
+pub(super) fn format_class<const COUNT: usize>(
     class: Class,
     options: [(bool, &'static str); COUNT],
 ) -> String {
@@ -161,8 +158,8 @@ pub(super) fn asked<const COUNT: usize>(
     format!("{}({})", class.as_str(), set.collect::<Vec<_>>().join(","))
 }
 
-/// The class for a value of this type. A list of pairs is a list to Python, a
-/// set is none.
+/// Returns the class for a value of this type. In Python, a list of pairs is a list, and a set is
+/// not.
 pub(super) fn class_for(value: &Value) -> Option<Class> {
     match value {
         Value::Mapping(_) => Some(Class::Dict),
@@ -210,7 +207,7 @@ impl Dict {
     }
 
     fn options(self) -> [(bool, &'static str); 4] {
-        // A value that is taken as a whole is not merged any further.
+        // A replaced value is not merged further.
         let is_kept = self.on_clash == OnClash::KeepOrRecurse;
         [
             (!is_kept, "replace"),
@@ -226,7 +223,7 @@ impl Dict {
 }
 
 impl List {
-    /// The order in which the modes are looked for is fixed.
+    /// Checks the modes in cloud-init's fixed order.
     fn of(request: &Request) -> Self {
         let modes = [
             ("append", Mode::Append),
@@ -252,7 +249,7 @@ impl List {
     }
 
     fn meet(self, old: &Node, new: &Node) -> Verdict {
-        // Only mappings, lists and texts are ever recursed into.
+        // Recursion only applies to mappings, lists and strings.
         let Some(class) = class_for(&new.value) else { return Verdict::Old(Kept::Scalar) };
         match (self.mode, class) {
             (Mode::Append, _) => Verdict::After,
@@ -265,13 +262,13 @@ impl List {
     }
 }
 
-/// Whether Python finds an entry of the mapping for each index that it looks
-/// up: those that list and mapping have in common by their lengths.
+/// Returns whether Python finds an entry of the mapping for each index that it looks up: those
+/// below the length of both.
 fn has_indexes_of(mapping: &Node, list: &Node) -> bool {
     let Some(mapping_entries) = mapping.as_mapping() else { return false };
     let common = length(list).min(mapping_entries.len());
     (0..common).all(|index| {
-        let index = i64::try_from(index).expect("no list is that long");
+        let index = i64::try_from(index).expect("lists are shorter than `i64::MAX`");
         mapping_entries.get(&Key { value: Value::Int(index), span: mapping.span }).is_some()
     })
 }

@@ -1,84 +1,83 @@
-//! The semantics of 2013 that the first documentation describes
-//! (`cloud-init.md` 11): each part says how the *next* one is merged. It never
-//! came to be in a release.
+//! Semantics of the first documentation of 2013 (`cloud-init.md` 11): each part specifies how the
+//! *next* one is merged. It was never released.
 
 use std::sync::Arc;
 
 use layercake_source::Spanned;
 use layercake_yaml::{Mapping, Node, Value};
 
-use super::classes::asked;
-use super::specification::Asked;
+use super::classes::format_class;
+use super::specification::ParsedSpecification;
 use super::verdict::{Kept, Mergers, Verdict};
-use super::{Class, Dialect, Failure, Laying, Settled, Specification};
+use super::{Class, Dialect, Failure, MergeRules, Settled, Specification};
 use crate::merge::Strategy;
 
-/// One part, as it comes to be merged.
+/// Part to be merged.
 #[derive(Clone, Copy, Debug)]
 pub struct Incoming<'a> {
-    /// What it holds; a part without a mapping says nothing to the next one.
+    /// Content of the part. Without a mapping, it does not affect the next part.
     pub data: &'a Node,
-    /// Its header that says how it is merged.
+    /// Merge header of the part.
     pub header: Option<&'a Spanned<Arc<str>>>,
 }
 
-/// What each part is laid by, given all of them in order: what the part before
-/// it says, in its mapping and then in its header, or
-/// `list(extend)+dict()+str(append)` where that says nothing.
+/// Returns the merge strategy of each part, given all of them in order: the specification of the
+/// previous part, in its mapping and then in its header, or `list(extend)+dict()+str(append)` by
+/// default.
 ///
-/// A part whose own specification cannot be read is dropped, and says nothing.
-/// A class that is not there costs the part that it would merge: the next one.
-pub fn stack<'a>(parts: impl IntoIterator<Item = Incoming<'a>>) -> Vec<Laying> {
+/// A part with an invalid specification is dropped and ignored. A specification with an unknown
+/// class drops the next part, which it would merge.
+pub fn stack<'a>(parts: impl IntoIterator<Item = Incoming<'a>>) -> Vec<MergeRules> {
     let mut top = Ok(Mergers::Documented(Documented::DEFAULT));
-    let laid = parts.into_iter().map(|part| {
+    let merged_data = parts.into_iter().map(|part| {
         if part.data.as_mapping().is_none() {
             return top.clone();
         }
-        let asked = Asked::read(part.data, part.header)?;
-        std::mem::replace(&mut top, settled(&asked))
+        let parsed = ParsedSpecification::read(part.data, part.header)?;
+        std::mem::replace(&mut top, settled(&parsed))
     });
-    laid.map(|mergers| Laying::Documented(Settled(mergers))).collect()
+    merged_data.map(|mergers| MergeRules::Documented(Settled(mergers))).collect()
 }
 
-/// What each of several configurations of falling priority is laid by: what
-/// the result of those before it says, which holds until it says another.
+/// Returns the merge strategy of each configuration, by falling priority: the specification of the
+/// merged result so far, which applies until it specifies another.
 ///
-/// Where the result cannot be read for that, the configuration that made it so
-/// fails; cloud-init would have failed as a whole.
-pub fn stack_of_many<'a>(configurations: impl IntoIterator<Item = &'a Node>) -> Vec<Laying> {
+/// If the specification of the result is invalid, the configuration that made it so fails.
+/// cloud-init would have failed as a whole.
+pub fn stack_of_many<'a>(configurations: impl IntoIterator<Item = &'a Node>) -> Vec<MergeRules> {
     let mut top = Ok(Mergers::Documented(Documented::DEFAULT));
     let mut result: Option<Node> = None;
-    let mut layings = Vec::new();
+    let mut all_rules = Vec::new();
     for configuration in configurations {
-        let laying = Laying::Documented(Settled(top.clone()));
+        let rules = MergeRules::Documented(Settled(top.clone()));
         let said = only_specification(configuration);
         let base = result.get_or_insert_with(|| empty_like(configuration));
-        // What cannot be laid leaves the result as it was.
-        let is_laid = Strategy::CloudInit(laying.clone()).lay(base, &said).is_ok();
-        let asked = Asked::read(base, None);
-        match asked {
-            Ok(asked) if is_laid && !asked.is_empty() => top = settled(&asked),
+        // A failed merge leaves the result unchanged.
+        let is_merged = Strategy::CloudInit(rules.clone()).merge(base, &said).is_ok();
+        let parsed = ParsedSpecification::read(base, None);
+        match parsed {
+            Ok(parsed) if is_merged && !parsed.is_empty() => top = settled(&parsed),
             Ok(_) => {}
             Err(failure) => {
-                layings.push(Laying::Documented(Settled(Err(failure))));
+                all_rules.push(MergeRules::Documented(Settled(Err(failure))));
                 continue;
             }
         }
-        layings.push(laying);
+        all_rules.push(rules);
     }
-    layings
+    all_rules
 }
 
-fn settled(asked: &Asked) -> Result<Mergers, Failure> {
-    if asked.is_empty() {
+fn settled(parsed: &ParsedSpecification) -> Result<Mergers, Failure> {
+    if parsed.is_empty() {
         return Ok(Mergers::Documented(Documented::DEFAULT));
     }
-    let specification = asked.resolved(Dialect::Documented)?;
+    let specification = parsed.resolved(Dialect::Documented)?;
     Ok(Mergers::of(&specification, Dialect::Documented))
 }
 
-/// A mapping with only those of its keys that say how it is merged. Keys do
-/// not heed each other, so that they merge as in the whole.
+/// Returns a mapping with only the merge specification. Keys are merged independently, so these
+/// merge as in the whole mapping.
 fn only_specification(data: &Node) -> Node {
     let is_one = |key: &str| matches!(key, "merge_how" | "merge_type");
     let entries = data.as_mapping().into_iter().flat_map(Mapping::iter);
@@ -91,8 +90,7 @@ fn empty_like(data: &Node) -> Node {
     Node::made(Value::Mapping(Arc::new(Mapping::new())), data.span)
 }
 
-/// The classes of 2013 that are asked for; of one that is asked for twice the
-/// first.
+/// Requested classes of 2013; the first request for a class is the effective one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Documented {
     dict: Option<Dict>,
@@ -112,14 +110,14 @@ struct List {
     on_other: OnOther,
 }
 
-/// What `list` does with another list.
+/// Behaviour of `list` for another list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OnList {
     Extend,
     Keep,
 }
 
-/// What `list` does with what is no list.
+/// Behaviour of `list` for other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OnOther {
     Discard,
@@ -158,7 +156,7 @@ impl Documented {
         }
     }
 
-    /// Whether two values of this type are merged so that nothing of both is lost.
+    /// Returns whether merging two values of this type keeps all content of both.
     pub(super) fn keeps_both(self, class: Class) -> bool {
         let merges = self.dict == Some(Dict::Merge);
         match class {
@@ -168,7 +166,7 @@ impl Documented {
         }
     }
 
-    /// The type of the old value decides.
+    /// Decides by the type of the old value.
     pub(super) fn meet(self, old: &Node, new: &Node) -> Verdict {
         let Some(class) = super::classes::class_for(&old.value) else {
             return Verdict::Old(Kept::UnhandledType);
@@ -187,7 +185,7 @@ impl Documented {
         }
     }
 
-    /// `dict`'s way with a key that both have.
+    /// Decides about a key that both mappings have, as `dict` does.
     pub(super) fn clash(self, old: &Node, new: &Node) -> Verdict {
         match self.dict {
             Some(Dict::Overwrite) => Verdict::New,
@@ -198,15 +196,16 @@ impl Documented {
 }
 
 impl std::fmt::Display for Documented {
-    /// As a specification that asks for the same.
+    /// Formats the equivalent specification.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let dict = self.dict.map(|it| asked(Class::Dict, [(it == Dict::Overwrite, "overwrite")]));
+        let dict =
+            self.dict.map(|it| format_class(Class::Dict, [(it == Dict::Overwrite, "overwrite")]));
         let list = self.list.map(|it| {
             let extends = it.on_list == OnList::Extend;
             let discards = it.on_other == OnOther::Discard;
-            asked(Class::List, [(extends, "extend"), (discards, "discard_non_list")])
+            format_class(Class::List, [(extends, "extend"), (discards, "discard_non_list")])
         });
-        let text = self.text.map(|it| asked(Class::Str, [(it == Text::Append, "append")]));
+        let text = self.text.map(|it| format_class(Class::Str, [(it == Text::Append, "append")]));
         let classes: Vec<String> = [list, dict, text].into_iter().flatten().collect();
         formatter.write_str(&classes.join("+"))
     }

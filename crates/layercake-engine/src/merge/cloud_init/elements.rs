@@ -1,9 +1,9 @@
-//! What Python finds when it goes through a value: the items of a list, the
-//! characters of a text, the keys of a mapping.
+//! Iteration over values as in Python: the items of a list, the characters of a string, the keys of
+//! a mapping.
 
 use layercake_yaml::{Key, Node, Origin, Value};
 
-/// How many elements there are; a scalar that is no text has none.
+/// Returns the number of elements; zero for a scalar other than a string.
 pub(super) fn length(node: &Node) -> usize {
     match &node.value {
         Value::Sequence(items) => items.len(),
@@ -22,9 +22,9 @@ pub(super) fn length(node: &Node) -> usize {
     }
 }
 
-/// The elements, in order. Items of a list are those themselves; the others
-/// are made of what is written at their span. A pair of a list of pairs becomes
-/// a list of two, as Python's tuple is written.
+/// Returns the elements, in order. Items of a list are returned as they are; other elements are
+/// built from the source at their span. A pair of a list of pairs becomes a list of two, like
+/// Python's tuple.
 pub(super) fn elements(node: &Node) -> Vec<Node> {
     match &node.value {
         Value::Sequence(items) => items.to_vec(),
@@ -43,7 +43,7 @@ pub(super) fn elements(node: &Node) -> Vec<Node> {
     }
 }
 
-/// The element at an index of a list.
+/// Returns the element at an index of a list.
 pub(super) fn item(list: &Node, index: usize) -> Option<Node> {
     match &list.value {
         Value::Sequence(items) => items.get(index).cloned(),

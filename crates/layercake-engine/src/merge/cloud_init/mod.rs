@@ -1,16 +1,14 @@
-//! How cloud-init lays one part over those before it: by merge classes that
-//! the part names itself (`cloud-init.md` 2 to 5), or, in the dialect of 2013,
-//! that the part before it named (11).
+//! cloud-init's merging of parts, by merge classes that each part specifies itself (`cloud-init.md`
+//! 2 to 5) or, in the dialect of 2013, that the previous part specified (11).
 //!
-//! What becomes of two values that meet is one verdict (`verdict`), by the
-//! classes of today (`classes`) or of 2013 (`documented`). Laying (`lay`), what
-//! cloud-init passes over in silence (`notice`) and where each value came from
-//! (`origin`) are all read off it.
+//! A verdict decides what happens to two values at the same place (`verdict`), by the current
+//! classes (`classes`) or those of 2013 (`documented`). Merging (`merge`) and notices about effects
+//! without a warning of cloud-init (`notice`) are both based on the verdicts.
 
 mod classes;
 mod documented;
 mod elements;
-mod lay;
+mod merge;
 mod notice;
 mod replaced;
 mod specification;
@@ -23,167 +21,167 @@ use layercake_yaml::Node;
 use layercake_yaml::path::Location;
 
 pub use documented::{Incoming, stack, stack_of_many};
-pub use notice::{Fact, Notice, Remains, Replaced, TakenApart};
-pub use specification::{Class, Request, Said, Settings, Specification, UnknownOption};
+pub use notice::{Fact, Notice, Remains, Replaced, SplitInto};
+pub use specification::{
+    Class, Request, Settings, Specification, SpecificationKeys, UnknownOption,
+};
 pub use verdict::Kept;
 
 use specification::Taken;
 use verdict::Mergers;
 
-/// Whose words specifications are in.
+/// Dialect of specifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// cloud-init's of today.
+    /// The current one of cloud-init.
     Current,
-    /// Those of 2013, which never came to be in a release.
+    /// The one of 2013, which was never released.
     Documented,
 }
 
-/// How one mapping is laid over what there is.
+/// Strategy for merging one mapping.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Laying {
-    /// As cloud-init does today: the mapping's own `merge_how` or `merge_type`
-    /// says how, which is taken out of it, then its header.
+pub enum MergeRules {
+    /// As current cloud-init: by the mapping's own `merge_how` or `merge_type`, which is removed
+    /// from it, then by its header.
     Current {
-        /// The header `Merge-Type` or `X-Merge-Type`, where it has one.
+        /// The header `Merge-Type` or `X-Merge-Type`, if any.
         header: Option<Spanned<Arc<str>>>,
-        /// How, where neither says.
+        /// Strategy if neither exists.
         default: Default,
     },
-    /// As in 2013: what the document is laid by was settled before, and nothing
-    /// is taken out of it. See [`stack`] and [`stack_of_many`].
+    /// As in 2013: the strategy is known beforehand, and no keys are removed. See [`stack`] and
+    /// [`stack_of_many`].
     Documented(Settled),
 }
 
-/// What holds where a mapping does not say how it is merged.
+/// Default for a mapping without a merge specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Default {
-    /// Of user-data parts: `dict(replace)+list()+str()`.
+    /// For user-data parts: `dict(replace)+list()+str()`.
     UserData,
-    /// Of configurations of falling priority: `list()+dict()+str()`.
+    /// For configurations by falling priority: `list()+dict()+str()`.
     Many,
 }
 
-/// What a mapping is laid by in the dialect of 2013, or why it cannot be laid.
+/// Merge classes for a mapping in the dialect of 2013, or the reason why it cannot be merged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settled(Result<Mergers, Failure>);
 
-/// Why a mapping was not laid over another; nothing of it was (9).
+/// Reason why a mapping was not merged; nothing of it was (9).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// The text that is at fault.
+    /// Span of the text to fix.
     pub at: Span,
-    /// Whether that text is secret, or what it was to be merged into.
+    /// Whether that text, or the value it was to be merged into, is secret.
     pub secret: bool,
-    /// What is wrong.
+    /// Kind of the failure.
     pub kind: FailureKind,
 }
 
-/// The kinds of [`Failure`].
+/// Kind of a [`Failure`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum FailureKind {
-    /// A piece of a specification is not of the form `name(option,option)`.
+    /// A part of a specification does not have the form `name(option,option)`.
     Format,
-    /// The structure of a specification is none that Python can go through.
+    /// Python cannot iterate over the structure of a specification.
     Shape(ShapeFault),
-    /// A class that cloud-init does not have.
+    /// cloud-init has no class of this name.
     UnknownClass {
-        /// Its name, as it is looked up.
+        /// The name, as looked up.
         name: Arc<str>,
-        /// The class that was probably meant.
+        /// A similar class that was probably intended.
         near: Option<Class>,
     },
-    /// Something that is no text is to be put to a text, under `str(append)`.
+    /// A value other than a string is appended to a string, under `str(append)`.
     AppendedToText {
-        /// The text.
+        /// The string.
         old: Span,
         /// Its place.
         place: Location,
-        /// What kind of value is to be put to it.
+        /// Kind of the value that is appended.
         found: &'static str,
     },
-    /// A mapping is to be read like a list, under `list(no_replace)`.
+    /// A mapping is used like a list, under `list(no_replace)`.
     MappingForList {
-        /// The list that it meets.
+        /// The list at the same place.
         old: Span,
         /// Its place.
         place: Location,
     },
-    /// The result would be more than is held in memory.
+    /// The result would exceed a limit.
     OverLimit {
-        /// The place at which it would be.
+        /// Place of the result.
         place: Location,
-        /// What there would be too much of.
+        /// The exceeded limit.
         excess: Excess,
     },
 }
 
-/// What there would be too much of.
+/// Limit on the result of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Excess {
-    /// Characters of texts as items of lists: more than a document may have
-    /// nodes (`yaml::Limit::NODES`).
+    /// Characters of strings as items of lists: more than the maximum number of nodes of a document
+    /// (`yaml::Limit::NODES`).
     Items,
-    /// Bytes of a text that others were put to: more than
+    /// Bytes of a string to which others were appended: more than
     /// [`MAX_OUTPUT`](super::pattern::MAX_OUTPUT).
     Text,
 }
 
-/// What is wrong with the structure of a specification (4). The words are the
-/// kinds of what stands there instead.
+/// Error in the structure of a specification (4). Strings are the kinds of the values found
+/// instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeFault {
-    /// The specification is neither text nor anything with items.
+    /// The specification is neither a string nor iterable.
     Specification(&'static str),
-    /// An item is neither mapping, list nor text.
+    /// An item is not a mapping, list or string.
     Item(&'static str),
-    /// An item is an empty list or text.
+    /// An item is an empty list or string.
     EmptyItem,
     /// A mapping has no `name`.
     MissingName,
     /// A mapping has no `settings`.
     MissingSettings,
-    /// A name is no text.
+    /// A name is not a string.
     Name(&'static str),
-    /// `settings` are nothing that words can be in.
+    /// `settings` cannot contain options.
     Settings(&'static str),
 }
 
-impl Laying {
-    /// See [`Strategy::lay`](super::Strategy::lay). At most
-    /// [`Notice::LIMIT`] notices are told, and one that says how many more
-    /// there are.
-    pub(super) fn lay(&self, base: &mut Node, over: &Node) -> Result<Vec<Notice>, Failure> {
+impl MergeRules {
+    /// See [`Strategy::merge`](super::Strategy::merge). Returns at most [`Notice::LIMIT`] notices of
+    /// the merge itself, and one with the number of further ones.
+    pub(super) fn merge(&self, base: &mut Node, over: &Node) -> Result<Vec<Notice>, Failure> {
         let Terms { mergers, taken, by_default } = self.settled(over)?;
         let replaced = match by_default {
             Some(Default::UserData) => replaced::replaced(base, over),
             Some(Default::Many) | None => Vec::new(),
         };
-        let mut notices = lay::lay(&mergers, taken, base, over)?;
+        let mut notices = merge::merge(&mergers, taken, base, over)?;
         notices.extend(replaced);
         Ok(notices)
     }
 
-    /// Whether values of this type are merged with others of the same type so that nothing of
-    /// both is lost.
+    /// Returns whether merging two values of this type keeps all content of both.
     pub fn keeps(&self, class: Class) -> bool {
         match self {
-            Laying::Documented(Settled(Ok(mergers))) => mergers.keeps_both(class),
-            Laying::Documented(Settled(Err(_))) | Laying::Current { .. } => false,
+            MergeRules::Documented(Settled(Ok(mergers))) => mergers.keeps_both(class),
+            MergeRules::Documented(Settled(Err(_))) | MergeRules::Current { .. } => false,
         }
     }
 
-    /// The merge classes by which `over` is laid, as they would be asked for;
-    /// none where it cannot be laid, or asks for them in secret.
+    /// Returns the merge classes for `over` in the syntax of a specification; `None` if it cannot
+    /// be merged, or if its specification is secret.
     pub(super) fn classes(&self, over: &Node) -> Option<String> {
         let is_secret = match self {
-            Laying::Current { header, .. } => {
-                let how = Said::by(over).how;
+            MergeRules::Current { header, .. } => {
+                let how = SpecificationKeys::by(over).how;
                 how.is_some_and(|(_, how)| over.secret || how.holds_secret())
                     || over.secret && header.is_some()
             }
-            // It is not known any more who asked for them.
-            Laying::Documented(_) => over.secret,
+            // The source of the specification is not known here.
+            MergeRules::Documented(_) => over.secret,
         };
         let settled = self.settled(over).ok().filter(|_| !is_secret);
         settled.map(|terms| terms.mergers.to_string()).filter(|classes| !classes.is_empty())
@@ -191,28 +189,28 @@ impl Laying {
 
     fn settled(&self, over: &Node) -> Result<Terms, Failure> {
         match self {
-            Laying::Documented(Settled(mergers)) => {
+            MergeRules::Documented(Settled(mergers)) => {
                 Ok(Terms { mergers: mergers.clone()?, taken: Taken::default(), by_default: None })
             }
-            Laying::Current { header, default } => {
+            MergeRules::Current { header, default } => {
                 let asked = Specification::read(over, header.as_ref(), Dialect::Current)?;
                 let by_default = asked.is_empty().then_some(*default);
                 let mergers = match by_default {
                     Some(default) => Mergers::of_default(default),
                     None => Mergers::of(&asked, Dialect::Current),
                 };
-                Ok(Terms { mergers, taken: Said::by(over).taken, by_default })
+                Ok(Terms { mergers, taken: SpecificationKeys::by(over).taken, by_default })
             }
         }
     }
 }
 
-/// How one mapping is laid.
+/// Merge strategy of one mapping.
 struct Terms {
-    /// What it is laid by.
+    /// Merge classes.
     mergers: Mergers,
-    /// Which of its keys are no data.
+    /// Keys that are not data.
     taken: Taken,
-    /// The default, where nothing says how.
+    /// The default, without a specification.
     by_default: Option<Default>,
 }

@@ -1,5 +1,5 @@
-//! What cloud-init passes over in silence while it merges (`cloud-init.md` 12):
-//! facts about two values that met, for rules to put into words.
+//! Effects of a merge about which cloud-init does not warn (`cloud-init.md` 12): facts about pairs
+//! of values, which rules describe to the user.
 
 use layercake_source::Span;
 use layercake_yaml::path::Location;
@@ -11,70 +11,69 @@ use super::elements::length;
 use super::replaced::holds_in_order;
 use super::verdict::{Kept, Verdict};
 
-/// Something that may not be as whoever wrote it meant it.
+/// Possibly unintended effect on a pair of values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
     /// The new value.
     pub at: Span,
-    /// The old value that it met.
+    /// The old value at the same place.
     pub old: Span,
-    /// The class for the old value's type; none where no class is for it.
+    /// The class for the old value's type, if any.
     pub old_class: Option<Class>,
-    /// Where they met.
+    /// Place of both values.
     pub place: Location,
-    /// Whether the new value is a list whose items are all in the old one, in their order.
+    /// Whether the new value is a list whose items are all in the old one, in the same order.
     pub is_contained: bool,
-    /// Whether either is secret: then nothing of the fact that depends on
-    /// their values may be shown, lengths included.
+    /// Whether either value is secret: anything that depends on the values must then not be shown,
+    /// including lengths.
     pub secret: bool,
-    /// What happened.
+    /// Kind of the effect.
     pub fact: Fact,
 }
 
-/// What happened where two values met that are not equal in Python's sense.
+/// Effect on two values that are not equal in Python.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// The old value stays, and the new one is lost.
+    /// The old value is kept, and the new one is lost.
     Lost(Kept),
-    /// A null deletes nothing, since `allow_delete` is not there.
+    /// A null deletes nothing, because `allow_delete` is not set.
     NullWithoutDelete(Remains),
-    /// A list replaced index by index by one of another length: the result is
-    /// as long as the old one.
+    /// A list was replaced index by index by a list of another length. The result is as long as the
+    /// old one.
     OtherLength {
-        /// How many items the old one has; those beyond the new one stay.
+        /// Length of the old list; additional items are kept.
         old: usize,
-        /// How many items the new one has; those beyond the old one are lost.
+        /// Length of the new list; additional items are lost.
         new: usize,
     },
-    /// Something that is no list, merged into one piece by piece.
-    TakenApart(TakenApart),
-    /// The default of user-data took the new value, and nobody asked for that.
+    /// A value other than a list was split into items of a list.
+    SplitInto(SplitInto),
+    /// The default of user-data took the new value, without an explicit request.
     Replaced(Replaced),
-    /// A mapping takes the place of a list or a text, although `dict` keeps
-    /// what is there; of which class that was.
+    /// A mapping replaced a list or a string, although `dict` keeps old values; with the class of
+    /// the old value.
     Displaced(Class),
-    /// There is more of the kind, beyond [`Notice::LIMIT`]. It stands last, at
-    /// the mapping as a whole.
+    /// More effects than [`Notice::LIMIT`]. The last notice, for the mapping as a whole.
     Further {
-        /// How many.
+        /// Number of further effects.
         count: usize,
     },
 }
 
-/// What the default of user-data replaced.
+/// Old value that the default of user-data replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replaced {
-    /// A list whose items are not all in the new one.
+    /// A list with items that the new one lacks.
     Items,
-    /// A key of a mapping that the new one does not have.
+    /// A mapping with a key that the new one lacks.
     Key,
-    /// A text by a text. Told once, beside what is lost.
+    /// A string, by a string. Reported once, in addition to lost values.
     Text,
-    /// A value with which the new one cannot be merged. Told once, beside what is lost.
+    /// A value that cannot be merged with the new one. Reported once, in addition to lost values.
     Other,
 }
 
-/// What remains where a null met a value.
+/// Value that remains of a value and a null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remains {
     /// The old value.
@@ -83,45 +82,43 @@ pub enum Remains {
     Null,
 }
 
-/// What becomes the items of a list.
+/// Parts of a value that become items of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TakenApart {
-    /// The characters of a text.
+pub enum SplitInto {
+    /// The characters of a string.
     Characters,
     /// The keys of a mapping.
     Keys,
 }
 
 impl Notice {
-    /// So many are told of one laying.
+    /// Maximum number of notices of one merge.
     pub const LIMIT: usize = 200;
 }
 
-/// The notices of one laying.
+/// Notices of one merge.
 #[derive(Debug, Default)]
 pub(super) struct Notices {
-    told: Vec<Notice>,
+    list: Vec<Notice>,
     further: usize,
 }
 
 impl Notices {
-    /// Notes what is silent about a meeting, before anything is changed.
+    /// Records the effect that a verdict will have on two values.
     pub(super) fn note(&mut self, verdict: Verdict, old: &Node, new: &Node, place: &Location) {
         if let Some(fact) = fact(verdict, old, new) {
             self.push(fact, old, new, place);
         }
     }
 
-    /// Notes that a null takes the place of a value, where it may have been
-    /// meant to delete it.
+    /// Records that a null replaces a value, if it may have been intended to delete it.
     pub(super) fn note_null(&mut self, old: &Node, null: &Node, place: &Location) {
         if !old.is_null() {
             self.push(Fact::NullWithoutDelete(Remains::Null), old, null, place);
         }
     }
 
-    /// Notes that a mapping takes the place of something else, where what is
-    /// there was to stay.
+    /// Records that a mapping replaces another kind of value, although old values are kept.
     pub(super) fn note_displaced(&mut self, old: &Node, new: &Node, place: &Location) {
         let is_mapping = |node: &Node| node.as_mapping().is_some();
         if let Some(class) = class_for(&old.value).filter(|_| is_mapping(new) && !is_mapping(old)) {
@@ -129,10 +126,10 @@ impl Notices {
         }
     }
 
-    /// All of them, with how many more there are at `whole`.
-    pub(super) fn told(mut self, whole: Span) -> Vec<Notice> {
+    /// Returns all notices, with the number of further ones at `whole`.
+    pub(super) fn into_vec(mut self, whole: Span) -> Vec<Notice> {
         if self.further > 0 {
-            self.told.push(Notice {
+            self.list.push(Notice {
                 at: whole,
                 old: whole,
                 old_class: Some(Class::Dict),
@@ -142,11 +139,11 @@ impl Notices {
                 fact: Fact::Further { count: self.further },
             });
         }
-        self.told
+        self.list
     }
 
     fn push(&mut self, fact: Fact, old: &Node, new: &Node, place: &Location) {
-        if self.told.len() == Notice::LIMIT {
+        if self.list.len() == Notice::LIMIT {
             self.further += 1;
             return;
         }
@@ -155,7 +152,7 @@ impl Notices {
             (Fact::Lost(Kept::NoListRecursion), Some(old), Some(new)) => holds_in_order(old, new),
             _ => false,
         };
-        self.told.push(Notice {
+        self.list.push(Notice {
             at: new.span,
             old: old.span,
             old_class: class_for(&old.value),
@@ -191,11 +188,11 @@ fn fact(verdict: Verdict, old: &Node, new: &Node) -> Option<Fact> {
         }
         Verdict::After | Verdict::Before => {
             let taken_apart = match &new.value {
-                Value::String(_) => TakenApart::Characters,
-                Value::Mapping(_) => TakenApart::Keys,
+                Value::String(_) => SplitInto::Characters,
+                Value::Mapping(_) => SplitInto::Keys,
                 _ => return None,
             };
-            (length(new) > 0).then_some(Fact::TakenApart(taken_apart))
+            (length(new) > 0).then_some(Fact::SplitInto(taken_apart))
         }
         Verdict::New
         | Verdict::Gone

@@ -1,4 +1,4 @@
-//! What is lost where a part does not say how it is merged, so that each of its top-level keys
+//! Values lost because a part has no merge specification, so that each of its top-level keys
 //! replaces the earlier one as a whole.
 
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use layercake_yaml::{Mapping, Node, Value};
 use super::classes::class_for;
 use super::notice::{Fact, Notice, Replaced};
 
-/// What `over` replaces in `base`, before it is laid: up to [`Notice::LIMIT`] places at which
-/// something is lost. Where nothing is lost, what is only replaced is not told.
+/// Returns notices for the values of `base` that `over` will replace: up to [`Notice::LIMIT`]
+/// places where something is lost. Empty if values are replaced but nothing is lost.
 pub(super) fn replaced(base: &Node, over: &Node) -> Vec<Notice> {
     let mut walk = Walk::default();
     if let (Some(below), Some(above)) = (base.as_mapping(), over.as_mapping()) {
@@ -29,9 +29,9 @@ pub(super) fn replaced(base: &Node, over: &Node) -> Vec<Notice> {
 struct Walk {
     here: Location,
     lost: Vec<Notice>,
-    /// The first of the texts that are replaced.
+    /// First replaced string.
     text: Option<Notice>,
-    /// The first of the values that are replaced by one with which they cannot be merged.
+    /// First value replaced by one that cannot be merged with it.
     other: Option<Notice>,
 }
 
@@ -91,13 +91,13 @@ impl Walk {
     }
 }
 
-/// Whether all of `items` are among `others`, in their order.
+/// Returns whether `others` contains all of `items`, in the same order.
 pub(super) fn holds_in_order(others: &[Node], items: &[Node]) -> bool {
     let mut others = others.iter();
     items.iter().all(|item| others.any(|other| other.value.equals_in_python(&item.value)))
 }
 
-/// Nothing is lost with null, or with an empty mapping or list.
+/// Returns whether nothing is lost with the value: null, or an empty mapping or list.
 fn is_empty(node: &Node) -> bool {
     node.is_null()
         || node.as_mapping().is_some_and(Mapping::is_empty)

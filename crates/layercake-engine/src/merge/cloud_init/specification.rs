@@ -1,9 +1,9 @@
-//! What a mapping or a header says of how it is merged: the key that says it,
-//! and what is written there, as text or as structure, read to merge classes
-//! with their options (`cloud-init.md` 2 to 4, and 11 for the words of 2013).
+//! Merge specifications of a mapping or a header: the key that contains it, and its value, a string
+//! or a structure, parsed into merge classes with their options (`cloud-init.md` 2 to 4, and 11 for
+//! the terms of 2013).
 //!
-//! cloud-init is written in Python and takes what Python lets it take: here
-//! each such reading is spelled out. What the classes do is not known here.
+//! cloud-init is written in Python and accepts any type that works there. Each of these cases is
+//! handled explicitly here. The effects of the classes are implemented elsewhere.
 
 mod structure;
 mod text;
@@ -22,89 +22,88 @@ use structure::items_of;
 use text::items_of_text;
 use written::Written;
 
-/// The classes that are asked for, in the order in which they are looked
-/// through: what the mapping says, then what its header says.
+/// Requested classes in lookup order: those of the mapping, then those of its header.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Specification {
-    /// The classes, each as often as it is named.
+    /// Requests for classes, including duplicates.
     pub requests: Vec<Request>,
 }
 
-/// A class that is asked for.
+/// Request for a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Which it is.
+    /// The class.
     pub class: Class,
-    /// Its name as it is looked up, e.g. `list` or `m_list`.
+    /// Its name as looked up, for example `list` or `m_list`.
     pub name: Spanned<Arc<str>>,
     /// Its options.
     pub settings: Settings,
-    /// The text that asks for it, options included.
+    /// Text of the request, including the options.
     pub at: Span,
     /// Whether that text is secret.
     secret: bool,
 }
 
-/// The merge classes that cloud-init has (5).
+/// Merge classes of cloud-init (5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// How values are merged into a mapping.
+    /// Merges values into a mapping.
     Dict,
-    /// How values are merged into a list.
+    /// Merges values into a list.
     List,
-    /// How values are merged into a text.
+    /// Merges values into a string.
     Str,
 }
 
-/// The options of a class. Whether one is set is Python's `in`.
+/// Options of a class. Python's `in` decides whether an option is set.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Settings {
-    /// Words: the elements of a list, or the keys of a mapping.
+    /// A list of options, or a mapping with options as keys.
     Words {
-        /// Those that are text.
+        /// The strings among them.
         words: Vec<Spanned<Arc<str>>>,
-        /// The kinds of those that are not, and so say nothing.
+        /// The kinds of the others, which have no effect.
         others: Vec<Spanned<&'static str>>,
     },
-    /// One text; whatever option stands anywhere in it is set.
+    /// One string; every option that it contains is set.
     Text(Spanned<Arc<str>>),
 }
 
-/// A word among the options of a class that says nothing to it.
+/// Option that the class does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownOption {
-    /// The word; where the options are one text, that.
+    /// The option; if the options are one string, that string.
     pub word: Spanned<Arc<str>>,
-    /// The option that was probably meant.
+    /// A similar option that was probably intended.
     pub near: Option<&'static str>,
 }
 
 impl Specification {
-    /// What `data` says of how it is merged, and `header` after it.
+    /// Parses the specification in `data`, then the one in `header`.
     ///
     /// # Errors
-    /// Where cloud-init makes nothing of it (9). It first takes all of it
-    /// apart, then looks the classes up, then their options.
+    /// If cloud-init rejects the specification (9). It first parses everything, then looks up the
+    /// classes, then the options.
     pub fn read(
         data: &Node,
         header: Option<&Spanned<Arc<str>>>,
         dialect: Dialect,
     ) -> Result<Self, Failure> {
-        Asked::read(data, header)?.resolved(dialect)
+        ParsedSpecification::read(data, header)?.resolved(dialect)
     }
 
-    /// Whether nothing is asked for, so that the default holds.
+    /// Returns whether no class is requested, so that the default applies.
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
 
-    /// The first request for a class, which is the one that counts.
+    /// Returns the first request for a class, which is the effective one.
     pub fn first(&self, class: Class) -> Option<&Request> {
         self.requests.iter().find(|request| request.class == class)
     }
 
-    /// The requests that count for nothing, since the class was asked for
-    /// before, each with the one that counts.
+    /// Iterates over the requests that have no effect, because the class was requested before, each
+    /// with the effective one.
     pub fn dead(&self) -> impl Iterator<Item = (&Request, &Request)> {
         self.requests.iter().filter_map(|request| {
             let first = self.first(request.class)?;
@@ -114,7 +113,7 @@ impl Specification {
 }
 
 impl Request {
-    /// The words among its options that are none of its class.
+    /// Returns its options that the class does not have.
     pub fn unknown_options(&self, dialect: Dialect) -> Vec<UnknownOption> {
         let known = self.class.options(dialect);
         let unknown = |word: &Spanned<Arc<str>>| UnknownOption {
@@ -127,8 +126,8 @@ impl Request {
                 unknowns.map(unknown).collect()
             }
             Settings::Text(text) => {
-                let says_nothing = !known.iter().any(|option| text.value.contains(option));
-                (says_nothing && !text.value.is_empty())
+                let has_no_effect = !known.iter().any(|option| text.value.contains(option));
+                (has_no_effect && !text.value.is_empty())
                     .then(|| unknown(text))
                     .into_iter()
                     .collect()
@@ -138,10 +137,10 @@ impl Request {
 }
 
 impl Class {
-    /// All of them.
+    /// All classes.
     pub const ALL: [Class; 3] = [Class::Dict, Class::List, Class::Str];
 
-    /// The name that is written.
+    /// Returns the name of the class.
     pub fn as_str(self) -> &'static str {
         match self {
             Class::Dict => "dict",
@@ -150,7 +149,7 @@ impl Class {
         }
     }
 
-    /// The options that the class has.
+    /// Returns the options of the class.
     pub fn options(self, dialect: Dialect) -> &'static [&'static str] {
         match (dialect, self) {
             (Dialect::Current, Class::Dict) => &[
@@ -178,8 +177,7 @@ impl Class {
         }
     }
 
-    /// The option of today that does what this word did in 2013; none where
-    /// it is no word of 2013, or nothing does that any more.
+    /// Returns the current option with the same effect as this option of 2013, if any.
     pub fn modern_option(self, word: &str) -> Option<&'static str> {
         match (self, word) {
             (Class::List, "extend") => Some("append"),
@@ -188,8 +186,8 @@ impl Class {
         }
     }
 
-    /// The option that a word is nearly: the same but for case and dashes, the
-    /// word of the other dialect, or a slip of the hand.
+    /// Returns a similar option: the same except for case and dashes, the counterpart in the other
+    /// dialect, or one with a small edit distance.
     fn nearest_option(self, word: &str, dialect: Dialect) -> Option<&'static str> {
         let known = self.options(dialect);
         let spelled = with_underscores(strip(&word.to_lowercase()));
@@ -200,7 +198,7 @@ impl Class {
         modern.or_else(|| nearest(&spelled, known.iter().copied()))
     }
 
-    /// The class of a name (5): today with `m_` in front or without.
+    /// Returns the class with this name (5). The current dialect allows a prefix `m_`.
     fn named(name: &str, dialect: Dialect) -> Option<Self> {
         let name = match dialect {
             Dialect::Current => name.strip_prefix("m_").unwrap_or(name),
@@ -211,7 +209,7 @@ impl Class {
 }
 
 impl Settings {
-    /// Whether an option is set.
+    /// Returns whether an option is set.
     pub fn has(&self, option: &str) -> bool {
         match self {
             Settings::Words { words, .. } => words.iter().any(|word| &*word.value == option),
@@ -220,17 +218,16 @@ impl Settings {
     }
 }
 
-/// What a mapping says of how it is merged, and which of its keys cloud-init
-/// takes out for that (2).
+/// Merge specification of a mapping, and the keys that cloud-init removes with it (2).
 #[derive(Clone, Copy, Debug)]
-pub struct Said<'a> {
-    /// The key that says it, and what it says; never null.
+pub struct SpecificationKeys<'a> {
+    /// Key and value of the specification; never null.
     pub how: Option<(&'a Key, &'a Node)>,
-    /// The keys that are taken out.
+    /// Keys that are removed.
     pub(super) taken: Taken,
 }
 
-/// Which of the two keys are taken out of a mapping.
+/// Keys that are removed from a mapping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Taken {
     merge_how: bool,
@@ -240,9 +237,9 @@ pub(super) struct Taken {
 const MERGE_HOW: &str = "merge_how";
 const MERGE_TYPE: &str = "merge_type";
 
-impl<'a> Said<'a> {
-    /// Looks at the top level of `data`: `merge_how`, and where that is absent
-    /// or null, `merge_type`.
+impl<'a> SpecificationKeys<'a> {
+    /// Finds the specification at the top level of `data`: `merge_how` or, if that is missing or
+    /// null, `merge_type`.
     pub fn by(data: &'a Node) -> Self {
         let entry = |key| data.as_mapping().and_then(|mapping| mapping.get_entry(key));
         let present = |key| entry(key).filter(|(_, node)| !node.is_null());
@@ -259,7 +256,7 @@ impl<'a> Said<'a> {
 }
 
 impl Taken {
-    /// Whether this key is taken out.
+    /// Returns whether this key is removed.
     pub(super) fn has(self, key: &Key) -> bool {
         match key.as_str() {
             Some(MERGE_HOW) => self.merge_how,
@@ -268,7 +265,7 @@ impl Taken {
         }
     }
 
-    /// What is left of a value: itself, unless it is a mapping with one of them.
+    /// Returns a value without the removed keys.
     pub(super) fn left_of(self, node: &Node) -> Cow<'_, Node> {
         match node.as_mapping() {
             Some(mapping) if mapping.keys().any(|key| self.has(key)) => {
@@ -280,15 +277,15 @@ impl Taken {
         }
     }
 
-    /// The entries that are left.
+    /// Iterates over the entries without the removed keys.
     pub(super) fn rest(self, mapping: &Mapping) -> impl Iterator<Item = (&Key, &Node)> {
         mapping.iter().filter(move |(key, _)| !self.has(key))
     }
 }
 
-/// Names with options, taken apart but not looked up.
+/// Parsed names with options, before the lookup.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Asked(Vec<Item>);
+pub(super) struct ParsedSpecification(Vec<Item>);
 
 #[derive(Clone, Debug, PartialEq)]
 struct Item {
@@ -298,26 +295,26 @@ struct Item {
     secret: bool,
 }
 
-/// What stands where the name of a class is to stand.
+/// Value at the place of a class name.
 #[derive(Clone, Debug, PartialEq)]
 enum Name {
     Text(SmolStr),
-    /// Not text; its kind.
+    /// Not a string; its kind.
     Other(&'static str),
 }
 
-/// What stands where the options are to stand.
+/// Value at the place of the options.
 #[derive(Clone, Debug, PartialEq)]
 enum Options {
     Usable(Settings),
-    /// Nothing in which Python can look for a word; its kind.
+    /// A value in which Python cannot look up an option; its kind.
     Unusable(Spanned<&'static str>),
 }
 
-impl Asked {
-    /// Takes apart what `data` says, and `header` after it.
+impl ParsedSpecification {
+    /// Parses the specification in `data`, then the one in `header`.
     pub(super) fn read(data: &Node, header: Option<&Spanned<Arc<str>>>) -> Result<Self, Failure> {
-        let mut items = match Said::by(data).how {
+        let mut items = match SpecificationKeys::by(data).how {
             Some((_, how)) => items_of(how)?,
             None => Vec::new(),
         };
@@ -328,12 +325,12 @@ impl Asked {
         Ok(Self(items))
     }
 
-    /// Whether nothing is asked for.
+    /// Returns whether no class is requested.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Looks the names up, all of them before any options.
+    /// Looks up all names, then their options.
     pub(super) fn resolved(&self, dialect: Dialect) -> Result<Specification, Failure> {
         let classes: Result<Vec<(Class, SmolStr)>, Failure> =
             self.0.iter().map(|item| item.class(dialect)).collect();
@@ -378,8 +375,8 @@ impl Item {
     }
 }
 
-/// The class that a name is nearly: the same in lower case, what a person
-/// calls the same in another language, or a slip of the hand.
+/// Returns a class with a similar name: the same in lower case, a synonym from another language, or
+/// one with a small edit distance.
 fn nearest_class(name: &str, dialect: Dialect) -> Option<Class> {
     let name = with_underscores(strip(&name.to_lowercase()));
     let other_words = [
@@ -398,13 +395,13 @@ fn with_underscores(text: &str) -> String {
     text.replace('-', "_")
 }
 
-/// Python's `str.strip`.
+/// Implements Python's `str.strip`.
 fn strip(text: &str) -> &str {
     text.trim_matches(is_python_space)
 }
 
-/// Python's `str.isspace`: Unicode's white space, and four separators of
-/// ASCII that Unicode does not count.
+/// Implements Python's `str.isspace`: Unicode white space, and four ASCII separators that Unicode
+/// does not include.
 fn is_python_space(character: char) -> bool {
     character.is_whitespace() || matches!(character, '\u{1c}'..='\u{1f}')
 }

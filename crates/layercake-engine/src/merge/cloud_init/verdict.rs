@@ -1,4 +1,4 @@
-//! What becomes of two values of which one is laid over the other.
+//! Decision on merging one value into another.
 
 use layercake_yaml::Node;
 
@@ -6,63 +6,61 @@ use super::classes::Current;
 use super::documented::Documented;
 use super::{Class, Default, Dialect, Specification};
 
-/// What becomes of an old value and the new one that meets it.
+/// Decision on an old value and the new value at the same place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The old one stays, and the new one is lost.
+    /// The old value is kept, and the new one is lost.
     Old(Kept),
-    /// The new one takes its place.
+    /// The new value replaces the old one.
     New,
-    /// The old one is taken away, with its key.
+    /// The old value is removed with its key.
     Gone,
-    /// Two mappings become one: each key is judged by itself.
+    /// Two mappings are merged key by key.
     Entries,
-    /// Two lists become one as long as the old: each index is judged by itself.
+    /// Two lists are merged index by index; the result is as long as the old one.
     Items,
-    /// The elements of the new one come after those of the old list.
+    /// The elements of the new value are appended to the old list.
     After,
-    /// The elements of the new one come before those of the old list.
+    /// The elements of the new value are prepended to the old list.
     Before,
-    /// The new one is put to the old list, as one item.
+    /// The new value is appended to the old list as one item.
     Item,
-    /// The text of the new one is put to the old text.
+    /// The string of the new value is appended to the old string.
     Joined,
-    /// Python fails: what is to be put to a text is no text.
+    /// Python fails, because it appends a value other than a string to a string.
     NotText,
-    /// Python fails: it looks in a mapping for the indexes of a list.
+    /// Python fails, because it looks up list indexes in a mapping.
     NoIndex,
 }
 
-/// Why an old value stays where a new one meets it.
+/// Reason why an old value is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// The new one is a null, and `dict` has neither `replace` nor
-    /// `allow_delete`.
+    /// The new value is null, and `dict` has neither `replace` nor `allow_delete`.
     Null,
-    /// The new one is neither mapping, list nor text; `dict` takes such only
-    /// with `replace`.
+    /// The new value is not a mapping, list or string; `dict` takes these only with `replace`.
     Scalar,
-    /// The new one is a list, and `dict` lacks `recurse_list`.
+    /// The new value is a list, and `dict` lacks `recurse_list`.
     NoListRecursion,
-    /// The new one is a text, and `dict` lacks `recurse_str`.
+    /// The new value is a string, and `dict` lacks `recurse_str`.
     NoTextRecursion,
-    /// The class for the type of the old one is not asked for.
+    /// The class for the type of the old value is not requested.
     MissingClass(Class),
-    /// No class is for the type of the old one.
+    /// No class exists for the type of the old value.
     UnhandledType,
-    /// The old one is a mapping, and the new one is none.
+    /// The old value is a mapping, and the new one is not.
     NotAMapping,
-    /// `list(no_replace)` says so.
+    /// `list(no_replace)` is set.
     NoReplace,
     /// 2013: `list` lacks `extend`.
     NoExtend,
-    /// 2013: `list(discard_non_list)` says so.
+    /// 2013: `list(discard_non_list)` is set.
     DiscardedNonList,
     /// 2013: `str` lacks `append`.
     NoAppend,
 }
 
-/// What decides: the classes that were asked for, with their options.
+/// Requested classes with their options, which decide on the verdicts.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Mergers {
     Current(Current),
@@ -79,7 +77,7 @@ impl std::fmt::Display for Mergers {
 }
 
 impl Mergers {
-    /// The classes of a specification, and none else.
+    /// Creates the mergers for a specification, without defaults.
     pub(super) fn of(specification: &Specification, dialect: Dialect) -> Self {
         match dialect {
             Dialect::Current => Mergers::Current(Current::of(specification)),
@@ -87,12 +85,12 @@ impl Mergers {
         }
     }
 
-    /// The classes that hold where nothing is asked for.
+    /// Creates the mergers that apply by default.
     pub(super) fn of_default(default: Default) -> Self {
         Mergers::Current(Current::of_default(default))
     }
 
-    /// What becomes of two values by the class of the old one.
+    /// Decides by the class of the old value.
     pub(super) fn meet(&self, old: &Node, new: &Node) -> Verdict {
         match self {
             Mergers::Current(current) => current.meet(old, new),
@@ -100,7 +98,7 @@ impl Mergers {
         }
     }
 
-    /// What becomes of the values of a key that both mappings have.
+    /// Decides about the values of a key that both mappings have.
     pub(super) fn clash(&self, old: &Node, new: &Node) -> Verdict {
         match self {
             Mergers::Current(current) => current.clash(old, new),
@@ -108,16 +106,16 @@ impl Mergers {
         }
     }
 
-    /// What becomes of two items at the same index.
+    /// Decides about two items at the same index.
     pub(super) fn item(&self, old: &Node, new: &Node) -> Verdict {
         match self {
             Mergers::Current(current) => current.item(old, new),
-            // No class of 2013 goes by indexes.
+            // No class of 2013 merges by index.
             Mergers::Documented(documented) => documented.meet(old, new),
         }
     }
 
-    /// Whether two values of one type are merged so that nothing of both is lost.
+    /// Returns whether merging two values of this type keeps all content of both.
     pub(super) fn keeps_both(&self, class: Class) -> bool {
         match self {
             Mergers::Current(_) => false,
@@ -125,16 +123,16 @@ impl Mergers {
         }
     }
 
-    /// Whether what is there has the right to stay where values clash.
+    /// Returns whether old values are kept on conflicts.
     pub(super) fn keeps(&self) -> bool {
         match self {
             Mergers::Current(current) => current.keeps(),
-            // No mapping takes the place of anything, unless it is asked to.
+            // Mappings replace other values only on request.
             Mergers::Documented(_) => false,
         }
     }
 
-    /// Whether a null is a way to delete, for which an option is lacking.
+    /// Returns whether a null could delete a value, if an option were set.
     pub(super) fn knows_deletion(&self) -> bool {
         match self {
             Mergers::Current(_) => true,

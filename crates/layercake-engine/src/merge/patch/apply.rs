@@ -1,4 +1,4 @@
-//! Applying operations one after the other: after Python's `jsonpatch` 1.33, class by class.
+//! Application of operations in order, modelled on the classes of Python's `jsonpatch` 1.33.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -12,18 +12,18 @@ use layercake_yaml::{Key, Mapping, Node, Value, YamlLimit};
 use super::operation::{Action, Operation, Pointer};
 use super::{Failure, Member, Reason};
 
-/// What `operations` make of `base`.
+/// Returns the result of `operations` on `base`.
 ///
 /// # Errors
-/// Where one of them fails.
+/// If one of them fails.
 pub(super) fn apply(operations: &[Operation], base: &Node) -> Result<Node, Failure> {
     apply_each(operations, base, |_, _| {})
 }
 
-/// As [`apply`]; `look` sees what each of them left.
+/// As [`apply`]; `look` receives the document after each operation.
 ///
 /// # Errors
-/// Where one of them fails.
+/// If one of them fails.
 pub(super) fn apply_each(
     operations: &[Operation],
     base: &Node,
@@ -38,13 +38,13 @@ pub(super) fn apply_each(
     Ok(document.root)
 }
 
-/// What is wrong, and the text that is at fault.
+/// Reason, and span of the text to fix.
 type Fault = (Span, Reason);
 
-/// The document as far as it is patched.
+/// Partly patched document.
 struct Document {
     root: Node,
-    /// How much deeper than when it was last measured it may be.
+    /// Upper bound of the increase in depth since it was last measured.
     deepened: usize,
 }
 
@@ -72,7 +72,7 @@ impl Document {
         }
     }
 
-    /// Python's `AddOperation`.
+    /// Implements Python's `AddOperation`.
     fn add(&mut self, path: &Pointer, value: Node) -> Result<(), Fault> {
         let (around, spot) = target(&self.root, path)?;
         if matches!(spot, Spot::Whole) {
@@ -82,7 +82,7 @@ impl Document {
             self.root = value;
             return Ok(());
         }
-        let node = around.get_mut(&mut self.root).expect("the way was walked");
+        let node = around.get_mut(&mut self.root).expect("the path was resolved");
         match (&mut node.value, spot) {
             (Value::Mapping(mapping), Spot::Key(key)) => {
                 Mapping::to_change(mapping).insert(key, value);
@@ -100,8 +100,8 @@ impl Document {
         }
     }
 
-    /// Python's `ReplaceOperation`, which takes `-` for the end of a list before
-    /// it looks whether there is one.
+    /// Implements Python's `ReplaceOperation`, which treats `-` as the end of a list before it
+    /// checks whether there is one.
     fn replace(&mut self, path: &Pointer, value: &Node) -> Result<(), Fault> {
         self.allow(1 + height(value), path)?;
         let (around, spot) = target(&self.root, path)?;
@@ -113,7 +113,8 @@ impl Document {
         Ok(())
     }
 
-    /// Python's `MoveOperation`: removed, then added to what is left.
+    /// Implements Python's `MoveOperation`: the value is removed, then added to the remaining
+    /// document.
     fn shift(&mut self, from: &Pointer, path: &Pointer) -> Result<(), Fault> {
         let (at, value) = self.member(from)?;
         if from.tokens == path.tokens {
@@ -128,7 +129,7 @@ impl Document {
         self.add(path, value)
     }
 
-    /// Python's `TestOperation`: `==`, to which `1`, `1.0` and `true` are equal.
+    /// Implements Python's `TestOperation`: `==`, for which `1`, `1.0` and `true` are equal.
     fn test(&self, path: &Pointer, expected: &Node) -> Result<(), Fault> {
         let (around, spot) = target(&self.root, path)?;
         let at = existing(&self.root, path, around, spot)?;
@@ -139,7 +140,7 @@ impl Document {
         Err((expected.span, Reason::Different { found: found.span }))
     }
 
-    /// What stands at a pointer inside the document, and where.
+    /// Returns the value of a pointer into the document, with its place.
     fn member(&self, pointer: &Pointer) -> Result<(Location, Node), Fault> {
         let (around, spot) = target(&self.root, pointer)?;
         if matches!(spot, Spot::Whole) {
@@ -150,8 +151,8 @@ impl Document {
         Ok((at, node))
     }
 
-    /// Sees to it that the document nests no deeper than rendered data may:
-    /// copies can be put into what they were made of, again and again.
+    /// Checks the nesting depth of the document against the limit for rendered data, because values
+    /// can repeatedly be copied into themselves.
     fn allow(&mut self, deeper: usize, path: &Pointer) -> Result<(), Fault> {
         self.deepened += deeper;
         if self.deepened <= YamlLimit::DEPTH {
@@ -159,35 +160,35 @@ impl Document {
         }
         self.deepened = deeper;
         let height = Heights::default().of(&self.root);
-        if height + deeper <= MOST {
+        if height + deeper <= MAX_DEPTH {
             return Ok(());
         }
         Err((path.span, Reason::OverLimit(YamlLimit::Depth)))
     }
 }
 
-/// Rendered data may be nested this deep.
-const MOST: usize = 4 * YamlLimit::DEPTH;
+/// Maximum nesting depth of rendered data.
+const MAX_DEPTH: usize = 4 * YamlLimit::DEPTH;
 
-/// By how much a value that is put at `path` may stand deeper than at `from`.
+/// Returns by how much a value may be deeper at `path` than at `from`.
 fn deepening(from: &Location, path: &Pointer) -> usize {
     path.tokens.len().saturating_sub(from.0.len())
 }
 
-/// The last step of a pointer.
+/// Last token of a pointer.
 enum Spot {
-    /// The whole document: there is no step.
+    /// The whole document: no token.
     Whole,
-    /// A key of a mapping, which may not have it.
+    /// A key of a mapping, possibly missing.
     Key(Key),
-    /// An index into a list, which may not be so long.
+    /// An index into a list, possibly past its end.
     Index(usize),
-    /// `-`: behind the end of a list.
+    /// `-`: past the end of a list.
     End,
 }
 
-/// Where a pointer leads: the mapping or list, which is there, and what in it
-/// (`jsonpointer`'s `to_last`).
+/// Resolves a pointer to an existing mapping or list, and the last token in it (`jsonpointer`'s
+/// `to_last`).
 fn target(root: &Node, pointer: &Pointer) -> Result<(Location, Spot), Fault> {
     let mut around = Location::root();
     let Some((last, parents)) = pointer.tokens.split_last() else {
@@ -203,7 +204,7 @@ fn target(root: &Node, pointer: &Pointer) -> Result<(Location, Spot), Fault> {
     Ok((around, spot))
 }
 
-/// One step of a pointer into `node`, which is at `reached`.
+/// Resolves one token of a pointer in `node`, which is at `reached`.
 fn spot(node: &Node, token: &str, reached: &Location, pointer: &Pointer) -> Result<Spot, Fault> {
     let reached = || reached.clone();
     match &node.value {
@@ -211,7 +212,7 @@ fn spot(node: &Node, token: &str, reached: &Location, pointer: &Pointer) -> Resu
         Value::Sequence(_) => match Index::from_str(token) {
             Ok(Index::Num(index)) => Ok(Spot::Index(index)),
             Ok(Index::Next) => Ok(Spot::End),
-            // Digits, but beyond all lists.
+            // Digits, but larger than any index.
             Err(ParseIndexError::InvalidInteger(_)) if !token.is_empty() => {
                 Err(fault(pointer, |member| Reason::OutOfRange { member, reached: reached() }))
             }
@@ -227,14 +228,14 @@ fn spot(node: &Node, token: &str, reached: &Location, pointer: &Pointer) -> Resu
     }
 }
 
-/// The place of a step, where something is there.
+/// Returns the place of a token, if it exists.
 fn existing(
     root: &Node,
     pointer: &Pointer,
     around: Location,
     spot: Spot,
 ) -> Result<Location, Fault> {
-    let node = around.get(root).expect("the way was walked");
+    let node = around.get(root).expect("the path was resolved");
     match spot {
         Spot::Whole => Ok(around),
         Spot::Key(key) => {
@@ -258,14 +259,14 @@ fn fault(pointer: &Pointer, reason: impl FnOnce(Member) -> Reason) -> Fault {
     (pointer.span, reason(pointer.member))
 }
 
-/// How deep the collections of a value from the patch are nested; nothing in it
-/// is shared.
+/// Returns the nesting depth of the collections of a value from the patch, which has no shared
+/// values.
 fn height(node: &Node) -> usize {
     let below = inside(node).map(height).max();
     usize::from(node.is_collection()) + below.unwrap_or(0)
 }
 
-/// Measures how deep values are nested, each shared one once.
+/// Cache for measuring the nesting depth, by address of shared values.
 #[derive(Default)]
 struct Heights {
     known: HashMap<usize, usize, foldhash::fast::RandomState>,

@@ -1,10 +1,8 @@
-//! JSON as Python's `json.loads` reads it for `jsonpatch`, to nodes with their
-//! exact spans.
+//! JSON parser with exact spans, compatible with Python's `json.loads` as used by `jsonpatch`.
 //!
-//! `NaN` and the infinities are numbers, integers have any size, and a key that
-//! is there several times has the list of its values. Nothing else is JSON here
-//! that is not by RFC 8259. Half a surrogate pair alone, which Python accepts and
-//! then cannot write, is refused.
+//! `NaN` and the infinities are numbers, integers have any size, and a duplicate key has the list
+//! of its values. Otherwise follows RFC 8259. A lone surrogate, which Python accepts but cannot
+//! write, is rejected.
 
 use std::sync::Arc;
 
@@ -14,14 +12,13 @@ use layercake_yaml::{Key, Node, Value, YamlLimit};
 
 use super::{Failure, Reason};
 
-/// The line that marks a part as a patch; cloud-init takes it off (its
-/// `JSONP_PREFIX`), in this spelling only.
+/// Marker line of a patch. cloud-init removes it (its `JSONP_PREFIX`), only in this spelling.
 const MARKER: &str = "#cloud-config-jsonp";
 
-/// Reads the JSON of `text`, which stands at `span`.
+/// Parses the JSON in `text`, which has this span.
 ///
 /// # Errors
-/// Where it is no JSON, or more than layercake holds.
+/// If it is not valid JSON, or exceeds a limit.
 pub(super) fn read(text: &str, span: Span) -> Result<Node, Failure> {
     let body = text.trim_start_matches(is_space_in_python);
     let body = body.strip_prefix(MARKER).unwrap_or(body);
@@ -31,11 +28,12 @@ pub(super) fn read(text: &str, span: Span) -> Result<Node, Failure> {
     reader.skip_blanks();
     match reader.peek() {
         None => Ok(node),
-        Some(_) => Err(reader.fault("something follows the value")),
+        Some(_) => Err(reader.fault("unexpected text after the value")),
     }
 }
 
-/// What `str.lstrip` takes off: Unicode's white space, and four controls.
+/// Returns whether `str.lstrip` removes the character: Unicode white space, and four control
+/// characters.
 fn is_space_in_python(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, '\u{1c}'..='\u{1f}')
 }
@@ -61,7 +59,7 @@ impl Reader<'_> {
             Some(b'"') => Value::String(self.string()?.into()),
             Some(b'-' | b'0'..=b'9') => self.number()?,
             Some(_) => self.word()?,
-            None => return Err(self.fault("a value is missing")),
+            None => return Err(self.fault("expected a value")),
         };
         Ok(Node::new(value, self.since(start)))
     }
@@ -86,7 +84,7 @@ impl Reader<'_> {
         if !self.skip(b']') {
             loop {
                 items.push(self.value()?);
-                if !self.goes_on(b']', "`,` or `]` is missing")? {
+                if !self.is_continued(b']', "expected `,` or `]`")? {
                     break;
                 }
             }
@@ -100,7 +98,7 @@ impl Reader<'_> {
             loop {
                 let (key, value) = self.entry()?;
                 entries.entry(key).or_default().push(value);
-                if !self.goes_on(b'}', "`,` or `}` is missing")? {
+                if !self.is_continued(b'}', "expected `,` or `}`")? {
                     break;
                 }
             }
@@ -111,27 +109,27 @@ impl Reader<'_> {
 
     fn entry(&mut self) -> Result<(Key, Node), Failure> {
         if self.peek() != Some(b'"') {
-            return Err(self.fault("a key in double quotes is missing"));
+            return Err(self.fault("expected a key in double quotes"));
         }
         let start = self.at;
         let text = self.string()?;
         let key = Key::string(text, self.since(start));
         self.skip_blanks();
         if !self.skip(b':') {
-            return Err(self.fault("`:` is missing"));
+            return Err(self.fault("expected `:`"));
         }
         self.skip_blanks();
         Ok((key, self.value()?))
     }
 
-    /// Whether a comma follows, and not the end.
-    fn goes_on(&mut self, end: u8, missing: &'static str) -> Result<bool, Failure> {
+    /// Returns whether a comma follows, instead of the end.
+    fn is_continued(&mut self, end: u8, message: &'static str) -> Result<bool, Failure> {
         self.skip_blanks();
         if self.skip(end) {
             return Ok(false);
         }
         if !self.skip(b',') {
-            return Err(self.fault(missing));
+            return Err(self.fault(message));
         }
         self.skip_blanks();
         Ok(true)
@@ -145,7 +143,7 @@ impl Reader<'_> {
             let plain = rest.find(|letter: char| matches!(letter, '"' | '\\' | '\0'..='\x1f'));
             let Some(plain) = plain else {
                 self.at = self.text.len();
-                return Err(self.fault("a text does not end"));
+                return Err(self.fault("unterminated string"));
             };
             text.push_str(&rest[..plain]);
             self.at += plain;
@@ -155,7 +153,7 @@ impl Reader<'_> {
                     return Ok(text.into());
                 }
                 Some(b'\\') => text.push(self.escaped()?),
-                _ => return Err(self.fault("a control character stands in a text")),
+                _ => return Err(self.fault("control character in a string")),
             }
         }
     }
@@ -171,13 +169,13 @@ impl Reader<'_> {
             Some(b'n') => '\n',
             Some(b'r') => '\r',
             Some(b't') => '\t',
-            _ => return Err(self.fault("JSON has no such escape")),
+            _ => return Err(self.fault("invalid escape in a string")),
         };
         self.at += 2;
         Ok(letter)
     }
 
-    /// `\uXXXX`, or two of them that are one character.
+    /// Parses `\uXXXX`, or a surrogate pair of two.
     fn unicode(&mut self) -> Result<char, Failure> {
         const ESCAPE: usize = r"\uXXXX".len();
         let Some(first) = self.code_unit(self.at) else {
@@ -189,7 +187,7 @@ impl Reader<'_> {
                 self.at += ESCAPE * letter.len_utf16();
                 Ok(letter)
             }
-            _ => Err(self.fault("half a surrogate pair is no character")),
+            _ => Err(self.fault("lone surrogate in a string")),
         }
     }
 
@@ -207,7 +205,7 @@ impl Reader<'_> {
             return Ok(Value::Float(f64::NEG_INFINITY));
         }
         if !self.skip(b'0') && self.digits() == 0 {
-            return Err(self.fault("a digit is missing"));
+            return Err(self.fault("expected a digit"));
         }
         let digits = self.at - start - usize::from(is_negative);
         let has_fraction = self.fraction();
@@ -222,7 +220,7 @@ impl Reader<'_> {
         Ok(text.parse().map_or_else(|_| Value::BigInt(text.into()), Value::Int))
     }
 
-    /// A point with digits after it; a point alone belongs to no number.
+    /// Parses a decimal point with digits. A point without digits is not part of the number.
     fn fraction(&mut self) -> bool {
         let start = self.at;
         let is_there = self.skip(b'.') && self.digits() > 0;
@@ -266,7 +264,7 @@ impl Reader<'_> {
                 self.at += word.len();
                 Ok(value)
             }
-            None => Err(self.fault("no value begins like this")),
+            None => Err(self.fault("invalid value")),
         }
     }
 
@@ -301,10 +299,10 @@ impl Reader<'_> {
 
 const INFINITY: &str = "Infinity";
 
-/// The entries of an object, the values of each key together.
+/// Entries of an object, with all values of each key.
 type Entries = IndexMap<Key, Vec<Node>, foldhash::fast::RandomState>;
 
-/// The value, or the list of them, from the first to the last.
+/// Returns the single value, or a list of all values from the first to the last.
 fn one_or_list(mut values: Vec<Node>) -> Node {
     let last = values.pop().expect("a key has a value");
     let Some(first) = values.first() else { return last };

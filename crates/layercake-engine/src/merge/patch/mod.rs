@@ -1,12 +1,10 @@
-//! JSON Patch (RFC 6902) over nodes that remember their text, as cloud-init
-//! applies it (`cloud-init.md` 6): with Python's `json`, `jsonpatch` 1.33 and
-//! `jsonpointer`.
+//! JSON Patch (RFC 6902) for nodes with spans, as cloud-init applies it (`cloud-init.md` 6): with
+//! Python's `json`, `jsonpatch` 1.33 and `jsonpointer`.
 //!
-//! A patch is applied as a whole or not at all. What it puts in keeps the span
-//! and the mark of secrecy it has in the patch, what it moves or copies those it
-//! had before. It departs from Python in one point: `jsonpointer` before 3.12
-//! leads into texts, to their characters; here, as in RFC 6901 and since, a text
-//! holds nothing.
+//! A patch is applied as a whole or not at all. Inserted values keep their span and their secret
+//! flag from the patch; moved and copied values keep theirs from the document. There is one
+//! difference from Python: pointers of `jsonpointer` before 3.12 can lead into strings, to their
+//! characters. Here, as in RFC 6901 and later versions, a string has no children.
 
 mod apply;
 mod json;
@@ -20,112 +18,109 @@ use layercake_yaml::{Node, Size, YamlLimit};
 
 use self::operation::Operation;
 
-/// The operations of a patch, in order.
+/// Operations of a patch, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Patch {
     document: Node,
     operations: Vec<Operation>,
 }
 
-/// Why a patch cannot be read, or not be applied; nothing of it is then.
+/// Reason why a patch cannot be parsed or applied; nothing of it was.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// The operation at fault, from 0; none where the text is no list of them.
+    /// Index of the operation, from 0; `None` if the text is not a list of operations.
     pub operation: Option<usize>,
-    /// The text at fault: the member that is wrong, or the operation that lacks
-    /// one.
+    /// Span of the text to fix: the wrong member, or the operation that lacks one.
     pub at: Span,
-    /// What is wrong with it.
+    /// Kind of the error.
     pub reason: Reason,
 }
 
-/// What can be wrong with a patch. None of it holds a text of values; keys are
-/// in it only as places.
+/// Error in a patch. Contains no values, and keys only as places.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
-    /// The text is no JSON; what is wrong at the place.
+    /// The text is not valid JSON, with the syntax error at the span.
     NotJson(&'static str),
-    /// It is JSON beyond what layercake holds in memory.
+    /// The JSON exceeds a limit.
     OverLimit(YamlLimit),
-    /// It is JSON, but no list of operations; what it is instead.
+    /// The JSON is not a list of operations; its kind.
     NotAList(&'static str),
-    /// An operation is no object; what it is instead.
+    /// An operation is not an object; its kind.
     NotAMapping(&'static str),
-    /// An operation lacks a member that it needs.
+    /// An operation lacks a required member.
     MissingMember(Member),
-    /// A member that must be a text is something else.
+    /// A member that must be a string has another type.
     NotAText {
         /// The member.
         member: Member,
-        /// What it is instead.
+        /// Kind of its value.
         found: &'static str,
     },
-    /// An operation that RFC 6902 does not have.
+    /// The operation is not defined in RFC 6902.
     UnknownOperation,
-    /// A pointer that is neither empty nor begins with `/`.
+    /// A pointer is neither empty nor begins with `/`.
     NoLeadingSlash(Member),
-    /// A pointer with `~` before something else than `0` or `1`.
+    /// A pointer has `~` before a character other than `0` or `1`.
     InvalidEscape(Member),
-    /// A pointer leads to a key that is not there.
+    /// A pointer leads to a missing key.
     MissingKey {
         /// The pointer.
         member: Member,
         /// The mapping that lacks the key.
         reached: Location,
     },
-    /// A pointer leads beyond the end of a list.
+    /// A pointer leads past the end of a list.
     OutOfRange {
         /// The pointer.
         member: Member,
         /// The list.
         reached: Location,
     },
-    /// A pointer leads into a list by something that is no index.
+    /// A pointer into a list has an invalid index.
     NotAnIndex {
         /// The pointer.
         member: Member,
         /// The list.
         reached: Location,
     },
-    /// A pointer leads into a value that holds nothing.
+    /// A pointer leads into a value without children.
     NotAContainer {
         /// The pointer.
         member: Member,
         /// The value.
         reached: Location,
-        /// What it is.
+        /// Its kind.
         found: &'static str,
     },
-    /// A pointer leads with `-` behind the end of a list, or `replace` names a
-    /// key `-`, where something must be there.
+    /// A pointer leads past the end of a list with `-`, or `replace` has a key `-`, where an
+    /// existing value is required.
     PastTheEnd(Member),
-    /// The whole document is added where there is no mapping, or removed, moved
-    /// or copied.
+    /// The whole document is added where it is not a mapping, or is removed, moved or copied.
     WholeDocument(Member),
     /// A value is moved into itself.
     IntoItself,
-    /// `test` found another value; where that was written.
+    /// `test` found another value; with its span.
     Different {
-        /// The value that was found.
+        /// Span of the found value.
         found: Span,
     },
 }
 
-/// The members that operations have.
+/// Members of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Member {
-    /// What to do.
+    /// The operation.
     Op,
-    /// Where.
+    /// The place.
     Path,
-    /// From where, for `move` and `copy`.
+    /// The source, for `move` and `copy`.
     From,
-    /// What, for `add`, `replace` and `test`.
+    /// The value, for `add`, `replace` and `test`.
     Value,
 }
 
 impl Member {
-    /// The member's name, as it is written.
+    /// Returns the name of the member.
     pub fn as_str(self) -> &'static str {
         match self {
             Member::Op => "op",
@@ -137,52 +132,50 @@ impl Member {
 }
 
 impl Patch {
-    /// The names of the operations that there are.
+    /// Names of all operations.
     const OPERATIONS: [&'static str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
 
-    /// Reads a patch: `text` is a part as cloud-init has it, with or without
-    /// the line that marks it, and `span` is where it stands.
+    /// Parses a patch. `text` is a part as cloud-init has it, with or without its marker line, and
+    /// `span` its span.
     ///
-    /// It is read as JSON and not as YAML: `1e5` is a number, tabs may stand
-    /// anywhere between values, and a key that is there several times has the
-    /// list of its values (`jsonpatch`'s `multidict`).
+    /// It is parsed as JSON instead of YAML: `1e5` is a number, tabs are allowed between values,
+    /// and a duplicate key has the list of its values (`jsonpatch`'s `multidict`).
     ///
     /// # Errors
-    /// Where `json` or `jsonpatch` raises whatever the patch is applied to.
+    /// If `json` or `jsonpatch` fails independent of the document it is applied to.
     pub fn read(text: &str, span: Span) -> Result<Self, Failure> {
         let document = json::read(text, span)?;
         let operations = operation::read(&document)?;
         Ok(Self { document, operations })
     }
 
-    /// The patch as data: the list of its operations, each a mapping. Places of
-    /// the patch are places in it.
+    /// Returns the patch as data: a list of operations, each a mapping. Places in the patch are
+    /// places in this node.
     pub fn document(&self) -> &Node {
         &self.document
     }
 
-    /// Applies the patch to `base`. `document` is [`Patch::document`], or that
-    /// with other marks of secrecy or some edits taken back: then its operations
-    /// count.
+    /// Applies the patch to `base`. `document` is [`Patch::document`], or a variant with other
+    /// secret flags or reverted edits, whose operations then apply.
     ///
     /// # Errors
-    /// Where an operation fails; `base` is then as it was.
+    /// If an operation fails; `base` is then unchanged.
     pub(super) fn apply(&self, base: &mut Node, document: &Node) -> Result<(), Failure> {
         let operations = self.operations_of(document)?;
         let patched = apply::apply(&operations, base)?;
-        // The keys that a secret patch adds are its pointers' names.
+        // Keys added by a secret patch come from its pointers.
         let secret = patched.secret || document.secret;
         *base = Node { secret, ..patched };
         Ok(())
     }
 
-    /// See [`Strategy::taken_by`](super::Strategy::taken_by): the first operation that leaves fewer
-    /// nodes with the span than there were. Not looked for where it would take long.
+    /// See [`Strategy::taken_by`](super::Strategy::taken_by): finds the first operation that
+    /// reduces the number of nodes with the span. Skipped if it would take long.
     pub(super) fn taken_by(&self, base: &Node, document: &Node, taken: Span) -> Option<Location> {
-        /// Maximum number of nodes to look at.
-        const MAX_LOOKED_AT: u64 = 10_000_000;
+        /// Maximum number of visited nodes.
+        const MAX_VISITED: u64 = 10_000_000;
         let operations = self.operations_of(document).ok()?;
-        let mut left = MAX_LOOKED_AT.checked_sub(Size::of(base).nodes())?;
+        let mut left = MAX_VISITED.checked_sub(Size::of(base).nodes())?;
         let (mut count, mut found) = (count_of(base, taken), None);
         let patched = apply::apply_each(&operations, base, |index, patched| {
             let cost = Size::of(patched).nodes();
@@ -204,7 +197,7 @@ impl Patch {
     }
 }
 
-/// How many nodes have a span.
+/// Returns the number of nodes with a span.
 fn count_of(node: &Node, span: Span) -> usize {
     usize::from(node.span == span) + inside(node).map(|child| count_of(child, span)).sum::<usize>()
 }

@@ -1,5 +1,5 @@
-//! What a patch is to do: its operations, read from its data and checked as far
-//! as they can be without the document that they change.
+//! Operations of a patch, parsed from its data and checked as far as possible without the document
+//! that they change.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use layercake_yaml::{Node, Value};
 
 use super::{Failure, Member, Reason};
 
-/// One operation.
+/// Operation of a patch.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Operation {
-    /// Where it applies.
+    /// Place to which it applies.
     pub(super) path: Pointer,
-    /// What it does there.
+    /// Action at the place.
     pub(super) action: Action,
 }
 
-/// What an operation does.
+/// Action of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action {
     Add(Node),
@@ -29,25 +29,25 @@ pub(super) enum Action {
     Test(Node),
 }
 
-/// A JSON pointer (RFC 6901), and where it is written.
+/// JSON pointer (RFC 6901) with its span.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Pointer {
-    /// Which of an operation's two it is.
+    /// The member of the operation that contains it.
     pub(super) member: Member,
-    /// Its steps, escapes undone; none for the whole document.
+    /// Unescaped tokens; none for the whole document.
     pub(super) tokens: Vec<Arc<str>>,
-    /// Where it is written.
+    /// Span of the pointer.
     pub(super) span: Span,
 }
 
-/// Reads the operations that `document` lists.
+/// Parses the operations of `document`.
 ///
 /// # Errors
-/// Where `jsonpatch` refuses one of them, whatever it would be applied to.
+/// If `jsonpatch` rejects an operation, independent of the document it is applied to.
 pub(super) fn read(document: &Node) -> Result<Vec<Operation>, Failure> {
     let items = match &document.value {
         Value::Sequence(items) => items.as_slice(),
-        // `jsonpatch` goes through whatever it is given, and there is nothing.
+        // `jsonpatch` iterates over any value, and this one is empty.
         Value::Mapping(mapping) if mapping.is_empty() => &[],
         Value::String(text) if text.is_empty() => &[],
         other => {
@@ -63,7 +63,7 @@ pub(super) fn read(document: &Node) -> Result<Vec<Operation>, Failure> {
         .collect()
 }
 
-/// What is wrong, and the text that is at fault.
+/// Reason, and span of the text to fix.
 type Fault = (Span, Reason);
 
 fn read_one(item: &Node) -> Result<Operation, Fault> {
@@ -83,7 +83,7 @@ fn read_one(item: &Node) -> Result<Operation, Fault> {
         "move" => Action::Move(pointer(item, Member::From)?),
         "copy" => Action::Copy(pointer(item, Member::From)?),
         "test" => Action::Test(value()?),
-        _ => unreachable!("these are the names"),
+        _ => unreachable!("all operation names are covered"),
     };
     Ok(Operation { path, action })
 }

@@ -1,13 +1,11 @@
-//! Regular expressions, replacement templates and values as Python has them.
+//! Python's regular expressions, replacement templates and value formatting.
 //!
-//! Deckhand hands the patterns of substitutions to Python's `re`, and what it
-//! inserts to `str` (`deckhand.md` 12.4). [`Pattern`] reads a pattern as
-//! Python 3.11 does: what Python refuses is refused, and what both know is
-//! translated for the engine beneath. [`python_text`] is
-//! Python's `str`.
+//! Deckhand passes the patterns of substitutions to Python's `re`, and inserted values to `str`
+//! (`deckhand.md` 12.4). [`Pattern`] parses a pattern as Python 3.11 does, rejects what Python
+//! rejects, and translates the rest for the underlying engine. [`python_text`] is Python's `str`.
 //!
-//! A search that takes too many steps, or a replacement that grows too large,
-//! is a [`PatternFailure`]; nothing here hangs or fills the memory.
+//! A search that takes too many steps, or a replacement that grows too large, returns a
+//! [`PatternFailure`], so that no pattern can hang the process or exhaust memory.
 
 mod template;
 mod text;
@@ -24,32 +22,31 @@ pub use template::TemplateErrorKind;
 use template::{Piece, Template};
 pub use text::{float_repr, python_text};
 
-/// A replaced text may be this long, in bytes.
+/// Maximum length of a string after replacement, in bytes.
 pub const MAX_OUTPUT: usize = 16 * 1024 * 1024;
-/// A search may go back this often to try another way.
+/// Maximum number of backtracking steps of a search.
 pub const MAX_BACKTRACKS: usize = 1_000_000;
-/// The searches of one document may do so this often, those left out that do
-/// so seldom.
+/// Maximum number of backtracking steps of all searches of one document, not counting searches with
+/// few steps.
 pub const MAX_EFFORT: usize = 5 * MAX_BACKTRACKS;
-/// The bytes behind its matches that the patterns of one document may look at, for
-/// each match anew: an engine may look to the end of a text before it takes what
-/// it found at first, and then do so again behind it.
+/// Maximum number of bytes after the matches that the patterns of one document may scan, counted
+/// again for each match: an engine may scan to the end of the string before it accepts a match, and
+/// again for the next one.
 pub const MAX_LOOKS: usize = 1_000_000_000;
-/// Maximum number of steps back of all searches of a run. Each document of each site has an
+/// Maximum number of backtracking steps of all searches of a run. Each document of each site has an
 /// equal share, at most [`MAX_EFFORT`].
 pub const MAX_EFFORT_OF_RUN: usize = 20 * MAX_EFFORT;
-/// Maximum number of bytes after their matches that all patterns of a run look at, shared in
-/// the same way.
+/// Maximum number of bytes after their matches that all patterns of a run scan, shared in the same
+/// way.
 pub const MAX_LOOKS_OF_RUN: usize = 4 * MAX_LOOKS;
-/// How often a search may go back, and, where that is not enough, how often if
-/// it is done once more. What a search took is not told by the engine: what it
-/// was allowed counts in its place.
+/// Backtracking limits of the attempts of a search; the next limit applies if the previous one was
+/// too low. The engine does not report its steps, so the limit of the attempt is counted instead.
 const TIERS: [usize; 4] =
     [MAX_BACKTRACKS / 1000, MAX_BACKTRACKS / 100, MAX_BACKTRACKS / 10, MAX_BACKTRACKS];
-/// One compiled pattern may take this much memory, in bytes.
+/// Maximum memory of one compiled pattern, in bytes.
 const MAX_SIZE: usize = 10 * 1024 * 1024;
 
-/// A regular expression as Python's `re` reads it. Cheap to clone.
+/// Regular expression of Python's `re`. Cheap to clone.
 #[derive(Clone)]
 pub struct Pattern {
     inner: Arc<Inner>,
@@ -61,50 +58,49 @@ struct Inner {
 }
 
 enum Matcher {
-    /// A text without metacharacters, or such a text as the only group: found
-    /// without the engine.
+    /// A pattern without metacharacters, or with one group around such a pattern. Searched without
+    /// the engine.
     Literal {
         text: Box<str>,
         groups: usize,
     },
     Expression(Box<Expression>),
-    /// What Python refuses to compile.
+    /// A pattern that Python cannot compile.
     Unusable,
 }
 
 struct Expression {
     engine: Engine,
-    /// The same, where a match at the place the search starts from must not
-    /// be empty.
+    /// Variant that does not match the empty string at the start of the search.
     advancing: Engine,
     source: translate::Translation,
 }
 
-/// A regular expression for each of [`TIERS`], compiled when first needed.
+/// A regular expression for each of [`TIERS`], compiled on first use.
 struct Engine {
     pattern: String,
     tiers: [OnceLock<Option<Regex>>; TIERS.len()],
 }
 
-/// What searches may still do.
+/// Remaining limits for searches.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// So often they may go back.
+    /// Number of backtracking steps.
     backtracks: usize,
-    /// So many bytes they may look at again.
+    /// Number of bytes that may be scanned again.
     looks: usize,
 }
 
 impl Default for Effort {
-    /// That of one document.
+    /// Returns the limits of one document.
     fn default() -> Self {
         Self { backtracks: MAX_EFFORT, looks: MAX_LOOKS }
     }
 }
 
 impl Effort {
-    /// Share of each of `documents` documents. It depends on their number alone, so that results
-    /// depend neither on their order nor on the number of threads.
+    /// Returns the share of each of `documents` documents. It depends only on their number, so that
+    /// results depend neither on their order nor on the number of threads.
     pub fn share_of(documents: u64) -> Self {
         let documents = usize::try_from(documents).unwrap_or(usize::MAX).max(1);
         Self {
@@ -113,21 +109,21 @@ impl Effort {
         }
     }
 
-    /// Whether searches that succeeded with `other` succeed with this.
+    /// Returns whether searches that succeeded with `other` succeed with this.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.backtracks >= other.backtracks && self.looks >= other.looks
     }
 
-    /// Whether no search may go back any more, but for the little that is free.
+    /// Returns whether no backtracking is left, except for the free first attempt.
     pub fn is_spent(&self) -> bool {
         self.backtracks == 0
     }
 
-    fn go_back(&mut self, backtracks: usize) -> Result<(), PatternFailure> {
+    fn backtrack(&mut self, backtracks: usize) -> Result<(), PatternFailure> {
         spend(&mut self.backtracks, backtracks)
     }
 
-    fn look_again(&mut self, bytes: usize) -> Result<(), PatternFailure> {
+    fn scan_again(&mut self, bytes: usize) -> Result<(), PatternFailure> {
         spend(&mut self.looks, bytes)
     }
 }
@@ -138,53 +134,52 @@ fn spend(left: &mut usize, cost: usize) -> Result<(), PatternFailure> {
     rest.map(drop).ok_or(PatternFailure::TooManySteps)
 }
 
-/// Why a text is no pattern.
+/// Reason why a string is not a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
-    /// The byte of the text it concerns, where there is one.
+    /// Byte offset of the error in the pattern, if any.
     pub at: Option<usize>,
-    /// What is wrong: lower case, one line.
+    /// Error message: lower case, one line.
     pub message: String,
-    /// Whether Python takes it, and only this implementation does not.
+    /// Whether Python supports the pattern, and only this implementation does not.
     pub is_unsupported: bool,
 }
 
-/// Why a pattern could not be applied.
+/// Reason why a pattern could not be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternFailure {
     /// The search takes too many steps.
     TooManySteps,
-    /// The replaced text would be longer than [`MAX_OUTPUT`].
+    /// The result would be longer than [`MAX_OUTPUT`].
     OutputTooLarge,
-    /// The replacement is no template (Python reads one even where the pattern
-    /// matches nothing).
+    /// The replacement is not a valid template. Python also parses it if nothing matches.
     Template(TemplateError),
 }
 
-/// What a match captured.
+/// Groups captured by a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captures<'t> {
     groups: Vec<Option<&'t str>>,
 }
 
-/// What to put in place of each match.
+/// Replacement of each match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replacement<'a> {
-    /// The text as it stands.
+    /// A literal string.
     Literal(&'a str),
     /// A template of Python's `re.sub`: `\1`, `\g<name>`, `\n`.
     Template(&'a str),
 }
 
-/// Patterns read before: compiling one costs as much as reading a file, and
-/// most are written many times.
+/// Cache of compiled patterns: compiling one takes as long as reading a file, and most occur many
+/// times.
 #[derive(Debug, Default)]
 pub struct Patterns {
     known: Mutex<HashMap<Box<str>, Pattern, foldhash::fast::RandomState>>,
 }
 
 impl Patterns {
-    /// Reads `text`, or finds it read.
+    /// Parses `text`, or returns the cached pattern.
     ///
     /// # Errors
     /// As [`Pattern::parse`].
@@ -203,10 +198,10 @@ impl Patterns {
 }
 
 impl Pattern {
-    /// Reads `text`.
+    /// Parses `text`.
     ///
     /// # Errors
-    /// Where it is no regular expression of Python's.
+    /// If it is not a valid regular expression of Python.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         let grouped = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
         let literal = grouped.map_or((text, 0), |inner| (inner, 1));
@@ -219,34 +214,34 @@ impl Pattern {
         Ok(Self { inner: Arc::new(Inner { text: text.into(), matcher }) })
     }
 
-    /// A text that is not a pattern, kept because Deckhand compiles it only where it finds the
-    /// text itself. It matches nothing.
+    /// Creates a pattern that matches nothing from an invalid one. Deckhand only compiles a pattern
+    /// if the value contains it literally, so an invalid one may never fail there.
     pub fn unusable(text: &str) -> Self {
         Self { inner: Arc::new(Inner { text: text.into(), matcher: Matcher::Unusable }) }
     }
 
-    /// Whether it can be applied.
+    /// Returns whether the pattern can be applied.
     pub(crate) fn is_usable(&self) -> bool {
         !matches!(self.inner.matcher, Matcher::Unusable)
     }
 
-    /// The pattern as it was written.
+    /// Returns the pattern as written.
     pub fn text(&self) -> &str {
         &self.inner.text
     }
 
-    /// The first match in `text`: Python's `re.search`.
+    /// Returns the first match in `text`, as Python's `re.search` does.
     ///
     /// # Errors
-    /// Where the search takes too long.
+    /// If the search takes too long.
     pub fn search<'t>(&self, text: &'t str) -> Result<Option<Captures<'t>>, PatternFailure> {
         self.search_within(text, &mut Effort::default())
     }
 
-    /// As [`Pattern::search`], where others have spent some of the effort.
+    /// As [`Pattern::search`], with the remaining limits of several searches.
     ///
     /// # Errors
-    /// Where the search takes too long.
+    /// If the search takes too long.
     pub fn search_within<'t>(
         &self,
         text: &'t str,
@@ -257,13 +252,12 @@ impl Pattern {
         Ok(Some(Captures { groups: groups.collect() }))
     }
 
-    /// `text` with every match replaced, and how many there were: Python's
-    /// `re.sub`, which since 3.7 also replaces an empty match right after
-    /// another match.
+    /// Returns `text` with every match replaced, and the number of matches, as Python's `re.sub`
+    /// does. Since 3.7 it also replaces an empty match directly after another match.
     ///
     /// # Errors
-    /// Where the search takes too long, the result grows too large, or the
-    /// template is none of Python's.
+    /// If the search takes too long, the result grows too large, or the template is not valid in
+    /// Python.
     pub fn replace_all(
         &self,
         text: &str,
@@ -272,7 +266,7 @@ impl Pattern {
         self.replace_all_within(text, replacement, &mut Effort::default())
     }
 
-    /// As [`Pattern::replace_all`], where others have spent some of the effort.
+    /// As [`Pattern::replace_all`], with the remaining limits of several searches.
     ///
     /// # Errors
     /// As [`Pattern::replace_all`].
@@ -293,7 +287,7 @@ impl Pattern {
         let (mut copied, mut from, mut count) = (0, 0, 0);
         let mut empty = Empty::Allowed;
         while let Some(spans) = self.find(text, from, empty, effort)? {
-            let (start, end) = spans[0].expect("the whole match takes part in itself");
+            let (start, end) = spans[0].expect("group 0 always participates");
             output.push(&text[copied..start])?;
             for piece in template.pieces() {
                 match piece {
@@ -312,7 +306,7 @@ impl Pattern {
         Ok((output.0, count))
     }
 
-    /// The spans of the groups of the first match from byte `from` on.
+    /// Returns the spans of the groups of the first match from byte `from` on.
     fn find(
         &self,
         text: &str,
@@ -329,7 +323,7 @@ impl Pattern {
             Matcher::Expression(expression) => expression,
         };
         if from > 0 {
-            effort.look_again(text.len() - from)?;
+            effort.scan_again(text.len() - from)?;
         }
         let engine = match empty {
             Empty::Allowed => &expression.engine,
@@ -338,7 +332,7 @@ impl Pattern {
         engine.captures(text, from, effort)
     }
 
-    /// How many groups there are, the whole match not counted.
+    /// Returns the number of groups, not counting the whole match.
     fn groups(&self) -> usize {
         match &self.inner.matcher {
             Matcher::Literal { groups, .. } => *groups,
@@ -357,15 +351,15 @@ impl Pattern {
 
 type Spans = Vec<Option<(usize, usize)>>;
 
-/// Where an empty match counts.
+/// Places where an empty match is allowed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Empty {
     Allowed,
-    /// Not where the search starts: there was an empty match just before.
+    /// Not at the start of the search, where the previous empty match was.
     NotAtStart,
 }
 
-/// Where a text without metacharacters stands next.
+/// Returns the next occurrence of a literal string.
 fn find_literal(literal: &str, text: &str, from: usize, empty: Empty) -> Option<(usize, usize)> {
     if literal.is_empty() && empty == Empty::NotAtStart {
         let next = text[from..].chars().next()?;
@@ -376,7 +370,7 @@ fn find_literal(literal: &str, text: &str, from: usize, empty: Empty) -> Option<
     Some((start, start + literal.len()))
 }
 
-/// Whether Python's `re` may take the character for more than itself.
+/// Returns whether the character can have a special meaning in Python's `re`.
 fn is_special(character: char) -> bool {
     matches!(
         character,
@@ -404,8 +398,8 @@ impl Engine {
         Self { pattern, tiers: Default::default() }
     }
 
-    /// The first match from byte `from` on, at the price of the tier that it
-    /// takes; the first of them is free.
+    /// Returns the first match from byte `from` on. Counts the limit of each attempt except the
+    /// first, which is free.
     fn captures(
         &self,
         text: &str,
@@ -414,7 +408,7 @@ impl Engine {
     ) -> Result<Option<Spans>, PatternFailure> {
         for (tier, backtracks) in TIERS.into_iter().enumerate() {
             if tier > 0 {
-                effort.go_back(backtracks)?;
+                effort.backtrack(backtracks)?;
             }
             let compiled = self.tiers[tier].get_or_init(|| build(&self.pattern, backtracks).ok());
             let regex = compiled.as_ref().ok_or(PatternFailure::TooManySteps)?;
@@ -437,7 +431,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text that grows no further than [`MAX_OUTPUT`].
+/// String of at most [`MAX_OUTPUT`] bytes.
 struct Output(String);
 
 impl Output {
@@ -451,19 +445,18 @@ impl Output {
 }
 
 impl<'t> Captures<'t> {
-    /// What group `index` matched; 0 is the whole match. The outer option is
-    /// none where the pattern has no such group, the inner one where the group
-    /// took no part in the match.
+    /// Returns the text of group `index`; 0 is the whole match. The outer option is `None` if the
+    /// pattern has no such group, the inner one if the group did not participate in the match.
     pub fn group(&self, index: usize) -> Option<Option<&'t str>> {
         self.groups.get(index).copied()
     }
 
-    /// How many groups there are, the whole match counted.
+    /// Returns the number of groups, including the whole match.
     pub fn len(&self) -> usize {
         self.groups.len()
     }
 
-    /// Never: there is the whole match.
+    /// Returns `false`, because there always is the whole match.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
@@ -504,7 +497,10 @@ impl fmt::Display for PatternFailure {
                 formatter.write_str("the pattern takes too many steps to match")
             }
             PatternFailure::OutputTooLarge => {
-                write!(formatter, "the replaced text would be longer than {MAX_OUTPUT} bytes")
+                write!(
+                    formatter,
+                    "the result of the replacement would be longer than {MAX_OUTPUT} bytes"
+                )
             }
             PatternFailure::Template(error) => error.fmt(formatter),
         }

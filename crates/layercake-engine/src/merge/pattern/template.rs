@@ -1,58 +1,58 @@
-//! The replacement templates of Python's `re.sub`.
+//! Replacement templates of Python's `re.sub`.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Python has no more groups than it can count.
+/// Python's limit on the number of groups.
 const MAX_GROUP: usize = 1 << 30;
 
-/// A template, cut at its references to groups.
+/// Template, split at its group references.
 pub(super) struct Template<'t> {
     pieces: Vec<Piece<'t>>,
 }
 
-/// What stands in a template.
+/// Part of a template.
 pub(super) enum Piece<'t> {
     Text(Cow<'t, str>),
     Group(usize),
 }
 
-/// Why a text is no template. The kinds hold pieces of the text: where that is
-/// secret, so are they.
+/// Reason why a string is not a valid template. The kinds contain parts of the string, so they are
+/// secret if it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateError {
-    /// The byte of the template it concerns.
+    /// Byte offset of the error in the template.
     pub at: usize,
-    /// What is wrong.
+    /// Kind of the error.
     pub kind: TemplateErrorKind,
 }
 
-/// The kinds of `TemplateError`.
+/// Kind of a [`TemplateError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TemplateErrorKind {
-    /// A backslash at the end.
+    /// A trailing backslash.
     TrailingBackslash,
-    /// A backslash before a letter that means nothing.
+    /// An unknown escape of a letter.
     BadEscape(char),
     /// An octal escape above `\377`.
     OctalTooLarge,
-    /// `\g` without a whole `<name>` after it.
+    /// `\g` without a complete `<name>` after it.
     UnclosedGroup,
-    /// `\g<...>` around what is neither a name nor a number.
+    /// `\g<...>` with neither a name nor a number.
     BadGroupName(String),
-    /// A name the pattern does not give to a group.
+    /// A name that is not a group of the pattern.
     UnknownGroup(String),
-    /// A number beyond the groups of the pattern.
+    /// A number that is not a group of the pattern.
     NoSuchGroup(usize),
 }
 
 impl<'t> Template<'t> {
-    /// A template that means itself.
+    /// Creates a template that inserts `text` unchanged.
     pub(super) fn literal(text: &'t str) -> Self {
         Self { pieces: vec![Piece::Text(Cow::Borrowed(text))] }
     }
 
-    /// Reads `text`, for a pattern with `groups` groups.
+    /// Parses `text` for a pattern with `groups` groups.
     pub(super) fn parse(
         text: &'t str,
         groups: usize,
@@ -100,16 +100,16 @@ impl<'t> Template<'t> {
     }
 }
 
-/// What a backslash begins.
+/// Escape sequence.
 enum Escape<'t> {
     Text(char),
-    /// The backslash stays, as before `.`.
+    /// The backslash is kept, as before `.`.
     Literally(char),
     Group(usize),
     Named(&'t str),
 }
 
-/// The escape that `rest`, the text after a backslash, begins with, and its
+/// Parses the escape at the start of `rest`, the text after a backslash. Returns it with its
 /// length.
 fn read_escape(rest: &str) -> Result<(Escape<'_>, usize), TemplateErrorKind> {
     let Some(first) = rest.chars().next() else {
@@ -136,7 +136,7 @@ fn read_escape(rest: &str) -> Result<(Escape<'_>, usize), TemplateErrorKind> {
     Ok((Escape::Text(text), 1))
 }
 
-/// Three octal digits are a character, else one or two digits a group.
+/// Parses three octal digits as a character, otherwise one or two digits as a group.
 fn read_number(rest: &str) -> Result<(Escape<'_>, usize), TemplateErrorKind> {
     let digits = leading(rest, 3, is_octal);
     if digits.len() == 3 {
@@ -147,7 +147,7 @@ fn read_number(rest: &str) -> Result<(Escape<'_>, usize), TemplateErrorKind> {
     Ok((Escape::Group(group), digits.len()))
 }
 
-/// `<name>` or `<number>`.
+/// Parses `<name>` or `<number>`.
 fn read_group(rest: &str) -> Result<(Escape<'_>, usize), TemplateErrorKind> {
     let inside = rest.strip_prefix('<').ok_or(TemplateErrorKind::UnclosedGroup)?;
     let end = inside.find('>').ok_or(TemplateErrorKind::UnclosedGroup)?;
@@ -182,20 +182,18 @@ fn octal(digits: &str) -> Result<char, TemplateErrorKind> {
 impl fmt::Display for TemplateError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            TemplateErrorKind::TrailingBackslash => {
-                formatter.write_str("the text ends in a single backslash")
-            }
+            TemplateErrorKind::TrailingBackslash => formatter.write_str("trailing backslash"),
             TemplateErrorKind::BadEscape(letter) => {
                 write!(formatter, "unknown escape `\\{letter}`")
             }
             TemplateErrorKind::OctalTooLarge => {
-                formatter.write_str("an octal escape is larger than `\\377`")
+                formatter.write_str("octal escape larger than `\\377`")
             }
             TemplateErrorKind::UnclosedGroup => {
-                formatter.write_str("`\\g` without a name in `<>` after it")
+                formatter.write_str("expected `<name>` after `\\g`")
             }
             TemplateErrorKind::BadGroupName(name) => {
-                write!(formatter, "`{}` is no name of a group", name.escape_debug())
+                write!(formatter, "`{}` is not a valid group name", name.escape_debug())
             }
             TemplateErrorKind::UnknownGroup(name) => {
                 write!(formatter, "the pattern has no group named `{}`", name.escape_debug())

@@ -1,13 +1,12 @@
-//! Values as Python writes them: `str` and `repr`.
+//! Python's `str` and `repr` of values.
 
 use std::fmt::Write;
 
 use layercake_yaml::emit::finite_float_text;
 use layercake_yaml::{Date, Key, Node, Timestamp, Value};
 
-/// Python's `str(value)`: what a pattern substitution inserts
-/// (`deckhand.md` 12.4). The members of a set come in document order; Python
-/// has none.
+/// Formats a value like Python's `str(value)`, which a pattern substitution inserts (`deckhand.md`
+/// 12.4). Members of a set keep the document order; Python defines none.
 pub fn python_text(value: &Value) -> String {
     let mut text = String::new();
     match value {
@@ -28,8 +27,8 @@ pub fn python_text(value: &Value) -> String {
     text
 }
 
-/// Python's `repr` of a float: the fewest digits that mean it, with an
-/// exponent below 1e-4 and from 1e16 on.
+/// Formats a float like Python's `repr`: the shortest digits that round-trip, with an exponent
+/// below 1e-4 and from 1e16.
 pub fn float_repr(float: f64) -> String {
     if float.is_nan() {
         return "nan".into();
@@ -98,7 +97,7 @@ fn write_set(keys: &[Key], text: &mut String) {
     write_joined("{", keys.iter(), "}", text, |key, text| write_repr(&key.value, text));
 }
 
-/// In single quotes, unless there are some inside and no double ones.
+/// Chooses single quotes, unless the string contains some and no double quotes.
 fn quote_for(has_single: bool, has_double: bool) -> char {
     if has_single && !has_double { '"' } else { '\'' }
 }
@@ -120,9 +119,8 @@ fn write_string(string: &str, text: &mut String) {
     text.push(quote);
 }
 
-/// Python's `str.isprintable`, which is also the standard library's notion,
-/// shown by what it escapes. It escapes combining characters too, but only at
-/// the start of a text.
+/// Implements Python's `str.isprintable` by the escapes of the standard library, which use the same
+/// definition. The library also escapes combining characters, but only at the start of a string.
 fn is_printable(character: char) -> bool {
     if character.is_ascii() {
         return !character.is_ascii_control();
@@ -162,7 +160,7 @@ fn write_date(date: Date, text: &mut String) {
         .expect("writing to a String does not fail");
 }
 
-/// Python's `str` of a datetime.
+/// Formats a datetime like Python's `str`.
 fn write_timestamp(time: &Timestamp, text: &mut String) {
     write_date(time.date, text);
     let mut tail = format!(" {:02}:{:02}:{:02}", time.hour, time.minute, time.second);
@@ -184,7 +182,7 @@ fn date_repr(date: Date) -> String {
 fn timestamp_repr(time: &Timestamp) -> String {
     let Date { year, month, day } = time.date;
     let mut fields = format!("{year}, {month}, {day}, {}, {}", time.hour, time.minute);
-    // Trailing zeros are left out, from the seconds on.
+    // Trailing zeros are omitted, from the seconds on.
     if time.second != 0 || time.microsecond != 0 {
         fields.push_str(&format!(", {}", time.second));
     }
@@ -197,7 +195,8 @@ fn timestamp_repr(time: &Timestamp) -> String {
     format!("datetime.datetime({fields})")
 }
 
-/// A zone east of UTC by `minutes`; Python counts days down and seconds up.
+/// Formats a time zone east of UTC by `minutes`. Python normalizes to negative days and positive
+/// seconds.
 fn zone_repr(minutes: i16) -> String {
     if minutes == 0 {
         return "datetime.timezone.utc".into();

@@ -1,40 +1,39 @@
-//! Python's regular expressions to those of the engine beneath.
+//! Translation of Python's regular expressions for the underlying engine.
 //!
-//! Reads a pattern token by token as Python 3.11's `re` does, refuses what it
-//! refuses, and writes an expression that means the same to `fancy_regex`.
-//! All flags are resolved here, except for the case of letters; every
-//! character that is no letter or digit is written by its number; groups keep
-//! their numbers and lose their names.
+//! Parses a pattern token by token like Python 3.11's `re`, rejects what it rejects, and writes an
+//! equivalent expression for `fancy_regex`. All flags except case folding are resolved here. Every
+//! character other than an ASCII letter or digit is written as a numeric escape. Groups keep their
+//! numbers and lose their names.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::PatternError;
 
-/// Groups may be nested this deep; the engine ends not far above.
+/// Maximum nesting depth of groups, slightly below the limit of the engine.
 const MAX_NESTING: usize = 50;
-/// Python's own bound for `{n}`.
+/// Python's limit for `{n}`.
 const MAX_REPEAT: u64 = u32::MAX as u64;
-/// What stands for a surrogate, which no text of ours holds.
+/// Expression for a surrogate. It never matches, because strings contain no surrogates.
 const NO_CHARACTER: &str = r"[^\s\S]";
 
-/// A pattern in the words of the engine.
+/// Pattern in the syntax of the engine.
 #[derive(Debug)]
 pub(super) struct Translation {
     body: String,
     ignore_case: bool,
-    /// How many groups there are, the whole match not counted.
+    /// Number of groups, not counting the whole match.
     pub(super) groups: usize,
     pub(super) names: HashMap<String, usize>,
 }
 
 impl Translation {
-    /// The expression.
+    /// Returns the expression.
     pub(super) fn whole(&self) -> String {
         format!("{}{}", self.prefix(), self.body)
     }
 
-    /// The expression, but not for an empty match where the search starts.
+    /// Returns the expression, except for an empty match at the start of the search.
     pub(super) fn advancing(&self) -> String {
         format!("{}(?:{})(?!\\G)", self.prefix(), self.body)
     }
@@ -44,7 +43,7 @@ impl Translation {
     }
 }
 
-/// Reads `text`.
+/// Translates `text`.
 pub(super) fn translate(text: &str) -> Result<Translation, PatternError> {
     let mut reader = Reader {
         text,
@@ -62,13 +61,13 @@ pub(super) fn translate(text: &str) -> Result<Translation, PatternError> {
     }
     let groups = reader.groups.len() - 1;
     if let Some((group, at)) = reader.conditions.iter().find(|(group, _)| *group > groups) {
-        return Err(error(*at, format!("there is no group {group}")));
+        return Err(error(*at, format!("unknown group {group}")));
     }
     let ignore_case = reader.global.ignore_case;
     Ok(Translation { body: whole.text, ignore_case, groups, names: reader.names })
 }
 
-/// Python's `str.isidentifier`, but for a few characters nobody uses.
+/// Implements Python's `str.isidentifier`, except for a few rare characters.
 pub(super) fn is_identifier(name: &str) -> bool {
     let mut characters = name.chars();
     let first = |character: char| character.is_alphabetic() || character == '_';
@@ -76,7 +75,7 @@ pub(super) fn is_identifier(name: &str) -> bool {
         && characters.all(|character| character.is_alphanumeric() || character == '_')
 }
 
-/// A number that is no less than 0, as Python's `int` reads it.
+/// Parses a non-negative number like Python's `int`.
 pub(super) fn python_index(text: &str) -> Option<usize> {
     let text = text.trim();
     let negative = text.starts_with('-');
@@ -91,9 +90,9 @@ pub(super) fn python_index(text: &str) -> Option<usize> {
     (!negative || number == 0).then_some(number)
 }
 
-/// The flags in force at some place.
+/// Flags in effect at some position.
 #[derive(Clone, Copy, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "Python's flags are switches, each by itself")]
+#[expect(clippy::struct_excessive_bools, reason = "Python's flags are independent switches")]
 struct Flags {
     ignore_case: bool,
     multi_line: bool,
@@ -103,8 +102,8 @@ struct Flags {
 }
 
 impl Flags {
-    /// Whether `i` matches `İ` and `ı` too: to Python they are cases of one letter, to the engine
-    /// they are not.
+    /// Returns whether `i` also matches `İ` and `ı`: Python treats them as cases of one letter, the
+    /// engine does not.
     fn folds_turkish_i(self) -> bool {
         self.ignore_case && !self.ascii
     }
@@ -112,10 +111,10 @@ impl Flags {
 
 /// `I`, `i`, `İ` and `ı`.
 const TURKISH_I: [u32; 4] = [0x49, 0x69, 0x130, 0x131];
-/// They as members of a class.
+/// [`TURKISH_I`] as members of a class.
 const TURKISH_I_CLASS: &str = r"Ii\x{130}\x{131}";
 
-/// How many characters something matches, least and most.
+/// Minimum and maximum number of characters matched.
 #[derive(Clone, Copy)]
 struct Width {
     least: u64,
@@ -142,21 +141,21 @@ impl Width {
     }
 }
 
-/// Something translated.
+/// Translated part of a pattern.
 struct Piece {
     text: String,
     width: Width,
     kind: Kind,
 }
 
-/// What a quantifier asks of what stands before it.
+/// Whether a quantifier may follow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// It can be repeated.
+    /// Can be repeated.
     Item,
-    /// `^`, `\b` and the like: nothing to repeat.
+    /// `^`, `\b` and the like, which cannot be repeated.
     Place,
-    /// It is repeated already.
+    /// Already repeated.
     Repeated,
 }
 
@@ -170,7 +169,7 @@ impl Piece {
     }
 }
 
-/// A character, or one with a backslash before it.
+/// Character, with or without a backslash before it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Token {
     Plain(char),
@@ -180,14 +179,14 @@ enum Token {
 struct Reader<'t> {
     text: &'t str,
     at: usize,
-    /// The flags of `(?i)` and the like at the very start.
+    /// Flags of `(?i)` and the like at the start of the pattern.
     global: Flags,
-    /// The width of each group; none while it is open. The first is the whole.
+    /// Width of each group; `None` while it is open. The first is the whole match.
     groups: Vec<Option<Width>>,
     names: HashMap<String, usize>,
-    /// Inside a look-behind: how many groups there were before it.
+    /// In a look-behind: the number of groups before it.
     behind: Option<usize>,
-    /// Groups that `(?(n)...)` asks for, which may come later.
+    /// Groups used by `(?(n)...)`, which may be defined later, with their offsets.
     conditions: Vec<(usize, usize)>,
     nesting: usize,
 }
@@ -199,7 +198,7 @@ impl Reader<'_> {
             None => Ok(None),
             Some('\\') => match characters.next() {
                 Some(character) => Ok(Some(Token::Escaped(character))),
-                None => Err(self.error_here("a backslash at the end")),
+                None => Err(self.error_here("trailing backslash")),
             },
             Some(character) => Ok(Some(Token::Plain(character))),
         }
@@ -227,7 +226,7 @@ impl Reader<'_> {
         Ok(is)
     }
 
-    /// As many as `most` characters that `is` accepts.
+    /// Reads up to `most` characters that `is` accepts.
     fn take_while(&mut self, most: usize, is: impl Fn(u8) -> bool) -> &str {
         let rest = &self.text[self.at..];
         let length = rest.bytes().take(most).take_while(|byte| is(*byte)).count();
@@ -235,13 +234,13 @@ impl Reader<'_> {
         &rest[..length]
     }
 
-    /// The text up to `end`, which is read too.
+    /// Reads the text up to `end`, and `end` itself.
     fn take_until(&mut self, end: char, what: &str) -> Result<String, PatternError> {
         let start = self.at;
         loop {
             let before = self.at;
             match self.next()? {
-                None => return Err(error(start, format!("{what} without `{end}`"))),
+                None => return Err(error(start, format!("missing `{end}` after {what}"))),
                 Some(token) if token == Token::Plain(end) => {
                     if before == start {
                         return Err(error(start, format!("missing {what}")));
@@ -257,7 +256,7 @@ impl Reader<'_> {
         error(self.at, message)
     }
 
-    /// `a|b|c`, up to a parenthesis or the end.
+    /// Parses `a|b|c`, up to a parenthesis or the end.
     fn alternation(&mut self, flags: Flags) -> Result<Piece, PatternError> {
         let mut flags = flags;
         let outermost = self.nesting == 0;
@@ -274,8 +273,7 @@ impl Reader<'_> {
         Ok(whole)
     }
 
-    /// What stands between two `|`. Only the `first` one may begin with flags
-    /// for all.
+    /// Parses an alternative. Only the `first` one may begin with global flags.
     fn sequence(&mut self, flags: Flags, first: bool) -> Result<Piece, PatternError> {
         let mut flags = flags;
         let mut pieces: Vec<Piece> = Vec::new();
@@ -296,7 +294,7 @@ impl Reader<'_> {
                     Group::Nothing => {}
                     Group::Flags if first && pieces.is_empty() => flags = self.global,
                     Group::Flags => {
-                        return Err(error(at, "flags for the whole pattern not at its start"));
+                        return Err(error(at, "global flags not at the start of the pattern"));
                     }
                 },
                 Token::Plain('.') => {
@@ -306,7 +304,7 @@ impl Reader<'_> {
                 Token::Plain('^') => {
                     pieces.push(Piece::place(if flags.multi_line { "(?m:^)" } else { r"\A" }));
                 }
-                // Python's `$` also stands before a line break at the end.
+                // Python's `$` also matches before a line break at the end.
                 Token::Plain('$') => {
                     let end = if flags.multi_line { "(?m:$)" } else { r"(?=\n?\z)" };
                     pieces.push(Piece::place(end));
@@ -325,7 +323,7 @@ impl Reader<'_> {
         Ok(Piece { text, width, kind: Kind::Item })
     }
 
-    /// In verbose patterns, blanks and comments mean nothing.
+    /// Skips white space and comments in verbose patterns.
     fn skips(&mut self, token: Token) -> Result<bool, PatternError> {
         match token {
             Token::Plain(' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}') => Ok(true),
@@ -337,8 +335,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The bounds of a quantifier whose first character has been read; none
-    /// where it is a brace that stands for itself.
+    /// Parses the bounds of a quantifier after its first character. Returns `None` for a literal
+    /// brace.
     fn quantifier(&mut self, first: char) -> Result<Option<(u64, Option<u64>)>, PatternError> {
         match first {
             '*' => return Ok(Some((0, None))),
@@ -364,12 +362,12 @@ impl Reader<'_> {
             "" => Ok(None),
             _ => match digits.parse::<u64>() {
                 Ok(number) if number < MAX_REPEAT => Ok(Some(number)),
-                _ => Err(error(here, "the number of repetitions is too large")),
+                _ => Err(error(here, "repeat count too large")),
             },
         };
         let (least, most) = (bound(&least)?.unwrap_or(0), bound(&most)?);
         if most.is_some_and(|most| most < least) {
-            return Err(error(here, "the least number of repetitions is above the most"));
+            return Err(error(here, "minimum repeat count greater than the maximum"));
         }
         Ok(Some((least, most)))
     }
@@ -386,7 +384,7 @@ impl Reader<'_> {
                 return Err(error(at, "nothing to repeat"));
             }
             Some(Piece { kind: Kind::Repeated, .. }) => {
-                return Err(error(at, "a repetition of a repetition"));
+                return Err(error(at, "multiple repeat"));
             }
             Some(piece) => piece,
         };
@@ -407,15 +405,15 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// An escape outside of classes, whose backslash is at `at`.
+    /// Parses an escape outside of classes, whose backslash is at `at`.
     fn escape(&mut self, character: char, at: usize, flags: Flags) -> Result<Piece, PatternError> {
         let piece = match character {
             'A' => Piece::place(r"\A"),
             'Z' => Piece::place(r"\z"),
             'b' => Piece::place(boundary(flags)),
-            'B' => Piece::place(no_boundary(flags)),
+            'B' => Piece::place(not_boundary(flags)),
             'd' | 'D' | 's' | 'S' | 'w' | 'W' => {
-                // The engine would take `ſ` for an `s` in it.
+                // The engine would let `ſ` match as an `s` in it.
                 let open = if flags.ignore_case { "(?-i:[" } else { "(?:[" };
                 Piece::item(format!("{open}{}])", category(character, flags)), Width::ONE)
             }
@@ -430,7 +428,7 @@ impl Reader<'_> {
         Ok(piece)
     }
 
-    /// A back-reference, or a character by three octal digits.
+    /// Parses a back-reference, or a character given by three octal digits.
     fn number(&mut self, first: char, at: usize, flags: Flags) -> Result<Piece, PatternError> {
         let rest = &self.text[at + 1..];
         let octal = rest.bytes().take(3).take_while(|byte| is_octal(*byte)).count();
@@ -441,14 +439,14 @@ impl Reader<'_> {
         let more = self.take_while(1, |byte| byte.is_ascii_digit());
         let group = format!("{first}{more}").parse().expect("one or two digits are a number");
         if group >= self.groups.len() {
-            return Err(error(at, format!("there is no group {group}")));
+            return Err(error(at, format!("unknown group {group}")));
         }
         self.reference(group, at)
     }
 
     fn reference(&self, group: usize, at: usize) -> Result<Piece, PatternError> {
         let Some(width) = self.groups[group] else {
-            return Err(error(at, "a reference to the group it stands in"));
+            return Err(error(at, "reference to an open group"));
         };
         self.check_behind(group, at)?;
         Ok(Piece::item(format!(r"(?:\{group})"), width))
@@ -457,15 +455,15 @@ impl Reader<'_> {
     fn check_behind(&self, group: usize, at: usize) -> Result<(), PatternError> {
         let Some(before) = self.behind else { return Ok(()) };
         if self.groups.get(group).copied().flatten().is_none() {
-            return Err(error(at, "a reference to the group it stands in"));
+            return Err(error(at, "reference to an open group"));
         }
         if group >= before {
-            return Err(error(at, "a reference to a group of the same look-behind"));
+            return Err(error(at, "reference to a group of the same look-behind"));
         }
         Ok(())
     }
 
-    /// The character that an escape stands for, inside classes and outside.
+    /// Parses the escape of a character, inside or outside of classes.
     fn escaped_code(&mut self, character: char, at: usize) -> Result<u32, PatternError> {
         let code = match character {
             'a' => 0x07,
@@ -478,7 +476,7 @@ impl Reader<'_> {
             'u' => self.hexadecimal(4, at)?,
             'U' => match self.hexadecimal(8, at)? {
                 code @ 0..=0x10_FFFF => code,
-                _ => return Err(error(at, r"an escape `\U` beyond the last character")),
+                _ => return Err(error(at, r"`\U` escape beyond U+10FFFF")),
             },
             'N' => self.code_of_name(at)?,
             _ if character.is_ascii_alphabetic() => {
@@ -489,29 +487,29 @@ impl Reader<'_> {
         Ok(code)
     }
 
-    /// The character of `\N{NAME}`. Python may know more names: aliases, and those of later
+    /// Parses the `{NAME}` of `\N{NAME}`. Python may know more names: aliases, and those of later
     /// versions of Unicode.
     fn code_of_name(&mut self, at: usize) -> Result<u32, PatternError> {
         if !self.take('{')? {
-            return Err(error(at, r"`\N` without `{`"));
+            return Err(error(at, r"expected `{` after `\N`"));
         }
-        let name = self.take_until('}', "name of a character")?;
+        let name = self.take_until('}', "character name")?;
         let found = unicode_names2::character(&name);
-        let unknown = || unsupported(at, format!("the character name `{name}` is not known here"));
+        let unknown = || unsupported(at, format!("unsupported character name `{name}`"));
         found.map(u32::from).ok_or_else(unknown)
     }
 
     fn hexadecimal(&mut self, length: usize, at: usize) -> Result<u32, PatternError> {
         let digits = self.take_while(length, |byte| byte.is_ascii_hexdigit());
         if digits.len() < length {
-            return Err(error(at, "an escape with too few digits"));
+            return Err(error(at, "incomplete escape: too few digits"));
         }
         Ok(u32::from_str_radix(digits, 16).expect("these are hexadecimal digits"))
     }
 
-    /// A class whose bracket, at `at`, has been read.
+    /// Parses a class after its bracket, which is at `at`.
     fn class(&mut self, at: usize, flags: Flags) -> Result<Piece, PatternError> {
-        let unclosed = || error(at, "a class without its closing `]`");
+        let unclosed = || error(at, "unclosed character class: missing `]`");
         let open = if self.take('^')? { "[^" } else { "[" };
         let mut text = String::from(open);
         let mut first = true;
@@ -524,7 +522,7 @@ impl Reader<'_> {
             }
             first = false;
             let member = self.member(token, start, flags)?;
-            has_i |= member.reaches_turkish_i(&member);
+            has_i |= member.includes_turkish_i(&member);
             if !self.take('-')? {
                 member.write(&mut text);
                 continue;
@@ -538,17 +536,17 @@ impl Reader<'_> {
                 }
                 token => {
                     let last = self.member(token, second, flags)?;
-                    has_i |= member.reaches_turkish_i(&last);
+                    has_i |= member.includes_turkish_i(&last);
                     write_range(&member, &last, &mut text)
-                        .ok_or_else(|| error(start, "a range of characters that is none"))?;
+                        .ok_or_else(|| error(start, "invalid character range"))?;
                 }
             }
         }
         if has_i && flags.folds_turkish_i() {
             text.push_str(TURKISH_I_CLASS);
         }
-        // Surrogates alone leave nothing, and brackets around nothing mean
-        // something else to the engine.
+        // A class of surrogates only is empty here, and empty brackets have another meaning in the
+        // engine.
         if text == open {
             text.push_str(NO_CHARACTER);
         }
@@ -574,15 +572,15 @@ impl Reader<'_> {
         }
     }
 
-    /// What a parenthesis at `at`, which has been read, begins.
+    /// Parses the rest of a group after its parenthesis, which is at `at`.
     fn group(&mut self, at: usize, flags: Flags) -> Result<Group, PatternError> {
         if !self.take('?')? {
             return self.capture(None, at, flags).map(Group::Piece);
         }
         let character = match self.next()? {
             Some(Token::Plain(character)) => character,
-            Some(Token::Escaped(_)) => return Err(error(at, "an unknown kind of group")),
-            None => return Err(self.error_here("the pattern ends too early")),
+            Some(Token::Escaped(_)) => return Err(error(at, "unknown group syntax")),
+            None => return Err(self.error_here("unexpected end of pattern")),
         };
         match character {
             'P' => self.named(at, flags).map(Group::Piece),
@@ -594,45 +592,48 @@ impl Reader<'_> {
             '<' => match self.next()? {
                 Some(Token::Plain('=')) => self.look_behind("(?<=", at, flags).map(Group::Piece),
                 Some(Token::Plain('!')) => self.look_behind("(?<!", at, flags).map(Group::Piece),
-                _ => Err(error(at, "an unknown kind of group; names are written `(?P<name>...)`")),
+                _ => Err(error(at, "unknown group syntax; write a named group as `(?P<name>...)`")),
             },
             '(' => self.conditional(at, flags).map(Group::Piece),
             '-' | 'i' | 'L' | 'm' | 's' | 'x' | 'a' | 't' | 'u' => self.flags(character, at, flags),
-            _ => Err(error(at, "an unknown kind of group")),
+            _ => Err(error(at, "unknown group syntax")),
         }
     }
 
     fn comment(&mut self, at: usize) -> Result<Group, PatternError> {
         loop {
             match self.next()? {
-                None => return Err(error(at, "a comment without its closing `)`")),
+                None => return Err(error(at, "unclosed comment: missing `)`")),
                 Some(Token::Plain(')')) => return Ok(Group::Nothing),
                 Some(_) => {}
             }
         }
     }
 
-    /// `(?P<name>...)` or `(?P=name)`.
+    /// Parses the rest of `(?P<name>...)` or `(?P=name)`.
     fn named(&mut self, at: usize, flags: Flags) -> Result<Piece, PatternError> {
         match self.next()? {
             Some(Token::Plain('<')) => {
-                let name = self.take_until('>', "the name of a group")?;
+                let name = self.take_until('>', "group name")?;
                 if !is_identifier(&name) {
-                    return Err(error(at, format!("`{}` is no name", name.escape_debug())));
+                    return Err(error(
+                        at,
+                        format!("`{}` is not a valid group name", name.escape_debug()),
+                    ));
                 }
                 self.capture(Some(name), at, flags)
             }
             Some(Token::Plain('=')) => {
-                let name = self.take_until(')', "the name of a group")?;
+                let name = self.take_until(')', "group name")?;
                 let group = self.group_named(&name, at)?;
                 self.reference(group, at)
             }
-            _ => Err(error(at, "an unknown kind of group")),
+            _ => Err(error(at, "unknown group syntax")),
         }
     }
 
     fn group_named(&self, name: &str, at: usize) -> Result<usize, PatternError> {
-        let missing = || error(at, format!("there is no group `{}`", name.escape_debug()));
+        let missing = || error(at, format!("unknown group `{}`", name.escape_debug()));
         self.names.get(name).copied().ok_or_else(missing)
     }
 
@@ -647,14 +648,14 @@ impl Reader<'_> {
         if let Some(name) = name
             && self.names.insert(name, group).is_some()
         {
-            return Err(error(at, "a second group of the same name"));
+            return Err(error(at, "duplicate group name"));
         }
         let piece = self.nested("(", at, flags)?;
         self.groups[group] = Some(piece.width);
         Ok(piece)
     }
 
-    /// The inside of a group, and its closing parenthesis.
+    /// Parses the contents of a group and its closing parenthesis.
     fn nested(&mut self, open: &str, at: usize, flags: Flags) -> Result<Piece, PatternError> {
         if self.nesting == MAX_NESTING {
             return Err(unsupported(at, format!("groups nested deeper than {MAX_NESTING} levels")));
@@ -667,7 +668,7 @@ impl Reader<'_> {
     }
 
     fn close(&mut self, at: usize) -> Result<(), PatternError> {
-        if self.take(')')? { Ok(()) } else { Err(error(at, "a group without its closing `)`")) }
+        if self.take(')')? { Ok(()) } else { Err(error(at, "unclosed group: missing `)`")) }
     }
 
     fn look(&mut self, open: &str, at: usize, flags: Flags) -> Result<Piece, PatternError> {
@@ -681,26 +682,31 @@ impl Reader<'_> {
         let inside = self.nested(open, at, flags)?;
         self.behind = outer;
         if inside.width.least != inside.width.most {
-            return Err(error(at, "a look-behind whose length is not fixed"));
+            return Err(error(at, "look-behind without a fixed width"));
         }
         Ok(Piece::item(inside.text, Width::NONE))
     }
 
-    /// `(?(1)yes|no)`, read up to the second parenthesis.
+    /// Parses the rest of `(?(1)yes|no)`, after the second opening parenthesis.
     fn conditional(&mut self, at: usize, flags: Flags) -> Result<Piece, PatternError> {
-        let name = self.take_until(')', "the name of a group")?;
+        let name = self.take_until(')', "group name")?;
         let group = if is_identifier(&name) {
             self.group_named(&name, at)?
         } else {
             match python_index(&name) {
-                None => return Err(error(at, format!("`{}` is no name", name.escape_debug()))),
-                Some(0) => return Err(error(at, "there is no group 0 to ask for")),
+                None => {
+                    return Err(error(
+                        at,
+                        format!("`{}` is not a valid group name", name.escape_debug()),
+                    ));
+                }
+                Some(0) => return Err(error(at, "a condition cannot refer to group 0")),
                 Some(group) => group,
             }
         };
         if self.groups.get(group).is_some_and(Option::is_none) {
-            // Python allows it, and the engine would answer otherwise.
-            return Err(unsupported(at, "a condition on the group it stands in is not supported"));
+            // Python supports it, but the engine gives another result.
+            return Err(unsupported(at, "a condition on an enclosing group is not supported"));
         }
         self.conditions.push((group, at));
         self.check_behind(group, at)?;
@@ -718,24 +724,24 @@ impl Reader<'_> {
         }
         self.nesting -= 1;
         self.close(at)?;
-        // `(?=)` is always there; without it, two empty branches would make
-        // the condition itself what has to hold.
+        // `(?=)` always matches. Without it, two empty branches would turn the condition itself
+        // into an assertion.
         let text = format!("(?({group})(?=){}|(?:{}))", yes.text, no.text);
         Ok(Piece::item(text, yes.width.or(no.width)))
     }
 
-    /// `(?i)` for the whole pattern, or `(?i-s:...)`; `first` has been read.
+    /// Parses the rest of `(?i)` for the whole pattern, or of `(?i-s:...)`, after `first`.
     fn flags(&mut self, first: char, at: usize, flags: Flags) -> Result<Group, PatternError> {
         let (on, end) = self.flag_letters(first, at)?;
         if on.contains(['L', 't']) {
-            return Err(error(at, "flags `L` and `t` are not for texts"));
+            return Err(error(at, "flags `L` and `t` are not valid for string patterns"));
         }
         if on.contains('a') && on.contains('u') {
-            return Err(error(at, "flags `a` and `u` exclude each other"));
+            return Err(error(at, "flags `a` and `u` are incompatible"));
         }
         if end == ')' {
             if on.contains('u') && self.global.ascii {
-                return Err(error(at, "flags `a` and `u` exclude each other"));
+                return Err(error(at, "flags `a` and `u` are incompatible"));
             }
             self.global.turn(&on, true);
             return Ok(Group::Flags);
@@ -755,10 +761,10 @@ impl Reader<'_> {
             off = letters;
         }
         if off.contains(['a', 'u', 'L', 't']) {
-            return Err(error(at, "a flag that cannot be turned off in a group"));
+            return Err(error(at, "flag cannot be turned off in a group"));
         }
         if off.chars().any(|letter| on.contains(letter)) {
-            return Err(error(at, "a flag turned on and off"));
+            return Err(error(at, "flag turned on and off at once"));
         }
         let mut inner = flags;
         inner.turn(&on, true);
@@ -773,7 +779,7 @@ impl Reader<'_> {
         self.nested(open, at, inner).map(Group::Piece)
     }
 
-    /// Flags from `first` on, and what ends them.
+    /// Parses flags from `first` on. Returns them with the character that ends them.
     fn flag_letters(&mut self, first: char, at: usize) -> Result<(String, char), PatternError> {
         let mut letters = String::new();
         let mut character = first;
@@ -787,7 +793,7 @@ impl Reader<'_> {
             letters.push(character);
             character = match self.next()? {
                 Some(Token::Plain(character)) => character,
-                Some(Token::Escaped(_)) | None => return Err(error(at, "flags without end")),
+                Some(Token::Escaped(_)) | None => return Err(error(at, "unterminated flags")),
             };
         }
     }
@@ -813,7 +819,7 @@ fn is_flag(character: char) -> bool {
     matches!(character, 'i' | 'L' | 'm' | 's' | 'x' | 'a' | 't' | 'u')
 }
 
-/// How a quantifier chooses.
+/// Greediness of a quantifier.
 #[derive(Clone, Copy)]
 enum Style {
     Greedy,
@@ -836,8 +842,8 @@ fn repeat_something(text: &str, least: u64, most: Option<u64>, style: Style) -> 
     }
 }
 
-/// What is empty, or repeated no times, is met once or not at all; the engine
-/// would refuse to repeat a look-around, and forget the groups of `{0}`.
+/// Repeats an empty or zero-times pattern, which matches at most once. The engine would reject a
+/// repeated look-around, and drop the groups of `{0}`.
 fn repeat_nothing(text: &str, least: u64, most: Option<u64>, style: Style) -> String {
     match (least, style) {
         _ if most == Some(0) && !has_groups(text) => "(?:)".to_owned(),
@@ -850,30 +856,30 @@ fn repeat_nothing(text: &str, least: u64, most: Option<u64>, style: Style) -> St
     }
 }
 
-/// Whether a translated text has groups that capture; parentheses that mean
-/// themselves are written by their numbers in it.
+/// Returns whether a translated text has capturing groups. Literal parentheses are written as
+/// numeric escapes in it.
 fn has_groups(text: &str) -> bool {
     text.replace("(?", "").contains('(')
 }
 
-/// What a parenthesis turned out to be.
+/// Result of parsing a parenthesis.
 enum Group {
     Piece(Piece),
     /// A comment.
     Nothing,
-    /// Flags for the whole pattern, which are noted.
+    /// Flags for the whole pattern, which are stored in the reader.
     Flags,
 }
 
-/// A member of a class.
+/// Member of a class.
 enum Member {
     Code(u32),
     Category(&'static str),
 }
 
 impl Member {
-    /// Whether one of [`TURKISH_I`] is in the range from here to `last`.
-    fn reaches_turkish_i(&self, last: &Self) -> bool {
+    /// Returns whether one of [`TURKISH_I`] is in the range from here to `last`.
+    fn includes_turkish_i(&self, last: &Self) -> bool {
         match (self, last) {
             (Member::Code(first), Member::Code(last)) => {
                 TURKISH_I.iter().any(|code| (first..=last).contains(&code))
@@ -900,8 +906,7 @@ fn write_range(first: &Member, last: &Member, text: &mut String) -> Option<()> {
     }
 }
 
-/// The characters from `first` to `last`, without surrogates, which no text
-/// of ours holds.
+/// Writes the characters from `first` to `last`, except surrogates, which strings cannot contain.
 fn write_codes(first: u32, last: u32, text: &mut String) {
     let mut write = |first: u32, last: u32| {
         if first <= last {
@@ -913,7 +918,7 @@ fn write_codes(first: u32, last: u32, text: &mut String) {
     write(first.max(0xE000), last);
 }
 
-/// One character.
+/// Returns the expression for one character.
 fn literal(code: u32, flags: Flags) -> Piece {
     let text = match char::from_u32(code) {
         Some(_) if flags.folds_turkish_i() && TURKISH_I.contains(&code) => {
@@ -933,13 +938,13 @@ fn is_octal(byte: u8) -> bool {
 fn octal_code(digits: &str, at: usize) -> Result<u32, PatternError> {
     match u32::from_str_radix(digits, 8) {
         Ok(code) if code <= 0o377 => Ok(code),
-        _ => Err(error(at, r"an octal escape larger than `\377`")),
+        _ => Err(error(at, r"octal escape larger than `\377`")),
     }
 }
 
-/// What `\d` and the like match, to stand in a class. Python's `\w` is
-/// narrower than the engine's: no combining characters, and `_` alone among
-/// the connecting ones; its `\s` has four separators more.
+/// Returns the class members for `\d` and the like. Python's `\w` is narrower than the engine's: it
+/// excludes combining characters, and connectors other than `_`. Its `\s` includes four more
+/// separators.
 fn category(letter: char, flags: Flags) -> &'static str {
     match (letter, flags.ascii) {
         ('d', false) => r"\d",
@@ -954,7 +959,7 @@ fn category(letter: char, flags: Flags) -> &'static str {
         ('S', true) => r"[^ \t\n\r\x0B\x0C]",
         ('w', true) => "a-zA-Z0-9_",
         (_, true) => "[^a-zA-Z0-9_]",
-        (_, false) => unreachable!("only the letters of categories are asked for"),
+        (_, false) => unreachable!("only called with the letters of categories"),
     }
 }
 
@@ -963,8 +968,8 @@ fn boundary(flags: Flags) -> String {
     format!("(?-i:(?<=[{word}])(?![{word}])|(?<![{word}])(?=[{word}]))")
 }
 
-/// Not a boundary; in an empty text, Python has neither.
-fn no_boundary(flags: Flags) -> String {
+/// Returns the expression for `\B`. In an empty string, Python matches neither `\b` nor `\B`.
+fn not_boundary(flags: Flags) -> String {
     let word = category('w', flags);
     format!(r"(?-i:(?<=[{word}])(?=[{word}])|(?<![{word}])(?![{word}])(?!\A\z))")
 }
@@ -973,7 +978,7 @@ fn error(at: usize, message: impl Into<String>) -> PatternError {
     PatternError { at: Some(at), message: message.into(), is_unsupported: false }
 }
 
-/// An error for what Python takes.
+/// Creates an error for a pattern that Python supports.
 fn unsupported(at: usize, message: impl Into<String>) -> PatternError {
     PatternError { is_unsupported: true, ..error(at, message) }
 }

@@ -1,5 +1,5 @@
-//! The structured form of a specification (`cloud-init.md` 4): whatever Python
-//! can go through, each item with whatever Python finds first in it for a name.
+//! Structured form of a specification (`cloud-init.md` 4): any value that Python can iterate over.
+//! The name of each item is the first element that Python finds in it.
 
 use layercake_source::{Span, Spanned};
 use layercake_yaml::{Key, Mapping, Node, Value};
@@ -9,7 +9,7 @@ use super::written::Written;
 use super::{Item, Name, Options, Settings, strip, with_underscores};
 use crate::merge::cloud_init::{Failure, FailureKind, ShapeFault};
 
-/// What `merge_how` holds: text (3), or what Python can go through (4).
+/// Parses the value of `merge_how`: a string (3), or a value that Python can iterate over (4).
 pub(super) fn items_of(how: &Node) -> Result<Vec<Item>, Failure> {
     let each = |nodes: &mut dyn Iterator<Item = Node>| -> Result<Vec<Item>, Failure> {
         nodes.filter_map(|node| item_of(&node, how.secret).transpose()).collect()
@@ -28,7 +28,7 @@ pub(super) fn items_of(how: &Node) -> Result<Vec<Item>, Failure> {
             });
             listed.filter_map(Result::transpose).collect()
         }
-        // Python goes through bytes as numbers, which are no items.
+        // Python iterates over bytes as numbers, which are not valid items.
         Value::Binary(bytes) if bytes.is_empty() => Ok(Vec::new()),
         Value::Null
         | Value::Bool(_)
@@ -41,14 +41,14 @@ pub(super) fn items_of(how: &Node) -> Result<Vec<Item>, Failure> {
     }
 }
 
-/// One item of the structured form; none where it names nothing.
+/// Parses an item of the structured form; returns `None` if it has no name.
 fn item_of(node: &Node, secret: bool) -> Result<Option<Item>, Failure> {
     let secret = secret || node.secret;
     match &node.value {
         Value::Mapping(mapping) => item_of_mapping(mapping, node, secret),
         Value::Sequence(items) => item_of_list(items, node.span, secret),
         Value::String(text) => item_of_characters(text, node, secret),
-        // Python finds a number where the name is to be, and skips zero.
+        // Python finds a number in place of the name, and skips zero.
         Value::Binary(bytes) => match bytes.first() {
             None => Err(shape(node, ShapeFault::EmptyItem)),
             Some(0) => Ok(None),
@@ -72,7 +72,7 @@ fn item_of(node: &Node, secret: bool) -> Result<Option<Item>, Failure> {
     }
 }
 
-/// `{name: list, settings: [append]}`.
+/// Parses `{name: list, settings: [append]}`.
 fn item_of_mapping(mapping: &Mapping, node: &Node, secret: bool) -> Result<Option<Item>, Failure> {
     let name = mapping.get("name").ok_or_else(|| shape(node, ShapeFault::MissingName))?;
     let Value::String(text) = &name.value else {
@@ -93,7 +93,7 @@ fn item_of_mapping(mapping: &Mapping, node: &Node, secret: bool) -> Result<Optio
     }))
 }
 
-/// `[list, append]`.
+/// Parses `[list, append]`.
 fn item_of_list(items: &[Node], at: Span, secret: bool) -> Result<Option<Item>, Failure> {
     let Some((name, options)) = items.split_first() else {
         return Err(Failure { at, secret, kind: FailureKind::Shape(ShapeFault::EmptyItem) });
@@ -113,8 +113,8 @@ fn item_of_list(items: &[Node], at: Span, secret: bool) -> Result<Option<Item>, 
     }))
 }
 
-/// A text where an item is to be: Python takes its first character for the
-/// name, and the others for options.
+/// Parses a string in place of an item. Python uses its first character as the name, and the others
+/// as options.
 fn item_of_characters(text: &str, node: &Node, secret: bool) -> Result<Option<Item>, Failure> {
     let Some(first) = text.chars().next() else {
         return Err(shape(node, ShapeFault::EmptyItem));
@@ -128,7 +128,7 @@ fn item_of_characters(text: &str, node: &Node, secret: bool) -> Result<Option<It
     }))
 }
 
-/// What is written at `settings`, which is looked into as it is.
+/// Parses the value of `settings`.
 fn options_of(settings: &Node) -> Options {
     let of_key = |key: &Key| Node::new(key.value.clone(), key.span);
     match &settings.value {
@@ -144,7 +144,7 @@ fn options_of(settings: &Node) -> Options {
             let keys: Vec<Node> = keys.iter().map(of_key).collect();
             Options::Usable(words_of(keys.iter()))
         }
-        // The elements are pairs, and no pair is a word.
+        // The elements are pairs, which never equal an option.
         Value::Pairs(_) => Options::Usable(no_words()),
         Value::Null
         | Value::Bool(_)

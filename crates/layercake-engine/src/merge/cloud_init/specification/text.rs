@@ -1,5 +1,4 @@
-//! The text form of a specification (`cloud-init.md` 3):
-//! `name(option,option)+name()`.
+//! String form of a specification (`cloud-init.md` 3): `name(option,option)+name()`.
 
 use layercake_source::Spanned;
 
@@ -7,7 +6,7 @@ use super::written::Written;
 use super::{Item, Name, Options, Settings, with_underscores};
 use crate::merge::cloud_init::{Failure, FailureKind};
 
-/// The pieces of the text form, between its plus signs (3).
+/// Parses the parts of the string form, which are separated by plus signs (3).
 pub(super) fn items_of_text(text: &Written<'_>, secret: bool) -> Result<Vec<Item>, Failure> {
     let pieces = text.split('+').map(Written::stripped).filter(|piece| !piece.text.is_empty());
     pieces
@@ -18,11 +17,10 @@ pub(super) fn items_of_text(text: &Written<'_>, secret: bool) -> Result<Vec<Item
         .collect()
 }
 
-/// `name(option,option)`; none where it is not of this form.
+/// Parses `name(option,option)`; returns `None` if the part has another form.
 ///
-/// Python looks at it in lower case and with underscores for dashes. Neither
-/// makes or takes away a parenthesis, a comma or white space, so that it can
-/// be taken apart as it is written.
+/// Python converts it to lower case, and dashes to underscores. Neither adds or removes
+/// parentheses, commas or white space, so the original text can be parsed.
 fn item_of_piece(piece: &Written<'_>, secret: bool) -> Option<Item> {
     let open = piece.text.find('(')?;
     let inside = piece.part(open + 1..piece.text.len().checked_sub(1)?)?;

@@ -1,5 +1,5 @@
-//! A stretch of a text, and where it is written: pieces of a specification
-//! are pointed at one by one where the scalar is written as it reads.
+//! Parts of a string with their spans, so that diagnostics can point to parts of a specification if
+//! the source of the scalar equals its value.
 
 use std::ops::Range;
 
@@ -8,17 +8,17 @@ use layercake_yaml::{Node, Origin};
 
 use super::strip;
 
-/// A stretch of a scalar's text.
+/// Part of a scalar's string.
 pub(super) struct Written<'a> {
     pub(super) text: &'a str,
-    /// Where the scalar is written.
+    /// Span of the scalar.
     whole: Span,
-    /// Where the stretch begins, where that can be told.
+    /// Offset of the part in the file, if known.
     at: Option<u32>,
 }
 
 impl<'a> Written<'a> {
-    /// The whole text of a scalar; a text that is none is empty.
+    /// Creates a part from the whole string of a scalar; empty for other values.
     pub(super) fn of_node(node: &'a Node) -> Self {
         let text = node.as_str().unwrap_or_default();
         match node.origin {
@@ -27,12 +27,12 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// A text that is written at `span`.
+    /// Creates a part from a string with this span.
     pub(super) fn of_text(text: &'a str, span: Span) -> Self {
         Self { text, whole: span, at: beginning(text, span) }
     }
 
-    /// Where the stretch is written: itself, or else the scalar it is in.
+    /// Returns the span of the part, or of the whole scalar if unknown.
     pub(super) fn span(&self) -> Span {
         match self.at {
             Some(at) => Span::new(self.whole.file, at, at + offset(self.text.len())),
@@ -40,13 +40,13 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// The bytes `range` of the stretch; none where there are no such.
+    /// Returns the byte range of the part, if valid.
     pub(super) fn part(&self, range: Range<usize>) -> Option<Self> {
         let at = self.at.map(|at| at + offset(range.start));
         Some(Self { text: self.text.get(range)?, whole: self.whole, at })
     }
 
-    /// The stretches between the separators.
+    /// Iterates over the parts between the separators.
     pub(super) fn split(&self, separator: char) -> impl Iterator<Item = Written<'a>> {
         let (whole, mut at) = (self.whole, self.at);
         let step = offset(separator.len_utf8());
@@ -57,7 +57,7 @@ impl<'a> Written<'a> {
         })
     }
 
-    /// Without white space around it.
+    /// Returns the part without surrounding white space.
     pub(super) fn stripped(self) -> Self {
         let text = strip(self.text);
         let cut = offset(text.as_ptr().addr() - self.text.as_ptr().addr());
@@ -65,10 +65,9 @@ impl<'a> Written<'a> {
     }
 }
 
-/// The place of the first character, where every character is written as
-/// itself: in a plain scalar of one line, which is as long as it reads, and in
-/// a quoted one without blanks (a plain one that was folded is longer too, but
-/// has a blank where it was).
+/// Returns the offset of the first character if the source equals the value. This is the case for a
+/// plain scalar on one line, whose source has the same length, and for a quoted one without blanks.
+/// The source of a folded plain scalar is longer too, but its value contains a blank.
 fn beginning(text: &str, span: Span) -> Option<u32> {
     if !text.is_ascii() {
         return None;

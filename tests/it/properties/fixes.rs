@@ -1,4 +1,4 @@
-//! Laws of changing texts: nothing else is changed.
+//! Laws of fixes: a fix changes nothing else.
 
 use layercake::diagnostic::{Diagnostic, Label, Safety, TextEdit};
 use layercake::fix::{fixed, with_ignores};
@@ -12,7 +12,7 @@ use proptest::sample::Index;
 use super::repository::repository;
 use super::{checked, config};
 
-/// One file with a text, and its id.
+/// A file with this text, and its id.
 fn one(text: &str) -> (SourceMap, layercake::source::FileId) {
     let mut sources = SourceMap::new();
     let bytes = Ok(text.as_bytes().to_vec());
@@ -20,10 +20,9 @@ fn one(text: &str) -> (SourceMap, layercake::source::FileId) {
     (sources, file)
 }
 
-/// As editors on other systems write it, with a byte order mark or without a
-/// line break at the end.
+/// Text with other line endings, a byte order mark, or no final line break.
 fn styled(text: &str, (carriage, mark, open): (bool, bool, bool)) -> String {
-    // Blanks at the end of a line go with a comment that is taken out there.
+    // Trailing spaces would be removed together with a comment on their line.
     let text: String = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
     let text = if open { text.trim_end() } else { &*text };
     let text = if carriage { text.replace('\n', "\r\n") } else { text.to_owned() };
@@ -33,9 +32,9 @@ fn styled(text: &str, (carriage, mark, open): (bool, bool, bool)) -> String {
 proptest! {
     #![proptest_config(config(300))]
 
-    /// What no edit touches stays; an edit that is applied is applied whole.
+    /// Text outside of edits is unchanged; an edit is applied completely or not at all.
     #[test]
-    fn texts_are_changed_where_a_fix_says_so_and_nowhere_else(
+    fn fixes_change_only_the_text_of_their_edits(
         text in "[a-cä\r\n ]{1,40}",
         fixes in prop::collection::vec(
             prop::collection::vec((any::<Index>(), any::<Index>(), "[x-z]{0,3}"), 1..3),
@@ -68,25 +67,24 @@ proptest! {
         applied.sort_by_key(|edit| edit.span);
         let (mut expected, mut from) = (String::new(), 0);
         for edit in applied {
-            prop_assert!(from as u32 <= edit.span.start, "two fixes touch one text");
+            prop_assert!(from as u32 <= edit.span.start, "applied fixes overlap");
             expected += &text[from..edit.span.start as usize];
             expected += &edit.text;
             from = edit.span.end as usize;
         }
         expected += &text[from..];
         prop_assert_eq!(made.texts.get(&file).unwrap_or(&text), &expected);
-        prop_assert_eq!(made.findings.first(), findings.first().map(|_| &0), "the first is applied");
+        prop_assert_eq!(made.findings.first(), findings.first().map(|_| &0), "the first fix is applied");
     }
 }
 
 proptest! {
     #![proptest_config(config(60))]
 
-    /// Comments are put anywhere into the files of a repository without a
-    /// value being changed; and since they suppress nothing, their fixes take
-    /// them out again, byte for byte.
+    /// Adding ignore comments to any files of a repository changes no value; as they suppress
+    /// nothing, their fixes remove them again, byte for byte.
     #[test]
-    fn comments_put_in_are_taken_out_again(
+    fn added_ignore_comments_are_removed_by_their_fixes(
         repository in repository(),
         places in prop::collection::vec(any::<Index>(), 1..6),
         style in any::<(bool, bool, bool)>(),
@@ -129,7 +127,7 @@ proptest! {
             tree = tree.with(path, after);
             befores.push((RepoPath::new(path.as_str()), before));
         }
-        // Comments on one line are taken out one after the other.
+        // Comments on one line are removed one at a time.
         for round in 0.. {
             let checked = checked(&tree, "", Semantics::Documented, |_| ());
             let unused: Vec<Diagnostic> = checked

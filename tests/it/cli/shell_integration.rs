@@ -1,5 +1,4 @@
-//! What the program tells of itself: completions of the shell, manual pages,
-//! and that both know every verb and flag that `--help` has.
+//! Shell completions and manual pages, which must cover every verb and flag that `--help` has.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,10 +17,10 @@ fn bash_completes_verbs_and_flags() {
     assert_eq!(words(&["layercake", "lint", "--expect"]), ["--expect-unchanged"]);
     assert_eq!(words(&["layercake", "config", "sh"]), ["show"]);
     assert_eq!(words(&["layercake", "lint", "--semantics", "de"]), ["deckhand"]);
-    assert!(words(&["layercake", "deb"]).is_empty(), "what is hidden is not offered");
+    assert!(words(&["layercake", "deb"]).is_empty(), "hidden verbs are not offered");
 }
 
-/// What bash offers for the last word, with nothing but its own means.
+/// Completions that bash offers for the last word, without further packages.
 fn completed_by_bash(line: &[&str]) -> Vec<String> {
     let sandbox = Sandbox::outside_git();
     let script = sandbox.run(&["completions", "bash"]).stdout;
@@ -61,10 +60,9 @@ fn fish_completes_verbs_and_flags() {
     }
 }
 
-/// Scripts that the shell itself can read; where it is not installed, that is
-/// said.
+/// Checks the scripts with each shell; a shell that is not installed is reported.
 #[test]
-fn shells_take_the_scripts() {
+fn shells_accept_the_scripts() {
     let sandbox = Sandbox::outside_git();
     for shell in SHELLS {
         let ran = sandbox.run(&["completions", shell]);
@@ -103,7 +101,11 @@ fn every_verb_has_a_page_with_all_its_flags() {
         let printed = sandbox.run(&[&["man"], &words[..]].concat());
         assert_eq!((printed.code, printed.stderr.as_str()), (0, ""), "{verb:?}");
         let name = [&["layercake"], &words[..]].concat().join("-");
-        assert_eq!(printed.stdout, pages[&format!("{name}.1")], "printed and written are the same");
+        assert_eq!(
+            printed.stdout,
+            pages[&format!("{name}.1")],
+            "printed and written pages are the same"
+        );
         assert!(!printed.stdout.contains('\x1b') && !printed.stdout.contains('`'), "{name}");
         for flag in flags(&sandbox.run(&[&words[..], &["--help"]].concat()).stdout) {
             let written = format!("\\fB{}\\fR", flag.replace('-', "\\-"));
@@ -116,7 +118,7 @@ fn every_verb_has_a_page_with_all_its_flags() {
 }
 
 #[test]
-fn no_page_of_what_is_no_verb() {
+fn only_verbs_have_a_page() {
     let sandbox = Sandbox::outside_git();
     for verb in [&["nosuch"][..], &["lint", "nosuch"], &["debug"], &["--dir", "there", "lint"]] {
         let ran = sandbox.run(&[&["man"], verb].concat());
@@ -126,9 +128,9 @@ fn no_page_of_what_is_no_verb() {
     }
 }
 
-/// The pages as the two programs take them that show pages on most machines.
+/// Checks the pages with the two programs that show manual pages on most machines.
 #[test]
-fn typesetters_have_nothing_against_the_pages() {
+fn typesetters_accept_the_pages() {
     let sandbox = Sandbox::outside_git();
     let pages = written_pages(&sandbox);
     for (name, page) in &pages {
@@ -145,10 +147,10 @@ fn typesetters_have_nothing_against_the_pages() {
     let lint = lint.unwrap().stdout;
     assert!(lint.contains("\n       layercake lint [OPTIONS] [FILE]...\n"), "{lint}");
     assert!(lint.contains("\n       layercake lint -o full -o json=report.json\n"), "{lint}");
-    assert!(lint.contains("\n       2      layercake could not do its work\n"), "{lint}");
+    assert!(lint.contains("\n       2      usage or internal error\n"), "{lint}");
 }
 
-/// What a typesetter makes of a page; none where it is not installed.
+/// Output of a typesetter for a page; `None` if it is not installed.
 fn typeset(command: &[&str], page: &str) -> Option<Ran> {
     let mut typesetter = Command::new(command[0]);
     typesetter.args(&command[1..]).stdin(Stdio::piped());
@@ -169,7 +171,7 @@ fn written_pages(sandbox: &Sandbox) -> BTreeMap<String, String> {
     entries.map(|path| (name(&path), fs::read_to_string(&path).unwrap())).collect()
 }
 
-/// The flags of a help text, by the lines that introduce them.
+/// Flags of a help text, taken from the lines that introduce them.
 pub fn flags(help: &str) -> BTreeSet<String> {
     let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
     let words = lines.flat_map(|line| line.split("  ").next().unwrap().split([' ', ',']));

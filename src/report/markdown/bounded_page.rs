@@ -1,20 +1,19 @@
-//! Blocks of Markdown on a page that has an end: each is whole, or the page is
-//! too small. What is given is Markdown already; how texts become that is not
-//! known here.
+//! Writer for Markdown blocks with a maximum size: a block is written completely or not at all. Its
+//! input is already Markdown; see `text` for escaping.
 
 use super::text::{fence, in_cell};
 
-/// A page, and how many bytes of it there may be.
+/// A page with a maximum size in bytes.
 pub(super) struct BoundedPage {
     text: String,
     most: usize,
 }
 
-/// The page has no room for the text.
+/// Error: the page would exceed its maximum size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageFull;
 
-/// Head of a column, with its alignment.
+/// Heading of a table column, with its alignment.
 #[derive(Clone, Copy)]
 pub(super) enum TableColumn {
     Text(&'static str),
@@ -38,7 +37,7 @@ impl BoundedPage {
         Ok(())
     }
 
-    /// Blocks are separated by an empty line.
+    /// Begins a block, separated from the previous one by an empty line.
     fn begin(&mut self) -> Result<(), PageFull> {
         if self.text.is_empty() { Ok(()) } else { self.push("\n") }
     }
@@ -54,7 +53,7 @@ impl BoundedPage {
         self.push("\n")
     }
 
-    /// Highlighted paragraphs.
+    /// Writes paragraphs as an alert.
     pub(super) fn alert(&mut self, paragraphs: &[String]) -> Result<(), PageFull> {
         self.begin()?;
         self.push("> [!CAUTION]\n")?;
@@ -79,7 +78,7 @@ impl BoundedPage {
         items.try_for_each(|(at, item)| self.push(&format!("{}. {item}\n", at + 1)))
     }
 
-    /// A row has as many cells as there are columns.
+    /// Writes a table; each row has a cell for each column.
     pub(super) fn table(
         &mut self,
         columns: &[TableColumn],
@@ -105,7 +104,7 @@ impl BoundedPage {
         self.push(&format!("| {} |\n", cells.join(" | ")))
     }
 
-    /// Lines that are shown as they are.
+    /// Writes a fenced code block.
     pub(super) fn fenced(&mut self, language: &str, lines: &[String]) -> Result<(), PageFull> {
         let fence = fence(lines);
         self.begin()?;
@@ -114,13 +113,13 @@ impl BoundedPage {
         self.push(&format!("{fence}\n"))
     }
 
-    /// Begins what is folded. The summary is our own words.
+    /// Opens a `<details>` element; `summary` must not contain strings of a report.
     pub(super) fn open_details(&mut self, summary: &str) -> Result<(), PageFull> {
         self.begin()?;
         self.push(&format!("<details><summary>{summary}</summary>\n"))
     }
 
-    /// Ends what is folded.
+    /// Closes a `<details>` element.
     pub(super) fn close_details(&mut self) -> Result<(), PageFull> {
         self.push("\n</details>\n")
     }

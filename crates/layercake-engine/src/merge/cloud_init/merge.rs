@@ -1,9 +1,8 @@
-//! Laying one value over another in place.
+//! In-place merging of one value into another.
 //!
-//! Python works on a copy and throws it away where something fails. Here what
-//! would fail is looked for first, among the values that meet, so that nothing
-//! is copied, and nothing is changed where laying fails. What one meeting makes
-//! no other looks at, so that both ways come to the same.
+//! Python merges a copy and discards it on failure. Here, all pairs of values are checked for
+//! failures first, so that nothing is copied, and nothing is changed on failure. Pairs do not
+//! depend on the results of others, so both have the same result.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -19,32 +18,32 @@ use super::verdict::{Mergers, Verdict};
 use super::{Excess, Failure, FailureKind};
 use crate::merge::pattern::{MAX_OUTPUT, python_text};
 
-/// Lays `over`, without the keys that are taken out of it, over `base`.
+/// Merges `over`, without the removed keys, into `base`.
 ///
 /// # Errors
-/// Where two values that meet cannot be merged; the first such.
-pub(super) fn lay(
+/// If two values cannot be merged; returns the first failure.
+pub(super) fn merge(
     mergers: &Mergers,
     taken: Taken,
     base: &mut Node,
     over: &Node,
 ) -> Result<Vec<Notice>, Failure> {
     let verdict = mergers.meet(base, over);
-    // Entries are taken one by one; anything else would take the keys along.
+    // The removed keys are skipped when merging by entries. Any other merge would include them.
     let left = if verdict == Verdict::Entries { Cow::Borrowed(over) } else { taken.left_of(over) };
     let over = &*left;
     let mut review = Review { mergers, here: Location::root(), characters: 0 };
     review.meeting(base, over, verdict, taken)?;
-    let mut laying = Work { mergers, here: Location::root(), notices: Notices::default() };
-    laying.meeting(base, over, verdict, taken);
-    Ok(laying.notices.told(over.span))
+    let mut work = Work { mergers, here: Location::root(), notices: Notices::default() };
+    work.meeting(base, over, verdict, taken);
+    Ok(work.notices.into_vec(over.span))
 }
 
-/// Looks for what would fail.
+/// Check for failures.
 struct Review<'a> {
     mergers: &'a Mergers,
     here: Location,
-    /// How many characters of texts become items.
+    /// Number of characters of strings that become items.
     characters: u64,
 }
 
@@ -98,7 +97,7 @@ impl Review<'_> {
         Ok(())
     }
 
-    /// Each character of a text becomes a node, which is many times as large.
+    /// Checks the number of items: each character of a string becomes a node, which is much larger.
     fn elements(&mut self, old: &Node, new: &Node) -> Result<(), Failure> {
         if let Value::String(_) = new.value {
             self.characters += u64::try_from(length(new)).unwrap_or(u64::MAX);
@@ -109,7 +108,7 @@ impl Review<'_> {
         Ok(())
     }
 
-    /// Each text that is put to another copies both.
+    /// Checks the length: appending to a string copies both strings.
     fn joined(&self, old: &Node, new: &Node) -> Result<(), Failure> {
         let length = bytes(old) + bytes(new);
         if length > MAX_OUTPUT { self.exceeds(old, new, Excess::Text) } else { Ok(()) }
@@ -124,7 +123,7 @@ impl Review<'_> {
     }
 }
 
-/// Does what the verdicts say; the review has found that none of them fails.
+/// Merge according to the verdicts, after the check found no failure.
 struct Work<'a> {
     mergers: &'a Mergers,
     here: Location,
@@ -136,7 +135,7 @@ impl Work<'_> {
         self.notices.note(verdict, old, new, &self.here);
         match verdict {
             Verdict::Old(_) | Verdict::NotText | Verdict::NoIndex => {}
-            // Its mapping takes it out, with its key.
+            // The key is removed by the enclosing mapping.
             Verdict::Gone => {}
             Verdict::New => *old = new.clone(),
             Verdict::Entries => self.entries(old, new, taken),
@@ -145,7 +144,7 @@ impl Work<'_> {
             Verdict::Before => {
                 let items = elements(new);
                 list_of(old).splice(0..0, items);
-                sign(old, new);
+                mark_merged(old, new);
             }
             Verdict::Item => {
                 list_of(old).push(new.clone());
@@ -155,10 +154,10 @@ impl Work<'_> {
         }
     }
 
-    /// A key keeps its place and how it was first written, as in Python.
+    /// Merges mappings. A key keeps its position and its original text, as in Python.
     fn entries(&mut self, old: &mut Node, new: &Node, taken: Taken) {
         let Some(above) = new.as_mapping() else { return };
-        let mut doomed = Vec::new();
+        let mut removed = Vec::new();
         let below = mapping_of(old);
         for (key, node) in taken.rest(above) {
             let Some(lower) = below.get_mut(key) else {
@@ -176,10 +175,10 @@ impl Work<'_> {
             self.meeting(lower, node, verdict, Taken::default());
             self.here.0.pop();
             if verdict == Verdict::Gone {
-                doomed.push(key);
+                removed.push(key);
             }
         }
-        take_out(below, &doomed);
+        remove_keys(below, &removed);
         if taken.rest(above).next().is_some() {
             old.span = new.span;
             old.origin = new.origin;
@@ -196,32 +195,32 @@ impl Work<'_> {
             self.meeting(lower, &upper, verdict, Taken::default());
             self.here.0.pop();
         }
-        sign(old, new);
+        mark_merged(old, new);
     }
 }
 
-/// Takes keys out of a mapping. One by one each costs what stands behind it,
-/// all at once the whole mapping, however many they are.
-fn take_out(mapping: &mut Mapping, doomed: &[&Key]) {
+/// Removes keys from a mapping. Removing one key shifts all entries after it, so many keys are
+/// removed in one pass.
+fn remove_keys(mapping: &mut Mapping, removed: &[&Key]) {
     const FEW: usize = 8;
-    if doomed.len() <= FEW {
-        for key in doomed {
+    if removed.len() <= FEW {
+        for key in removed {
             mapping.remove(*key);
         }
         return;
     }
-    let doomed: HashSet<&Key, foldhash::fast::RandomState> = doomed.iter().copied().collect();
-    mapping.retain(|key| !doomed.contains(key));
+    let removed: HashSet<&Key, foldhash::fast::RandomState> = removed.iter().copied().collect();
+    mapping.retain(|key| !removed.contains(key));
 }
 
 fn extend(old: &mut Node, items: Vec<Node>, new: &Node) {
     list_of(old).extend(items);
-    sign(old, new);
+    mark_merged(old, new);
 }
 
-/// A list made of two carries the span of the new one, as a mapping does: what
-/// is written there is a list that the result has something of.
-fn sign(list: &mut Node, new: &Node) {
+/// Marks a merged list with the span of the new one, as for a mapping: the result contains
+/// something of the list written there.
+fn mark_merged(list: &mut Node, new: &Node) {
     let is_list = matches!(new.value, Value::Sequence(_) | Value::Pairs(_));
     if is_list && length(new) > 0 {
         list.span = new.span;
@@ -230,32 +229,31 @@ fn sign(list: &mut Node, new: &Node) {
     list.secret |= new.secret;
 }
 
-/// The entries of a mapping, to change: what other documents share is copied,
-/// one level, the first time.
+/// Returns the entries of a mapping for modification. Shared entries are copied, one level deep.
 fn mapping_of(node: &mut Node) -> &mut Mapping {
     match &mut node.value {
         Value::Mapping(mapping) => Mapping::to_change(mapping),
-        other => unreachable!("only mappings are merged by entries, and this is {}", other.kind()),
+        other => unreachable!("only mappings are merged by entries, found {}", other.kind()),
     }
 }
 
-/// The items of a list, to change; a list of pairs becomes a list of lists.
+/// Returns the items of a list for modification. A list of pairs becomes a list of lists.
 fn list_of(node: &mut Node) -> &mut Sequence {
     if let Value::Pairs(_) = node.value {
         node.value = Value::from(elements(node));
     }
     match &mut node.value {
         Value::Sequence(items) => Arc::make_mut(items),
-        other => unreachable!("only lists are merged by items, and this is {}", other.kind()),
+        other => unreachable!("only lists are merged by items, found {}", other.kind()),
     }
 }
 
-/// How long the text of a value is.
+/// Returns the length of a value's string.
 fn bytes(node: &Node) -> usize {
     node.as_str().map_or_else(|| python_text(&node.value).len(), str::len)
 }
 
-/// The text of both, still where the old one was written.
+/// Returns both strings joined, with the span of the old one.
 fn joined(old: &Node, new: &Node) -> Node {
     let text = |node: &Node| match &node.value {
         Value::String(text) => text.clone(),

@@ -1,9 +1,9 @@
-//! `lint --fix`, `--diff` and `--add-ignore`: files changed so that findings
-//! are gone, or are not reported.
+//! `lint --fix`, `--diff` and `--add-ignore`: changes files so that findings are fixed or
+//! suppressed.
 //!
-//! All is tried in memory first: with the new texts everything is read,
-//! rendered and judged again. A file of which a change made something worse is
-//! left as it was. What is written was on disk as it was read.
+//! Changes are tried in memory first: everything is read, rendered and judged again with the new
+//! texts. A file whose change made something worse is left unchanged. Files are written only if
+//! they still have the content that was read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -22,61 +22,59 @@ use crate::report::model::SideKind;
 use crate::rules;
 use crate::source::{DocKey, FileId, RepoPath, SourceMap, WorkTree, write_files};
 
-/// What is to become of the findings.
+/// Action for the findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mending {
-    /// Their fixes up to this safety are applied.
+pub enum FixAction {
+    /// Apply fixes up to this safety.
     Fix(Safety),
-    /// Comments suppress them, with this reason.
+    /// Suppress them with comments that have this reason.
     Ignore(String),
 }
 
-/// What is done with the new texts.
+/// Mode for the new texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FixMode {
-    /// They are written to their files.
+    /// Write them to their files.
     Files,
-    /// They are only told.
+    /// Only report them.
     Nothing,
 }
 
-/// What came of it.
+/// Result of fixing or suppressing findings.
 #[derive(Debug)]
-pub struct Mended {
-    /// What there is to report with the new texts.
+pub struct FixOutcome {
+    /// Report with the new texts.
     pub linted: Linted,
-    /// How many findings were mended or suppressed.
+    /// Number of findings fixed or suppressed.
     pub count: usize,
     /// Number of findings left with an unsafe fix.
     pub unsafe_fixes: usize,
-    /// The files that change, by path, as they may be shown.
+    /// Changed files by path, with secrets hidden.
     pub files: Vec<ChangedFile>,
-    /// What could not be done, and why, in one line each.
+    /// Findings that could not be suppressed and the reasons, one per line.
     pub refused: Vec<String>,
-    /// Files of which a change made something worse, so that they were left as
-    /// they were: a fault of layercake.
+    /// Files whose changes made something worse and were not applied, which is a bug in layercake.
     pub faulty: Vec<RepoPath>,
 }
 
-/// So often fixes are looked for again: one may make room for the next.
-const ROUNDS: usize = 10;
+/// Maximum number of rounds of fixes. A fix may enable further ones.
+const MAX_ROUNDS: usize = 10;
 
-/// Checks what the selection names, and mends what it can.
+/// Checks what the selection names, and applies the requested action.
 ///
 /// # Errors
-/// As [`lint::run`], where it is not the working tree that is checked, and
-/// where a file cannot be written.
+/// As [`lint::run`]; if the checked side is not the working tree, or a file cannot be written.
 pub fn run(
     selection: &Selection,
     request: &ComparisonRequest,
-    mending: &Mending,
-    writing: FixMode,
+    action: &FixAction,
+    mode: FixMode,
     progress: &Progress,
-) -> Result<Mended, Error> {
+) -> Result<FixOutcome, Error> {
     let wanted = &request.wanted;
     if wanted.staged || wanted.from.is_some() {
         let message = "only the files of the working tree can be changed";
-        let help = "leave `--staged`, `--from` and `--to` out";
+        let help = "remove `--staged`, `--from` and `--to`";
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
     let tree = work_tree(selection)?;
@@ -85,16 +83,17 @@ pub fn run(
     if let Linted::Two(outcome) = &first
         && outcome.sides.head.kind != SideKind::Worktree
     {
-        let message = "what is compared is not the working tree, whose files alone can be changed";
-        return Err(Error::new(ErrorKind::Usage, message).with_help("leave `--auto` out"));
+        let message =
+            "only the files of the working tree can be changed, but another side is compared";
+        return Err(Error::new(ErrorKind::Usage, message).with_help("remove `--auto`"));
     }
     let before = shown_texts(&first);
-    let outcome = match mending {
-        Mending::Fix(safety) => run.fix(first, *safety)?,
-        Mending::Ignore(reason) => run.ignore(first, reason)?,
+    let outcome = match action {
+        FixAction::Fix(safety) => run.fix(first, *safety)?,
+        FixAction::Ignore(reason) => run.ignore(first, reason)?,
     };
     let after = shown_texts(&outcome.linted);
-    if writing == FixMode::Files {
+    if mode == FixMode::Files {
         outcome.write(&tree)?;
     }
     let files = outcome.changes.into_keys().map(|path| {
@@ -102,7 +101,7 @@ pub fn run(
         ChangedFile { before: of(&before), after: of(&after), path }
     });
     let left = reported(&outcome.linted).0.iter().filter_map(|finding| finding.fix.as_ref());
-    Ok(Mended {
+    Ok(FixOutcome {
         files: files.collect(),
         unsafe_fixes: left.filter(|fix| fix.safety == Safety::Unsafe).count(),
         linted: outcome.linted,
@@ -119,7 +118,7 @@ struct FixRun<'r> {
     progress: &'r Progress,
 }
 
-/// A file that changes.
+/// A changed file.
 #[derive(Clone, Debug)]
 struct FixedFile {
     file: PathBuf,
@@ -129,7 +128,7 @@ struct FixedFile {
 
 type Changes = BTreeMap<RepoPath, FixedFile>;
 
-struct FixOutcome {
+struct FixState {
     linted: Linted,
     changes: Changes,
     count: usize,
@@ -144,8 +143,8 @@ impl FixRun<'_> {
         lint::run(&selection, self.request, self.progress)
     }
 
-    fn fix(&self, first: Linted, safety: Safety) -> Result<FixOutcome, Error> {
-        let none = FixOutcome {
+    fn fix(&self, first: Linted, safety: Safety) -> Result<FixState, Error> {
+        let none = FixState {
             linted: first,
             changes: Changes::new(),
             count: 0,
@@ -153,7 +152,7 @@ impl FixRun<'_> {
             faulty: BTreeSet::new(),
         };
         let mut now = none;
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let (next, count) = self.fixed_once(&now, safety);
             if next.is_empty() {
                 break;
@@ -163,7 +162,7 @@ impl FixRun<'_> {
             let again = self.lint(&changes)?;
             let worse = worse_files(&now.linted, &again, &next);
             if worse.is_empty() {
-                now = FixOutcome { linted: again, changes, count: now.count + count, ..now };
+                now = FixState { linted: again, changes, count: now.count + count, ..now };
             } else {
                 now.faulty.extend(worse);
                 now.changes.retain(|path, _| !now.faulty.contains(path));
@@ -173,9 +172,8 @@ impl FixRun<'_> {
         Ok(now)
     }
 
-    /// The files that one round of fixes changes, and how many findings that
-    /// mends.
-    fn fixed_once(&self, now: &FixOutcome, safety: Safety) -> (Changes, usize) {
+    /// Files that one round of fixes changes, and the number of fixed findings.
+    fn fixed_once(&self, now: &FixState, safety: Safety) -> (Changes, usize) {
         let (findings, checked) = reported(&now.linted);
         let (sources, view) = (&checked.sources, view(checked));
         let may_change = |edit: &TextEdit| {
@@ -192,9 +190,8 @@ impl FixRun<'_> {
         (texts.collect(), fixed.findings.len())
     }
 
-    /// The file as it is now, if it can be changed: a plain file of the working
-    /// tree whose bytes are the text that was read. A decoded text stands in no
-    /// file as it is.
+    /// Current content of a file if it can be changed: a plain file of the working tree whose bytes
+    /// are the text that was read. A decoded text is not the content of any file.
     fn change_of(&self, file: FileId, sources: &SourceMap, changes: &Changes) -> Option<FixedFile> {
         let source = sources.get(file);
         if source.decoded_from().is_some() {
@@ -208,28 +205,28 @@ impl FixRun<'_> {
         is_same.then(|| FixedFile { file: place, before, after: source.text().clone() })
     }
 
-    fn ignore(&self, first: Linted, reason: &str) -> Result<FixOutcome, Error> {
+    fn ignore(&self, first: Linted, reason: &str) -> Result<FixState, Error> {
         let reason = one_line(reason)?;
         let (changes, count, refused) = self.ignored(&first, &reason);
         let again = self.lint(&changes)?;
-        let left = left_over(&again, &refused);
+        let left = still_reported(&again, &refused);
         let asks_for_reason = |(rule, ..): &MovableFinding| *rule == "missing-ignore-reason";
         if reason.is_empty() && left.iter().any(asks_for_reason) {
-            let message = "here every comment that ignores a finding has to give a reason";
-            let help = "write it behind the flag: `--add-ignore=REASON`";
+            let message = "every ignore comment needs a reason in this repository";
+            let help = "pass it as `--add-ignore=REASON`";
             return Err(Error::new(ErrorKind::Usage, message).with_help(help));
         }
         if !left.is_empty() {
             let faulty = changes.into_keys().collect();
             let (count, changes, refused) = (0, Changes::new(), Vec::new());
-            return Ok(FixOutcome { linted: first, changes, count, refused, faulty });
+            return Ok(FixState { linted: first, changes, count, refused, faulty });
         }
         let refused = refused.into_iter().map(|(_, why)| why).collect();
-        Ok(FixOutcome { linted: again, changes, count, refused, faulty: BTreeSet::new() })
+        Ok(FixState { linted: again, changes, count, refused, faulty: BTreeSet::new() })
     }
 
-    /// The files with comments that suppress what is reported, how many
-    /// findings these suppress, and which cannot be suppressed, and why.
+    /// Files with ignore comments for what is reported, the number of suppressed findings, and the
+    /// reasons for those that cannot be suppressed.
     fn ignored(
         &self,
         linted: &Linted,
@@ -244,9 +241,9 @@ impl FixRun<'_> {
             let why = if rules::ignorable(finding.rule.name).is_empty() {
                 Some("no comment can suppress it")
             } else if sources.get(file).decoded_from().is_some() {
-                Some("it is in a text that stands encoded in the file")
+                Some("it is in an encoded text")
             } else if self.change_of(file, sources, &Changes::new()).is_none() {
-                Some("it is not in a plain file of this repository that is UTF-8")
+                Some("it is not in a plain UTF-8 file of this repository")
             } else {
                 None
             };
@@ -261,7 +258,7 @@ impl FixRun<'_> {
             let (text, missed) = with_ignores(source, &findings, reason);
             count += findings.len() - missed.len();
             refused.extend(missed.into_iter().map(|index| {
-                let why = "there is no place for a comment that reaches it";
+                let why = "no comment can be placed to apply to it";
                 (identity(findings[index]), refusal(findings[index], sources, why))
             }));
             let change = self.change_of(file, sources, &Changes::new());
@@ -273,14 +270,14 @@ impl FixRun<'_> {
     }
 }
 
-impl FixOutcome {
-    /// Writes what changed, if all of it is still as it was read.
+impl FixState {
+    /// Writes the changed files, if all of them still have the content that was read.
     fn write(&self, tree: &WorkTree) -> Result<(), Error> {
         for (path, change) in &self.changes {
             let now = tree.plain_file(path);
             if now.is_none_or(|(_, bytes)| bytes != change.before) {
-                let message = format!("`{path}` was changed meanwhile");
-                let help = "nothing was written; run it again";
+                let message = format!("`{path}` changed during the run");
+                let help = "nothing was written; run the command again";
                 return Err(Error::new(ErrorKind::Io, message).with_help(help));
             }
         }
@@ -291,7 +288,7 @@ impl FixOutcome {
     }
 }
 
-/// The findings that count, and what they were found in.
+/// Findings that count, and their check.
 fn reported(linted: &Linted) -> (&[Diagnostic], &Checked<()>) {
     match linted {
         Linted::One(checked, _) => (&checked.findings.diagnostics, checked),
@@ -301,7 +298,7 @@ fn reported(linted: &Linted) -> (&[Diagnostic], &Checked<()>) {
     }
 }
 
-/// All findings that are there, whether they count or not.
+/// All findings, whether they count or not.
 fn present(linted: &Linted) -> Vec<&Diagnostic> {
     match linted {
         Linted::One(checked, _) => {
@@ -319,8 +316,7 @@ fn view<T>(checked: &Checked<T>) -> View<'_> {
     View::new(&checked.sources, &checked.secrets, &checked.opaque)
 }
 
-/// The texts of all files as they may be shown; of two sides that of the head,
-/// which is read first.
+/// Texts of all files with secrets hidden; for two sides those of the head, which is read first.
 fn shown_texts(linted: &Linted) -> BTreeMap<RepoPath, Option<String>> {
     let (_, checked) = reported(linted);
     let view = view(checked);
@@ -332,15 +328,15 @@ fn shown_texts(linted: &Linted) -> BTreeMap<RepoPath, Option<String>> {
     texts
 }
 
-/// What a finding is, wherever its lines have moved.
+/// Identity of a finding, independent of its line.
 type MovableFinding = (&'static str, String, Option<DocKey>);
 
 fn identity(finding: &Diagnostic) -> MovableFinding {
     (finding.rule.name, finding.message.clone(), finding.documents.first().cloned())
 }
 
-/// Those of the files that were changed last in which there are errors that
-/// were not there before; all of them where the new errors are elsewhere.
+/// Those of the last changed files that have new errors; all of them if the new errors are
+/// elsewhere.
 fn worse_files(before: &Linted, after: &Linted, changed: &Changes) -> BTreeSet<RepoPath> {
     let errors =
         |linted| present(linted).into_iter().filter(|finding| finding.severity == Severity::Error);
@@ -367,9 +363,8 @@ fn worse_files(before: &Linted, after: &Linted, changed: &Changes) -> BTreeSet<R
     worse
 }
 
-/// What is reported although comments were to suppress it, or has come with
-/// them.
-fn left_over(after: &Linted, refused: &[(MovableFinding, String)]) -> Vec<MovableFinding> {
+/// Findings that are still reported despite their comments, or were caused by these.
+fn still_reported(after: &Linted, refused: &[(MovableFinding, String)]) -> Vec<MovableFinding> {
     let mut refused: Vec<&MovableFinding> = refused.iter().map(|(identity, _)| identity).collect();
     let mut left = Vec::new();
     for finding in reported(after).0 {
@@ -385,15 +380,15 @@ fn left_over(after: &Linted, refused: &[(MovableFinding, String)]) -> Vec<Movabl
 fn refusal(finding: &Diagnostic, sources: &SourceMap, why: &str) -> String {
     let place = sources.written(finding.primary.span);
     let (path, line) = (sources.path_of(place), sources.start(place).line);
-    format!("{path}:{line}: `{}` is not ignored: {why}", finding.rule.name)
+    format!("{path}:{line}: cannot ignore `{}`: {why}", finding.rule.name)
 }
 
-/// The reason as it can stand in a comment.
+/// The reason, if it is valid in a comment.
 fn one_line(reason: &str) -> Result<String, Error> {
     let is_plain = |letter: char| !letter.is_control() && letter != '#';
     if reason.chars().all(is_plain) {
         return Ok(reason.trim().to_owned());
     }
-    let message = "the reason of `--add-ignore` cannot stand in a comment";
-    Err(Error::new(ErrorKind::Usage, message).with_help("write one line, without `#`"))
+    let message = "the reason of `--add-ignore` is not valid in a comment";
+    Err(Error::new(ErrorKind::Usage, message).with_help("use one line without `#`"))
 }

@@ -1,5 +1,5 @@
-//! The notices of the engine from merging a set, passed to the rules that describe them. Each rule
-//! knows which of them to report.
+//! Passes the engine's notices about merging a set to the rules that report them. Each rule decides
+//! which notices to report.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::yaml::path::{Location, Piece};
 /// Maximum number of findings of one rule for one part in one set.
 const MAX_FINDINGS: usize = 20;
 
-/// The rules about how parts are laid over each other.
+/// Rules about merging parts.
 pub(super) const RULES: &[&Rule] = &[
     &displaced_value::RULE,
     &exploded_value::RULE,
@@ -39,20 +39,20 @@ pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     let mut notices: BTreeMap<(DocId, DocId), (MergedDocument<'_>, Vec<&Notice>)> = BTreeMap::new();
     for problem in facts.problems() {
         match &problem.kind {
-            ProblemKind::NotLaid { source, failure } => {
-                let laid = MergedDocument::new(facts, problem, *source);
-                found.push(owned(&laid, unmerged_part::word(&laid, failure)));
+            ProblemKind::NotMerged { source, failure } => {
+                let merged = MergedDocument::new(facts, problem, *source);
+                found.push(owned(&merged, unmerged_part::report(&merged, failure)));
             }
             ProblemKind::Laid { source, notice: merge::Notice::CloudInit(notice) } => {
-                let of_laying = notices.entry((problem.doc, *source));
-                let laid = || (MergedDocument::new(facts, problem, *source), Vec::new());
-                of_laying.or_insert_with(laid).1.push(notice);
+                let of_merge = notices.entry((problem.doc, *source));
+                let merged = || (MergedDocument::new(facts, problem, *source), Vec::new());
+                of_merge.or_insert_with(merged).1.push(notice);
             }
             ProblemKind::OverLimit(limit) => {
-                found.push(over_limit::word_merged(problem, &facts.set.name, *limit));
+                found.push(over_limit::report_merged(problem, &facts.set.name, *limit));
             }
             ProblemKind::Failed => {
-                found.push(internal_error::word_document(facts.facts, problem.doc));
+                found.push(internal_error::report_document(facts.facts, problem.doc));
             }
             ProblemKind::Cycle(_)
             | ProblemKind::MissingActionPath { .. }
@@ -74,38 +74,38 @@ pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
             | ProblemKind::BackslashInPatternValue { .. }
             | ProblemKind::DifferentPatternText { .. }
             | ProblemKind::PatternFailure(_) => {
-                unreachable!("the documents of a set are only laid over each other")
+                unreachable!("the documents of a set are only merged")
             }
         }
     }
     let all = notices.values().flat_map(|(_, notices)| notices.iter().copied());
     let promises = lost_keys::promises(facts.set, all);
-    for (laid, notices) in notices.into_values() {
-        found.extend(word_notices(&laid, &notices));
-        let lost = lost_keys::word(facts, &laid, &notices, &promises);
-        found.extend(lost.into_iter().map(|finding| owned(&laid, finding)));
+    for (merged, notices) in notices.into_values() {
+        found.extend(report_notices(&merged, &notices));
+        let lost = lost_keys::report(facts, &merged, &notices, &promises);
+        found.extend(lost.into_iter().map(|finding| owned(&merged, finding)));
     }
 }
 
-/// One document that was laid over what there was.
+/// A document that was merged over earlier ones.
 pub(super) struct MergedDocument<'a> {
     /// The site.
     pub(super) facts: &'a SiteFacts<'a>,
     /// The document.
     pub(super) over: DocId,
-    /// The part that it is; none for what is merged of some.
+    /// Its part; `None` if it is itself merged from several.
     pub(super) part: Option<&'a CloudPart>,
-    /// The source that it is laid for; none where sources are combined.
+    /// Source that it is merged for; `None` when sources are combined.
     pub(super) source: Option<SourceKind>,
-    /// The text that says how it is laid, or its first line.
+    /// Span of its merge specification, or its first line.
     pub(super) at: Span,
-    /// Its own merge specification; none where it has none, or has one that does not count.
+    /// Its own merge specification; `None` if it has none or an unused one.
     pub(super) asked: Option<Specification>,
-    /// The dialect in which the set is merged.
+    /// Dialect in which the set is merged.
     pub(super) dialect: Dialect,
     /// Its data.
     data: &'a Node,
-    /// The result of merging it and all others into the same base.
+    /// Result of merging it and all others into the same base.
     merged: Option<&'a Node>,
 }
 
@@ -120,7 +120,7 @@ impl<'a> MergedDocument<'a> {
         let header = part.and_then(|part| part.header.as_ref());
         let asked = match dialect {
             Dialect::Current => Specification::read(data, header, dialect).ok(),
-            // What a part says is for the next one.
+            // In this dialect a part's specification applies to the next part.
             Dialect::Documented => None,
         };
         let asked = asked.filter(|asked| !asked.is_empty());
@@ -128,13 +128,12 @@ impl<'a> MergedDocument<'a> {
         Self { facts, over, part, source, at: problem.at, asked, dialect, data, merged }
     }
 
-    /// Whether what was there before counts more, so that losing against it is
-    /// what it is there for.
+    /// Whether earlier values have higher priority, so this document is expected to lose to them.
     pub(super) fn is_lower(&self) -> bool {
         self.source.is_none_or(|source| !source.is_user_data())
     }
 
-    /// The document's name, for a headline.
+    /// Name of the document for headlines.
     pub(super) fn name(&self) -> &str {
         match self.part {
             Some(part) => &part.key.name,
@@ -142,18 +141,17 @@ impl<'a> MergedDocument<'a> {
         }
     }
 
-    /// Whether all of it is secret: then not even the number of its items may be reported.
+    /// Whether all of it is secret, so not even the number of its items may be reported.
     pub(super) fn is_secret(&self) -> bool {
         self.data.holds_secret()
     }
 
-    /// A place of it, as it is named in a headline; none where a key of it is
-    /// secret, or it is the whole.
+    /// Formats a place for headlines; `None` for the root or if a key is secret.
     pub(super) fn shown(&self, place: &Location) -> Option<String> {
         if place.0.is_empty() { None } else { self.facts.shown_place(self.data, place) }
     }
 
-    /// The key of a place, or the first line of the value there.
+    /// Span of the key at a place, or of the first line of the value there.
     pub(super) fn at(&self, place: &Location, value: Span) -> Span {
         match place.0.last() {
             Some(Piece::Key(key)) if key.span.file == value.file => key.span,
@@ -162,7 +160,8 @@ impl<'a> MergedDocument<'a> {
         }
     }
 
-    /// The key of a place where it was written first, or the first line of the value there.
+    /// Span of the key at a place where it was first written, or of the first line of the value
+    /// there.
     pub(super) fn first_at(&self, place: &Location, value: Span) -> Span {
         let around = place.parent().and_then(|around| around.get(self.merged?));
         let written = match place.0.last() {
@@ -175,7 +174,7 @@ impl<'a> MergedDocument<'a> {
         written.filter(|at| at.file == value.file).unwrap_or(self.facts.first_line(value))
     }
 
-    /// Whether it asks for one of these options with this class.
+    /// Whether its specification gives one of these options to this class.
     pub(super) fn asks(&self, class: Class, options: &[&str]) -> bool {
         let asked = self.asked.as_ref().and_then(|asked| asked.first(class));
         asked.is_some_and(|request| options.iter().any(|option| request.settings.has(option)))
@@ -190,11 +189,11 @@ fn title(facts: &SiteFacts<'_>, merged: DocId) -> &'static str {
     }
 }
 
-/// The findings about one merge step: of each rule the first ones, and the number of further ones.
-fn word_notices(laid: &MergedDocument<'_>, notices: &[&Notice]) -> Vec<Diagnostic> {
+/// Findings of one merge step: the first ones of each rule, and the number of further ones.
+fn report_notices(merged: &MergedDocument<'_>, notices: &[&Notice]) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = Vec::new();
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
-    for finding in notices.iter().filter_map(|notice| word(laid, notice)) {
+    for finding in notices.iter().filter_map(|notice| report(merged, notice)) {
         let count = counts.entry(finding.rule.name).or_default();
         *count += 1;
         if *count <= MAX_FINDINGS {
@@ -203,46 +202,46 @@ fn word_notices(laid: &MergedDocument<'_>, notices: &[&Notice]) -> Vec<Diagnosti
     }
     for (rule, count) in counts.into_iter().filter(|(_, count)| *count > MAX_FINDINGS) {
         let last = findings.iter_mut().rfind(|finding| finding.rule.name == rule);
-        let last = last.expect("the first findings of a rule are told");
-        last.notes.push(further(laid, count - MAX_FINDINGS, "of this kind in the same part"));
+        let last = last.expect("the first findings of a rule are reported");
+        last.notes.push(further(merged, count - MAX_FINDINGS, "of this kind in the same part"));
     }
     let unlooked = notices.iter().find_map(|notice| match notice.fact {
         Fact::Further { count } => Some(count),
         Fact::Lost(_)
         | Fact::NullWithoutDelete(_)
         | Fact::OtherLength { .. }
-        | Fact::TakenApart(_)
+        | Fact::SplitInto(_)
         | Fact::Replaced(_)
         | Fact::Displaced(_) => None,
     });
     if let (Some(last), Some(count)) = (findings.last_mut(), unlooked) {
-        let more = "values of the same part that met others, and are not looked at one by one";
-        last.notes.push(further(laid, count, more));
+        let more = "merged values in the same part that were not checked individually";
+        last.notes.push(further(merged, count, more));
     }
-    findings.into_iter().map(|finding| owned(laid, finding)).collect()
+    findings.into_iter().map(|finding| owned(merged, finding)).collect()
 }
 
-fn further(laid: &MergedDocument<'_>, count: usize, of_what: &str) -> String {
-    if laid.is_secret() {
+fn further(merged: &MergedDocument<'_>, count: usize, of_what: &str) -> String {
+    if merged.is_secret() {
         format!("there are more {of_what}")
     } else {
         format!("there are {count} more {of_what}")
     }
 }
 
-fn word(laid: &MergedDocument<'_>, notice: &Notice) -> Option<Diagnostic> {
+fn report(merged: &MergedDocument<'_>, notice: &Notice) -> Option<Diagnostic> {
     match notice.fact {
-        Fact::Lost(kept) => lost_value::word(laid, notice, kept),
-        Fact::NullWithoutDelete(remains) => null_without_delete::word(laid, notice, remains),
-        Fact::OtherLength { old, new } => Some(replaced_by_index::word(laid, notice, old, new)),
-        Fact::TakenApart(taken_apart) => Some(exploded_value::word(laid, notice, taken_apart)),
-        Fact::Displaced(class) => displaced_value::word(laid, notice, class),
+        Fact::Lost(kept) => lost_value::report(merged, notice, kept),
+        Fact::NullWithoutDelete(remains) => null_without_delete::report(merged, notice, remains),
+        Fact::OtherLength { old, new } => Some(replaced_by_index::report(merged, notice, old, new)),
+        Fact::SplitInto(taken_apart) => Some(exploded_value::report(merged, notice, taken_apart)),
+        Fact::Displaced(class) => displaced_value::report(merged, notice, class),
         // `lost-keys` reports all of them at once.
         Fact::Replaced(_) | Fact::Further { .. } => None,
     }
 }
 
-/// The finding as one of the document that was laid.
-fn owned(laid: &MergedDocument<'_>, finding: Diagnostic) -> Diagnostic {
-    finding.document(laid.facts.graph.recipe(laid.over).key.clone())
+/// Attributes the finding to the document that was merged.
+fn owned(merged: &MergedDocument<'_>, finding: Diagnostic) -> Diagnostic {
+    finding.document(merged.facts.graph.recipe(merged.over).key.clone())
 }
