@@ -16,6 +16,7 @@ use layercake::merge::deckhand::Semantics;
 use layercake::report::{Format, Links};
 use layercake::triage::Counts;
 
+use super::completions;
 use super::environment::{named_configuration, repositories_of_environment};
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -33,7 +34,8 @@ pub(super) struct OutputArgs {
     /// Other formats: `json`, `github` (annotations), `markdown` (a job summary), `comment` (for a
     /// pull request), `sarif`, `junit`, `gitlab` and `html`. With `=FILE`, write the report to FILE
     /// instead of standard output. Repeat the flag to write several reports in one run.
-    #[arg(short, long, value_name = "FORMAT[=FILE]")]
+    #[arg(short, long, value_name = "FORMAT[=FILE]", aliases = ["output-format", "format"])]
+    #[arg(add = completions::formats())]
     #[arg(help_heading = "Output")]
     pub(super) output: Vec<OutputArgument>,
 
@@ -148,10 +150,12 @@ pub(super) struct CloudConfigArgs {
 
     /// Only sites whose name matches this glob
     #[arg(long, value_name = "GLOB", help_heading = "Set selection", conflicts_with_all = NAMED)]
+    #[arg(add = completions::sites())]
     pub(super) site: Vec<String>,
 
     /// Read REV instead of the working tree
     #[arg(long, value_name = "REV", help_heading = "Set selection", conflicts_with_all = NAMED)]
+    #[arg(add = completions::revisions())]
     pub(super) rev: Option<String>,
 
     #[command(flatten)]
@@ -159,7 +163,7 @@ pub(super) struct CloudConfigArgs {
 
     /// Output format
     #[arg(short = 'o', long, value_name = "FORMAT", default_value = "yaml")]
-    #[arg(help_heading = "Output")]
+    #[arg(alias = "output-format", help_heading = "Output")]
     pub(super) format: RenderFormat,
 
     /// Add `# FILE:LINE` to each value: where it was written
@@ -181,11 +185,14 @@ pub(super) enum DialectArg {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct ExplainValueArgs {
-    /// Site (`-` for files without sites; omit with `--all-sites`), schema, name and path of the
-    /// value, as `.values.pod` or `/values/pod`. SCHEMA is optional if the name is unique in the
-    /// site
-    #[arg(value_names = ["SITE", "SCHEMA", "NAME", "PATH"], num_args = 0..=4)]
-    pub(super) value: Vec<String>,
+    /// Site, or `-` for files without sites; omit with `--all-sites`
+    #[arg(value_name = "SITE", add = completions::sites())]
+    site: Option<String>,
+
+    /// Schema, name and path of the value, as `.values.pod` or `/values/pod`. SCHEMA is optional if
+    /// the name is unique in the site
+    #[arg(value_names = ["SCHEMA", "NAME", "PATH"], num_args = 0..=3)]
+    value: Vec<String>,
 
     /// Show the value in every site instead of tracing it in one
     #[arg(long, conflicts_with = "why_not")]
@@ -197,6 +204,7 @@ pub(super) struct ExplainValueArgs {
 
     /// Compare with the merge base of REV and HEAD, and report which edit changed the value
     #[arg(long, value_name = "REV", conflicts_with_all = ["all_sites", "why_not", "rev"])]
+    #[arg(add = completions::revisions())]
     pub(super) since: Option<String>,
 
     /// Compare with REV itself instead of its merge base with HEAD
@@ -209,6 +217,7 @@ pub(super) struct ExplainValueArgs {
 
     /// Read REV instead of the working tree
     #[arg(long, value_name = "REV", help_heading = "Document selection")]
+    #[arg(add = completions::revisions())]
     pub(super) rev: Option<String>,
 
     #[command(flatten, next_help_heading = "Document selection")]
@@ -226,7 +235,7 @@ pub(super) struct ExplainValueArgs {
 
     /// Output format
     #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
-    #[arg(help_heading = "Output")]
+    #[arg(alias = "output-format", help_heading = "Output")]
     pub(super) format: TextFormat,
 }
 
@@ -235,10 +244,12 @@ pub(super) struct ExplainValueArgs {
 pub(super) struct RepositoryArgs {
     /// Read REV instead of the working tree
     #[arg(long, value_name = "REV")]
+    #[arg(add = completions::revisions())]
     pub(super) rev: Option<String>,
 
     /// Only sites whose name matches this glob
     #[arg(long, value_name = "GLOB")]
+    #[arg(add = completions::sites())]
     pub(super) site: Vec<String>,
 
     #[command(flatten)]
@@ -296,18 +307,22 @@ pub(super) struct RuleArgs {
     /// Run only these rules: names, Pegleg codes such as `P005`, or the groups `default`, `strict`,
     /// `pegleg`, `deckhand` and `all`
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    #[arg(add = completions::rules())]
     pub(super) select: Vec<String>,
 
     /// Run these rules in addition to the selected ones
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    #[arg(add = completions::rules())]
     pub(super) extend_select: Vec<String>,
 
     /// Do not run these rules
     #[arg(short = 'x', long, value_name = "RULE", value_delimiter = ',')]
+    #[arg(add = completions::rules())]
     pub(super) ignore: Vec<String>,
 
     /// Report findings of these rules as warnings
     #[arg(short = 'w', long, value_name = "RULE", value_delimiter = ',')]
+    #[arg(add = completions::rules())]
     pub(super) warn: Vec<String>,
 }
 
@@ -324,6 +339,7 @@ pub(super) enum FailOn {
 pub(super) struct ComparisonArgs {
     /// Compare the working tree with the merge base of REV and HEAD
     #[arg(long, value_name = "REV", conflicts_with_all = ["staged", "from", "auto"])]
+    #[arg(add = completions::revisions())]
     pub(super) since: Option<String>,
 
     /// Compare the index with HEAD: the changes of the next commit
@@ -332,10 +348,12 @@ pub(super) struct ComparisonArgs {
 
     /// Compare REV itself with the side given by `--to`
     #[arg(long, value_name = "REV", conflicts_with = "auto")]
+    #[arg(add = completions::revisions())]
     pub(super) from: Option<String>,
 
     /// Later side: a revision, `worktree` or `index` [default: worktree]
     #[arg(long, value_name = "REV|worktree|index", requires = "from")]
+    #[arg(add = completions::sides())]
     pub(super) to: Option<String>,
 
     /// Compare with REV itself instead of its merge base with HEAD
@@ -361,6 +379,16 @@ pub(super) struct ComparisonArgs {
 }
 
 impl ComparisonArgs {
+    /// These arguments, or a comparison of the working tree with HEAD if they request none.
+    pub(super) fn or_from_head(self) -> Self {
+        let is_given = self.since.is_some()
+            || self.staged
+            || self.from.is_some()
+            || self.auto
+            || !self.bump.is_empty();
+        if is_given { self } else { Self { from: Some("HEAD".to_owned()), ..self } }
+    }
+
     pub(super) fn wanted(self) -> SideSelection {
         let merge_base = if self.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
         let ComparisonArgs { since, staged, from, to, auto, bump: bumps, .. } = self;
@@ -398,6 +426,13 @@ pub(super) enum MissingSourceArg {
     Error,
     /// As in `pegleg site render`
     Warning,
+}
+
+impl ExplainValueArgs {
+    /// All positional arguments; with `--all-sites`, the first is not a site.
+    pub(super) fn words(&self) -> Vec<String> {
+        self.site.iter().chain(&self.value).cloned().collect()
+    }
 }
 
 impl CloneArgs {

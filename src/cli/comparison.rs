@@ -30,6 +30,7 @@ use super::arguments::{
     CloneArgs, ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, OutputArgs, OutputArgument,
     SelectionArgs,
 };
+use super::completions;
 use super::environment::environment;
 use super::hygiene::{self, FixArgs};
 use super::outputs::{self, deliver};
@@ -127,12 +128,14 @@ impl LookArgs {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct DiffArgs {
-    /// Earlier revision, as `--from`
+    /// Earlier revision, as `--from` [default: HEAD, without another comparison]
     #[arg(value_name = "A", conflicts_with_all = ["since", "staged", "from", "auto", "bump"])]
+    #[arg(add = completions::revisions())]
     a: Option<String>,
 
     /// Later revision, as `--to` [default: the working tree]
     #[arg(value_name = "B", conflicts_with_all = ["since", "staged", "from", "to", "auto"])]
+    #[arg(add = completions::revisions())]
     b: Option<String>,
 
     #[command(flatten)]
@@ -165,6 +168,7 @@ pub(super) struct DiffArgs {
 
     /// Only sites whose name matches this glob
     #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
+    #[arg(add = completions::sites())]
     site: Vec<String>,
 
     #[command(flatten, next_help_heading = "Document selection")]
@@ -530,6 +534,7 @@ pub(super) fn diff(
     let DiffArgs { a, b, comparison, reach, outputs, .. } = arguments;
     let comparison =
         ComparisonArgs { from: a.or(comparison.from), to: b.or(comparison.to), ..comparison };
+    let comparison = comparison.or_from_head();
     let request = reach.request(comparison)?;
     let selection = Selection {
         sites: arguments.site,
@@ -542,7 +547,7 @@ pub(super) fn diff(
     let outcome = terminal.watch(|progress| {
         commands::compare::run(&selection, &request, SitesToRead::All, progress)
     })?;
-    let Some(outcome) = outcome else { return Err(nothing_to_compare(&request).into()) };
+    let Some(outcome) = outcome else { return Err(nothing_detected().into()) };
     let (report, verdict) =
         report_of_changes(&outcome, (judge, &request), &selection, start.elapsed());
     let report = report.with_links(outputs.links(&outcome.configured));
@@ -553,12 +558,7 @@ pub(super) fn diff(
     Ok(exit_code(verdict))
 }
 
-fn nothing_to_compare(request: &ComparisonRequest) -> Error {
-    let message = if request.wanted.auto {
-        "`--auto` found nothing to compare with"
-    } else {
-        "no base revision given; pass --since REV, or A and B"
-    };
+fn nothing_detected() -> Error {
     let help = "for example `layercake diff main`; see `layercake diff --help`";
-    Error::new(ErrorKind::Usage, message).with_help(help)
+    Error::new(ErrorKind::Usage, "`--auto` found nothing to compare with").with_help(help)
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use layercake::commands;
 use layercake::commands::configuration::ConfigurationSource;
-use layercake::commands::init::{HOOK, HOOKS_FILE};
+use layercake::commands::init::{HOOK, HooksOutcome};
 use layercake::commands::policy::Selectors;
 use layercake::config::SCHEMA;
 use layercake::report;
@@ -64,10 +64,13 @@ pub(super) fn init(directory: &Path) -> Result<ExitCode, VerbFailure> {
     let written = commands::init::run(directory)?;
     print(|out| {
         writeln!(out, "wrote {}", written.configuration.display())?;
-        match &written.hooks {
-            Some(hooks) => writeln!(out, "wrote {}", hooks.display()),
-            None => {
-                writeln!(out, "{HOOKS_FILE} exists already; add this to its `repos`:\n\n{HOOK}")
+        let hooks = written.hooks.display();
+        match written.outcome {
+            HooksOutcome::Created => writeln!(out, "wrote {hooks}"),
+            HooksOutcome::Added => writeln!(out, "added the hook to {hooks}"),
+            HooksOutcome::Present => writeln!(out, "{hooks} has a hook of layercake already"),
+            HooksOutcome::Unsupported => {
+                writeln!(out, "cannot extend {hooks}; add this to its `repos`:\n\n{HOOK}")
             }
         }
     })?;

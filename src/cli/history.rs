@@ -19,6 +19,7 @@ use layercake::report::{self, View};
 use layercake::source::stop_on_interrupt;
 
 use super::arguments::{CloneArgs, ConfigArgs, MeaningArgs, TextFormat};
+use super::completions;
 use super::streams::{VerbFailure, print};
 use super::terminal::Terminal;
 use super::view::{exit_code_of_answer, view};
@@ -35,6 +36,7 @@ pub(super) enum BlameFormat {
 struct HistoryArgs {
     /// Ignore commits before REV or DATE, such as `2024-10-09` or `2 weeks ago`
     #[arg(long, value_name = "REV|DATE")]
+    #[arg(add = completions::revisions())]
     since: Option<String>,
 
     /// Follow only the first parent of merges
@@ -57,16 +59,20 @@ impl HistoryArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct BlameArgs {
-    /// Site (`-` for files without sites), schema and name of a document, and path of a value as
-    /// `.values.pod` or `/values/pod`
+    /// Site, or `-` for files without sites
+    #[arg(value_name = "SITE", add = completions::sites())]
+    site: String,
+
+    /// Schema and name of a document, and path of a value as `.values.pod` or `/values/pod`
     ///
     /// Without PATH, all values of the document. Without NAME, all outputs of the site, or those of
     /// SCHEMA. SCHEMA is optional if the name is unique in the site.
-    #[arg(value_names = ["SITE", "SCHEMA", "NAME", "PATH"], num_args = 1..=4, required = true)]
+    #[arg(value_names = ["SCHEMA", "NAME", "PATH"], num_args = 0..=3)]
     value: Vec<String>,
 
     /// Start from REV instead of the working tree
     #[arg(long, value_name = "REV", help_heading = "Commit selection")]
+    #[arg(add = completions::revisions())]
     rev: Option<String>,
 
     #[command(flatten)]
@@ -84,6 +90,7 @@ pub(super) struct BlameArgs {
     /// Show which commit introduced the findings of this rule
     #[arg(long, value_name = "RULE", help_heading = "Question")]
     #[arg(conflicts_with_all = ["when", "why_not"])]
+    #[arg(add = completions::rules())]
     finding: Option<String>,
 
     #[command(flatten, next_help_heading = "Document selection")]
@@ -97,7 +104,7 @@ pub(super) struct BlameArgs {
 
     /// Output format
     #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
-    #[arg(help_heading = "Output")]
+    #[arg(alias = "output-format", help_heading = "Output")]
     format: BlameFormat,
 }
 
@@ -112,6 +119,7 @@ pub(super) enum LogFormat {
 pub(super) struct LogArgs {
     /// Start from REV instead of HEAD
     #[arg(long, value_name = "REV", help_heading = "Commit selection")]
+    #[arg(add = completions::revisions())]
     rev: Option<String>,
 
     #[command(flatten)]
@@ -123,6 +131,7 @@ pub(super) struct LogArgs {
 
     /// Only outputs of sites whose name matches this glob
     #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
+    #[arg(add = completions::sites())]
     site: Vec<String>,
 
     /// Only outputs whose schema matches this glob
@@ -144,7 +153,7 @@ pub(super) struct LogArgs {
 
     /// Output format
     #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
-    #[arg(help_heading = "Output")]
+    #[arg(alias = "output-format", help_heading = "Output")]
     format: LogFormat,
 }
 
@@ -181,7 +190,7 @@ pub(super) fn log(
     Ok(exit_code(&stop, ExitCode::SUCCESS))
 }
 
-/// Prints each commit as soon as it is known.
+/// Prints each commit once it is known.
 fn print_as_found(
     selection: &Selection,
     request: &LogRequest,
@@ -235,7 +244,7 @@ pub(super) fn blame(
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let named = ValueArguments::parsed(&arguments.value)?;
+    let named = ValueArguments::parsed(arguments.site, &arguments.value)?;
     let selection = Selection {
         revision: arguments.rev,
         meaning: arguments.meaning.meaning(),
@@ -303,7 +312,7 @@ fn print_blame(
     Ok(exit_code(&request.history.stop, exit_code_of_answer(&checked)))
 }
 
-/// Prints each step of a value's history as soon as it is known.
+/// Prints each step of a value's history once it is known.
 fn print_steps_as_found(
     selection: &Selection,
     request: &BlameRequest,
@@ -359,8 +368,7 @@ struct ValueArguments {
 
 impl ValueArguments {
     /// Parses the arguments. Where some are missing, their form decides which.
-    fn parsed(arguments: &[String]) -> Result<Self, Error> {
-        let (site, rest) = arguments.split_first().expect("at least one argument is required");
+    fn parsed(site: String, rest: &[String]) -> Result<Self, Error> {
         let is_path = |text: &str| text.starts_with(['.', '$', '/', '[']);
         let is_schema = |text: &str| !is_path(text) && text.split('/').count() == 3;
         let of = |schema: Option<&String>, name: Option<&String>, path: Option<&String>| Self {

@@ -59,7 +59,7 @@ fn collect(command: &Command, pages: &mut Vec<(String, String)>) -> io::Result<(
 }
 
 fn verbs(command: &Command) -> impl Iterator<Item = &Command> {
-    command.get_subcommands().filter(|verb| !verb.is_hide_set())
+    command.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help")
 }
 
 /// Title of a page, such as `layercake-lint`.

@@ -47,6 +47,11 @@ pub(crate) fn run() -> ExitCode {
     fault::report_panics();
     ending::announce();
     limit_threads_from_environment();
+    match completions::print_candidates() {
+        Ok(false) => {}
+        Ok(true) => return ExitCode::SUCCESS,
+        Err(error) => return exit_code(reject_arguments(&error)),
+    }
     let arguments = std::env::args_os();
     guard::guarded(Place::Run, || run_arguments(arguments)).unwrap_or_else(|| {
         complain(fault::GIVEN_UP);

@@ -122,7 +122,7 @@ pub(super) fn explain_value(
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let (site, question) = parse_value_arguments(&arguments.value, arguments.all_sites)?;
+    let (site, question) = parse_value_arguments(&arguments.words(), arguments.all_sites)?;
     let selection = Selection {
         revision: arguments.rev,
         set: arguments.set,

@@ -58,7 +58,7 @@ pub(super) fn standard_input() -> Result<Vec<u8>, VerbFailure> {
     Ok(bytes)
 }
 
-/// Writes to standard error; ignores errors, since there is no other place to report them.
+/// Writes to standard error; ignores errors, which cannot be reported anywhere else.
 #[expect(clippy::disallowed_methods, reason = "this is where standard error is written")]
 pub(super) fn complain(text: &str) {
     let mut errors = io::stderr().lock();

@@ -12,6 +12,7 @@ use super::arguments::{
     TextFormat, When,
 };
 use super::comparison::{DiffArgs, LookArgs, ReachArgs};
+use super::completions;
 use super::history::{BlameArgs, LogArgs};
 use super::hygiene::{BaselineArgs, BaselineVerb, FixArgs};
 use super::saved::ReportArgs;
@@ -53,6 +54,7 @@ Next: run `layercake explain RULE` to see what a finding means and how to fix it
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
+  layercake diff                     uncommitted changes
   layercake diff main                differences from main itself
   layercake diff --since main        changes of this branch and its edits
   layercake diff v1.8 v1.9           between two revisions
@@ -302,7 +304,7 @@ Next: run `man layercake-lint`, if the folder is in `man`'s search path.";
 /// example of `demo`.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Cli {
     #[command(flatten)]
     pub(super) global: Global,
@@ -405,7 +407,6 @@ pub(super) enum Verb {
     Diff(DiffArgs),
 
     /// Print rendered documents
-    /// Print rendered documents
     ///
     /// Prints the concrete documents of all sites, sorted by site, schema and name. Problems in
     /// other documents do not stop it: standard error lists what could not be rendered. Rules run
@@ -425,7 +426,7 @@ pub(super) enum Verb {
 
         /// Output format
         #[arg(short = 'o', long, value_name = "FORMAT", default_value = "yaml")]
-        #[arg(help_heading = "Output")]
+        #[arg(alias = "output-format", help_heading = "Output")]
         format: RenderFormat,
 
         /// Add `# FILE:LINE` to each value: where it was written
@@ -464,7 +465,7 @@ pub(super) enum Verb {
 
         /// Output format
         #[arg(short = 'o', long, value_name = "FORMAT", default_value = "table")]
-        #[arg(help_heading = "Output")]
+        #[arg(alias = "output-format", help_heading = "Output")]
         format: SitesFormat,
     },
 
@@ -521,7 +522,7 @@ pub(super) enum Verb {
 
         /// Output format
         #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
-        #[arg(help_heading = "Output")]
+        #[arg(alias = "output-format", help_heading = "Output")]
         format: TextFormat,
     },
 
@@ -536,7 +537,7 @@ pub(super) enum Verb {
 
         /// Output format
         #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
-        #[arg(help_heading = "Output")]
+        #[arg(alias = "output-format", help_heading = "Output")]
         format: GraphFormat,
     },
 
@@ -561,7 +562,7 @@ pub(super) enum Verb {
     ///
     /// Writes the findings to `.layercake-baseline.json` at the root of the repository, one per
     /// line; commit this file. `lint` then no longer reports them, even if their lines move.
-    #[command(subcommand, after_help = BASELINE_EXAMPLES)]
+    #[command(subcommand, after_help = BASELINE_EXAMPLES, disable_help_subcommand = true)]
     Baseline(BaselineVerb),
 
     /// Print the page of a rule, or the list of all rules
@@ -569,6 +570,7 @@ pub(super) enum Verb {
     Explain {
         /// Rule, e.g. `missing-parent`, or a Pegleg code or a group to list its rules [default:
         /// list all]
+        #[arg(add = completions::rules())]
         rule: Option<String>,
     },
 
@@ -583,24 +585,26 @@ pub(super) enum Verb {
 
         /// Output format
         #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
-        #[arg(help_heading = "Output")]
+        #[arg(alias = "output-format", help_heading = "Output")]
         format: TextFormat,
     },
 
     /// Show, check or describe the configuration
-    #[command(subcommand, after_help = CONFIG_EXAMPLES)]
+    #[command(subcommand, after_help = CONFIG_EXAMPLES, disable_help_subcommand = true)]
     Config(ConfigVerb),
 
     /// Create a commented configuration and a pre-commit hook entry
     ///
-    /// Writes `layercake.yaml` to the root of the enclosing repository, and
-    /// `.pre-commit-config.yaml` beside it. Existing files are not changed.
+    /// Writes `layercake.yaml` to the root of the enclosing repository, and adds a hook to
+    /// `.pre-commit-config.yaml` beside it, which is created if missing. An existing configuration
+    /// of layercake is not changed.
     #[command(after_help = INIT_NOTE)]
     Init,
 
     /// Print a shell completion script
     ///
-    /// Save the script where your shell looks for completions.
+    /// Save the script where your shell looks for completions. It also completes rules, report
+    /// formats, and the sites and revisions of the repository.
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {
         /// Shell
@@ -621,7 +625,7 @@ pub(super) enum Verb {
     },
 
     /// Commands for developing layercake
-    #[command(hide = true, subcommand)]
+    #[command(hide = true, subcommand, disable_help_subcommand = true)]
     Debug(Debug),
 }
 
@@ -641,7 +645,7 @@ pub(super) enum ConfigVerb {
 
         /// Output format
         #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
-        #[arg(help_heading = "Output")]
+        #[arg(alias = "output-format", help_heading = "Output")]
         format: TextFormat,
     },
 

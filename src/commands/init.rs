@@ -1,9 +1,12 @@
 //! `layercake init`: a commented configuration and the pre-commit hook entry.
 
+mod hooks;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use self::hooks::{HookAddition, with_hook};
 use super::configuration::ConfigurationSource;
 use super::policy::Selectors;
 use super::{Selection, Start, Workspace};
@@ -15,6 +18,14 @@ use crate::source::{RepoPath, write_file};
 
 /// Configuration to write: the recommended semantics, and comments.
 pub const CONFIGURATION: &str = include_str!("init/layercake.yaml");
+
+/// Address of the configuration's JSON Schema for editors, of this version.
+const SCHEMA_URL: &str = concat!(
+    env!("CARGO_PKG_REPOSITORY"),
+    "/raw/v",
+    env!("CARGO_PKG_VERSION"),
+    "/docs/layercake.schema.json"
+);
 
 /// Line of it that sets the semantics.
 const CHOICE: &str = "semantics: deckhand\n";
@@ -30,8 +41,23 @@ pub const HOOKS_FILE: &str = ".pre-commit-config.yaml";
 pub struct Initialized {
     /// Configuration file.
     pub configuration: PathBuf,
-    /// Hook file; `None` if it existed already.
-    pub hooks: Option<PathBuf>,
+    /// Configuration of pre-commit.
+    pub hooks: PathBuf,
+    /// What was done with it.
+    pub outcome: HooksOutcome,
+}
+
+/// What was done with the configuration of pre-commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HooksOutcome {
+    /// Created with the hook.
+    Created,
+    /// The hook was added.
+    Added,
+    /// It has a hook of layercake; unchanged.
+    Present,
+    /// The hook could not be added; unchanged.
+    Unsupported,
 }
 
 /// Writes both files to the root of the repository around `directory`.
@@ -63,12 +89,29 @@ pub fn run(directory: &Path) -> Result<Initialized, Error> {
     let configuration = root.join(NAMES[0]);
     let text = recommending(&undecided(directory));
     write_file(&configuration, text.as_bytes())?;
-    if is_there(HOOKS_FILE) {
-        return Ok(Initialized { configuration, hooks: None });
-    }
     let hooks = root.join(HOOKS_FILE);
-    write_file(&hooks, format!("repos:\n{HOOK}").as_bytes())?;
-    Ok(Initialized { configuration, hooks: Some(hooks) })
+    let outcome = match start.tree.read(&RepoPath::new(HOOKS_FILE)) {
+        Ok(bytes) => add_hook(&hooks, &bytes)?,
+        Err(error) if error.is_missing() => {
+            write_file(&hooks, format!("repos:\n{HOOK}").as_bytes())?;
+            HooksOutcome::Created
+        }
+        Err(_) => HooksOutcome::Unsupported,
+    };
+    Ok(Initialized { configuration, hooks, outcome })
+}
+
+/// Adds the hook to an existing file with this content.
+fn add_hook(file: &Path, content: &[u8]) -> Result<HooksOutcome, Error> {
+    let Ok(text) = str::from_utf8(content) else { return Ok(HooksOutcome::Unsupported) };
+    Ok(match with_hook(text) {
+        HookAddition::Added(text) => {
+            write_file(file, text.as_bytes())?;
+            HooksOutcome::Added
+        }
+        HookAddition::Present => HooksOutcome::Present,
+        HookAddition::Unsupported => HooksOutcome::Unsupported,
+    })
 }
 
 /// Differences between the two semantics in a repository.
@@ -113,7 +156,8 @@ fn recommending(undecided: &Undecided) -> String {
             format!("This repository has {}, in {sites}.", differing(places))
         }
     };
-    CONFIGURATION.replacen(CHOICE, &format!("# {reason}\n{CHOICE}"), 1)
+    let explained = CONFIGURATION.replacen(CHOICE, &format!("# {reason}\n{CHOICE}"), 1);
+    format!("# yaml-language-server: $schema={SCHEMA_URL}\n{explained}")
 }
 
 fn differing(places: usize) -> String {

@@ -1,11 +1,12 @@
 //! Reading of saved reports, which are untrusted: everything must conform to the schema.
 //!
 //! This module also checks what the schema cannot express: that every referenced id exists, and
-//! that lines and columns are valid.
+//! that numbers are in range.
 
 use std::fmt::{self, Display};
 
-use serde::Deserialize;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::id::Id;
 use super::{
@@ -52,12 +53,79 @@ pub fn read(text: &str) -> Result<Report, ReportReadError> {
     if heading.schema != SCHEMA || heading.version != REPORT_VERSION {
         return Err(ReportReadError::Version(heading.schema));
     }
+    let _: NumbersInRange = serde_json::from_str(text).map_err(fault)?;
     let report: Report = serde_json::from_str(text).map_err(fault)?;
     report.check().map_err(ReportReadError::Other)?;
     Ok(report)
 }
 
 type CheckResult = Result<(), String>;
+
+/// Maximum of a number in a report: sums of numbers up to this one cannot overflow.
+const MAX_NUMBER: u64 = u32::MAX as u64;
+
+/// Any JSON value whose integers are at most [`MAX_NUMBER`], except for values of documents.
+struct NumbersInRange;
+
+impl<'de> Deserialize<'de> for NumbersInRange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NumberVisitor)
+    }
+}
+
+struct NumberVisitor;
+
+impl<'de> Visitor<'de> for NumberVisitor {
+    type Value = NumbersInRange;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "a JSON value with integers up to {MAX_NUMBER}")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<NumbersInRange, E> {
+        Ok(NumbersInRange)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<NumbersInRange, E> {
+        Ok(NumbersInRange)
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<NumbersInRange, E> {
+        if number <= MAX_NUMBER {
+            return Ok(NumbersInRange);
+        }
+        Err(E::custom(format!("expected a number up to {MAX_NUMBER}, found {number}")))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<NumbersInRange, E> {
+        Ok(NumbersInRange)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<NumbersInRange, E> {
+        Ok(NumbersInRange)
+    }
+
+    fn visit_unit<E>(self) -> Result<NumbersInRange, E> {
+        Ok(NumbersInRange)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<NumbersInRange, A::Error> {
+        while items.next_element::<NumbersInRange>()?.is_some() {}
+        Ok(NumbersInRange)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<NumbersInRange, A::Error> {
+        while let Some(key) = entries.next_key::<String>()? {
+            // Values of documents may have any size; no sums are made of them.
+            if key == "value" {
+                entries.next_value::<IgnoredAny>()?;
+            } else {
+                entries.next_value::<NumbersInRange>()?;
+            }
+        }
+        Ok(NumbersInRange)
+    }
+}
 
 impl Report {
     fn check(&self) -> CheckResult {
@@ -161,14 +229,7 @@ fn check_id<const LETTER: char, T>(name: Id<LETTER>, parts: &[T]) -> CheckResult
 
 /// Checks that a line and a column are valid.
 fn check_position(at: [usize; 2]) -> CheckResult {
-    const MAX_NUMBER: usize = u32::MAX as usize;
-    match at {
-        _ if at.contains(&0) => Err("lines and columns start at 1".to_owned()),
-        _ if at.iter().any(|number| *number > MAX_NUMBER) => {
-            Err("line or column out of range".to_owned())
-        }
-        _ => Ok(()),
-    }
+    if at.contains(&0) { Err("lines and columns start at 1".to_owned()) } else { Ok(()) }
 }
 
 fn check_range(start: [usize; 2], end: [usize; 2]) -> CheckResult {

@@ -181,6 +181,46 @@ fn init_writes_valid_files_and_overwrites_none() {
 }
 
 #[test]
+fn init_adds_the_hook_to_an_existing_file() {
+    for (before, kept_after) in [
+        ("repos:\n- repo: meta\n  hooks: [{id: a}]\n", ""),
+        ("repos:\n    - repo: meta # last", ""),
+        ("repos:\n  - repo: meta\n", "\n# end\nci: {}\n"),
+        ("repos:\r\n- repo: meta\r\n", "ci: {}\r\n"),
+    ] {
+        let sandbox = Sandbox::with_sites();
+        let text = format!("{before}{kept_after}");
+        sandbox.write(".pre-commit-config.yaml", &text);
+        let ran = sandbox.run(&["init"]);
+        assert!(ran.code == 0 && ran.stdout.contains("added the hook to "), "{ran:?}");
+        let added = fs::read_to_string(sandbox.path(".pre-commit-config.yaml")).unwrap();
+        assert!(added.starts_with(before) && added.ends_with(kept_after), "{added}");
+        let is_crlf = text.contains('\r');
+        assert!(!is_crlf || added.matches('\n').count() == added.matches("\r\n").count());
+        let parsed: serde_yaml::Value = serde_yaml::from_str(&added).unwrap();
+        let entries = parsed["repos"].as_sequence().unwrap();
+        assert_eq!(entries.last().unwrap()["hooks"][0]["id"], "layercake", "{added}");
+        fs::remove_file(sandbox.path("layercake.yaml")).unwrap();
+        let again = sandbox.run(&["init"]);
+        assert!(again.stdout.contains("has a hook of layercake already"), "{again:?}");
+        let unchanged = fs::read_to_string(sandbox.path(".pre-commit-config.yaml")).unwrap();
+        assert_eq!(unchanged, added);
+    }
+}
+
+#[test]
+fn init_leaves_a_file_it_cannot_extend() {
+    for text in ["", "repos: [{repo: meta}]\n", "a: b\n", "repos: {\n", "--- 1\n--- 2\n"] {
+        let sandbox = Sandbox::with_sites();
+        sandbox.write(".pre-commit-config.yaml", text);
+        let ran = sandbox.run(&["init"]);
+        assert!(ran.code == 0 && ran.stdout.contains("add this to its `repos`"), "{ran:?}");
+        let after = fs::read_to_string(sandbox.path(".pre-commit-config.yaml")).unwrap();
+        assert_eq!(after, text);
+    }
+}
+
+#[test]
 fn examples_in_the_written_file_are_valid() {
     let text = layercake::commands::init::CONFIGURATION;
     let examples: String = text

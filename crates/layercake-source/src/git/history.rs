@@ -212,6 +212,15 @@ impl Repository {
         Ok(None)
     }
 
+    /// Short names of branches, tags and remote branches; empty if they cannot be read.
+    pub fn reference_names(&self) -> Vec<String> {
+        let repository = self.shared.to_thread_local();
+        let Ok(references) = repository.references() else { return Vec::new() };
+        let lists = [references.local_branches(), references.tags(), references.remote_branches()];
+        let known = lists.into_iter().flatten().flat_map(|list| list.filter_map(Result::ok));
+        known.map(|reference| reference.name().shorten().to_string()).collect()
+    }
+
     /// Remote to fetch from: the only one, or `origin`.
     pub fn remote(&self) -> Option<String> {
         cure::remote(&self.shared.to_thread_local())

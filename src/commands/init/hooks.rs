@@ -1,0 +1,71 @@
+//! Addition of the hook to an existing configuration of pre-commit.
+
+use super::HOOK;
+use crate::source::FileId;
+use crate::yaml::{self, Node};
+
+/// Result of adding the hook to an existing file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum HookAddition {
+    /// New content of the file: the old one with the entry at the end of `repos`.
+    Added(String),
+    /// The file has a hook of layercake.
+    Present,
+    /// The file has no block sequence `repos` to which an entry can be added.
+    Unsupported,
+}
+
+/// Adds the hook to the content of a configuration of pre-commit. All existing bytes are kept.
+pub(super) fn with_hook(text: &str) -> HookAddition {
+    let Some(root) = read(text) else { return HookAddition::Unsupported };
+    let Some(repos) = root.get("repos") else { return HookAddition::Unsupported };
+    let entries = repos.as_sequence().unwrap_or_default();
+    if entries.iter().any(runs_layercake) {
+        return HookAddition::Present;
+    }
+    let Some((indent, end)) = end_of_entries(text, entries) else {
+        return HookAddition::Unsupported;
+    };
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let mut entry = String::new();
+    if !text[..end].ends_with('\n') {
+        entry.push_str(newline);
+    }
+    for line in HOOK.lines() {
+        let line = line.strip_prefix("  ").unwrap_or(line);
+        entry.extend([indent, line, newline]);
+    }
+    let added = [&text[..end], &entry, &text[end..]].concat();
+    // The position of the new entry is checked by reading it again.
+    let count = read(&added).and_then(|root| Some(root.get("repos")?.as_sequence()?.len()));
+    if count == Some(entries.len() + 1) {
+        HookAddition::Added(added)
+    } else {
+        HookAddition::Unsupported
+    }
+}
+
+fn read(text: &str) -> Option<Node> {
+    let parsed = yaml::parse(FileId::default(), text);
+    let is_whole = parsed.problems.is_empty() && parsed.documents.len() == 1;
+    parsed.documents.into_iter().next().filter(|_| is_whole).map(|document| document.root)
+}
+
+fn runs_layercake(entry: &Node) -> bool {
+    let hooks = entry.get("hooks").and_then(Node::as_sequence).unwrap_or_default();
+    let mut ids = hooks.iter().filter_map(|hook| hook.get("id")?.as_str());
+    ids.any(|id| id == "layercake" || id.starts_with("layercake-"))
+}
+
+/// Indentation of the dashes of a block sequence, and the offset after its last line; `None` for
+/// other sequences.
+fn end_of_entries<'t>(text: &'t str, entries: &[Node]) -> Option<(&'t str, usize)> {
+    let (first, last) = (entries.first()?, entries.last()?);
+    let before = &text[..first.span.range().start];
+    let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
+    let indent = line.trim_end().strip_suffix('-').filter(|it| it.trim().is_empty())?;
+    let end = last.span.range().end;
+    // A block mapping may end at the beginning of the next line.
+    let end = text[..end].trim_end().len();
+    Some((indent, text[end..].find('\n').map_or(text.len(), |at| end + at + 1)))
+}
