@@ -12,9 +12,11 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
 import unittest
+import zipfile
 from pathlib import Path
 
 import yaml
@@ -482,6 +484,8 @@ class Releasing(Case):
     def setUp(self):
         super().setUp()
         workflow = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())
+        matrix = workflow["jobs"]["build"]["strategy"]["matrix"]
+        self.targets = {it["target"] for it in matrix["include"]} | {TARGET}
         jobs = workflow["jobs"].values()
         self.scripts = {
             step["name"]: step["run"] for job in jobs for step in job["steps"] if "name" in step
@@ -497,6 +501,7 @@ class Releasing(Case):
             "## 0.0.1\n\n- old\n")
         for name in ("README.md", "LICENSE"):
             shutil.copy(ROOT / name, self.clone)
+        shutil.copytree(ROOT / "packaging", self.clone / "packaging")
         shutil.copy(ROOT / "action/releases.txt", self.clone / "action")
         git(self.clone, "init", "--quiet", "--initial-branch=main")
         git(self.clone, "remote", "add", "origin", self.origin.as_uri())
@@ -528,16 +533,15 @@ class Releasing(Case):
         done, output = self.step(
             "Check version and changelog")
         self.assertEqual((0, f"version={VERSION}\n"), (done.returncode, output), done)
-        built = self.clone / "target" / TARGET / "release/layercake"
-        built.parent.mkdir(parents=True)
+        built = self.folder / "layercake"
         write_program(built, self.program())
-        done, _ = self.step("Archive")
-        self.assertEqual(0, done.returncode, done)
-        # the next job runs on another machine with only the artifacts
-        shutil.rmtree(self.clone / "target")
-        shutil.rmtree(self.clone / "dist" / ARCHIVE.removesuffix(".tar.gz"))
-        (self.clone / "dist/layercake.whl").write_text("a wheel")
-        done, _ = self.step("Checksums")
+        for target in self.targets:
+            subprocess.run([sys.executable, "packaging/archive.py", "dist", target, built],
+                           cwd=self.clone, check=True, capture_output=True)
+        wheel = f"layercake_lint-{VERSION}-py3-none-manylinux2014_x86_64.whl"
+        with zipfile.ZipFile(self.clone / "dist" / wheel, "w") as packed:
+            packed.writestr("a.dist-info/sboms/layercake.cyclonedx.json", "{}")
+        done, _ = self.step("SBOM, other package managers, checksums")
         self.assertEqual(0, done.returncode, done)
         subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"],
                        cwd=self.clone / "dist", check=True)
@@ -552,7 +556,7 @@ class Releasing(Case):
         self.assertEqual(git(self.origin, "rev-parse", tag), git(self.origin, "rev-parse", major))
         [create] = [call for call in self.calls("gh") if call.startswith("release create")]
         self.assertIn(f"release create {tag} --verify-tag", create)
-        for name in (ARCHIVE, "SHA256SUMS", "layercake.whl"):
+        for name in (ARCHIVE, "SHA256SUMS", wheel, f"layercake-{VERSION}.cdx.json", "layercake.rb"):
             self.assertIn(f"dist/{name}", create)
         self.assertEqual("- new", (self.clone / "notes.md").read_text().strip())
 

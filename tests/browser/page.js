@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url';
 
 import { chromium } from 'playwright-core';
 
+import { FLAGS } from './flags.js';
 import { LARGE, REAL, example, hostile, large, pageOf, real } from './repositories.js';
 
 const [examples, folder, pictures] = process.argv.slice(2);
@@ -23,17 +24,6 @@ const SURROUNDINGS = [
   [1400, 'light'],
 ];
 const LOOKS = [pageIsValid, accessible];
-
-// Chromium must not use the network either.
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
 try {

@@ -3,6 +3,7 @@
 mod commands;
 mod links;
 mod newcomer;
+mod reference;
 mod tables;
 
 pub use self::commands::{assert_valid_command, commands_in, verbs};
@@ -275,6 +276,16 @@ fn hooks_page_is_complete() {
     let staged = &entries[ids.iter().position(|id| id == "layercake-system").unwrap()];
     assert!(written.contains(&format!("entry: {staged}\n")), "{written}");
 }
+
+/// Pages in `docs/` whose commands are run in order in one shell.
+pub const FOLLOWED: [&str; 6] = [
+    "quick-start.md",
+    "review-a-pull-request.md",
+    "find-a-value.md",
+    "bump-a-repository.md",
+    "pegleg.md",
+    "cloud-init-parts.md",
+];
 
 /// Pages for users, with their text.
 fn pages() -> Vec<(PathBuf, String)> {

@@ -1,15 +1,15 @@
 //! Commands in the README and on the pages in `docs/` print what the pages show for `examples/`.
+//! The quick start and the task pages are [followed](super::docs::FOLLOWED) instead.
 //!
 //! A block ` ```console ` holds commands, each on a line that begins with `$ `, and their output.
 //! A line `...` matches any lines, and the time on the closing line of `lint` matches any time.
-//! `LAYERCAKE_BLESS=1` rewrites outputs without `...`.
+//! `LAYERCAKE_BLESS=1` rewrites outputs, and keeps what is omitted.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::cli::shell_integration::flags;
-use super::docs::verbs;
+use super::docs::FOLLOWED;
 
 const COMMANDS: [&str; 2] = ["cargo run -- ", "layercake "];
 
@@ -24,11 +24,12 @@ fn pages_show_the_current_output() {
     assert!(wrong.is_empty(), "the page does not show this output:\n{}", wrong.join("\n"));
 }
 
-/// The README and the pages below `docs/`.
+/// The README and the pages below `docs/` that are not followed.
 fn pages() -> Vec<PathBuf> {
     let entries = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let mut pages: Vec<PathBuf> =
         entries.filter(|path| path.extension().is_some_and(|it| it == "md")).collect();
+    pages.retain(|path| !FOLLOWED.iter().any(|followed| path.ends_with(followed)));
     pages.sort();
     pages.push(root().join("README.md"));
     pages
@@ -37,7 +38,6 @@ fn pages() -> Vec<PathBuf> {
 /// Commands whose output differs from the page, with their output.
 fn mismatches_in(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
-    let bless = std::env::var_os("LAYERCAKE_BLESS").is_some();
     let (mut updated, mut wrong) = (text.clone(), Vec::new());
     for block in blocks(&text) {
         for (command, shown) in commands(block) {
@@ -50,10 +50,9 @@ fn mismatches_in(path: &Path) -> Vec<String> {
                 continue;
             }
             let old = format!("$ {command}\n{}", joined(&shown));
-            if bless && !shown.contains(&"...") {
-                updated = updated.replace(&old, &format!("$ {command}\n{printed}"));
-            } else {
-                wrong.push(format!("$ {command}\n{printed}"));
+            match abridged(&printed, &shown).filter(|_| is_blessed()) {
+                Some(new) => updated = updated.replace(&old, &format!("$ {command}\n{new}")),
+                None => wrong.push(format!("$ {command}\n{printed}")),
             }
         }
     }
@@ -69,26 +68,8 @@ fn readme_shows_both_commands() {
     let first_screen: Vec<&str> = text.lines().take(40).collect();
     assert!(first_screen.contains(&"$ cargo run -- demo"), "the README begins with the demo");
     assert!(text.contains("\ncargo test\n"));
+    assert!(text.lines().count() <= 160, "details belong to the pages");
     assert!(text.contains("\n$ layercake lint -C examples/sites\n"));
-}
-
-#[test]
-fn readme_lists_every_verb_and_flag() {
-    let text = fs::read_to_string(root().join("README.md")).unwrap();
-    for verb in verbs() {
-        let verb = verb.join(" ");
-        let name = verb.split(' ').next_back().unwrap();
-        assert!(
-            text.contains(&format!("`layercake {verb}")) || text.contains(&format!("{name}`")),
-            "`layercake {verb}` is in the README"
-        );
-        let help = run(&[verb.split(' ').collect(), vec!["--help"]].concat());
-        for flag in flags(&help) {
-            let is_told = text.contains(&format!("`{flag}")) || text.contains(&format!(", {flag}"));
-            let is_everywhere = ["-h", "--help", "--no-progress"].contains(&flag.as_str());
-            assert!(is_told || is_everywhere, "`{flag}` of `{verb}` is in the README");
-        }
-    }
 }
 
 /// The README of the examples lists exactly the files that have a fault.
@@ -119,7 +100,7 @@ fn blocks(text: &str) -> impl Iterator<Item = &str> {
 
 /// Commands, each with the lines shown below it. `demo` itself prints commands, so the rest of its
 /// block is its output.
-fn commands(block: &str) -> Vec<(&str, Vec<&str>)> {
+pub fn commands(block: &str) -> Vec<(&str, Vec<&str>)> {
     let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in block.lines() {
         let is_told = found.last().is_some_and(|(command, _)| command.contains(" demo"));
@@ -148,12 +129,37 @@ fn run(arguments: &[&str]) -> String {
     printed.replace(temporary.path().to_str().unwrap(), "/tmp")
 }
 
-fn joined(lines: &[&str]) -> String {
+pub fn joined(lines: &[&str]) -> String {
     lines.iter().flat_map(|line| [line, "\n"]).collect()
 }
 
+pub fn is_blessed() -> bool {
+    std::env::var_os("LAYERCAKE_BLESS").is_some()
+}
+
+/// `printed` with the omissions of `shown`; `None` if it lacks the line after one.
+pub fn abridged(printed: &str, shown: &[&str]) -> Option<String> {
+    let lines: Vec<&str> = printed.lines().collect();
+    let parts: Vec<&[&str]> = shown.split(|line| *line == "...").collect();
+    let last = parts.len() - 1;
+    if last == 0 {
+        return Some(joined(&lines));
+    }
+    let (mut kept, mut rest) = (Vec::new(), &lines[..]);
+    for (index, part) in parts.iter().enumerate() {
+        let begin = match index {
+            0 => 0,
+            _ if index == last => rest.len().checked_sub(part.len())?,
+            _ => rest.iter().position(|line| part.first() == Some(line))?,
+        };
+        kept.push(rest.get(begin..begin + part.len())?);
+        rest = &rest[begin + part.len()..];
+    }
+    Some(joined(&kept.join(&["..."][..])))
+}
+
 /// Whether `printed` matches `shown`, apart from omitted lines and times.
-fn is_shown(printed: &str, shown: &[&str]) -> bool {
+pub fn is_shown(printed: &str, shown: &[&str]) -> bool {
     let printed: Vec<&str> = printed.lines().map(without_time).collect();
     let mut rest = &printed[..];
     let parts: Vec<&[&str]> = shown.split(|line| *line == "...").collect();

@@ -53,4 +53,5 @@ mod stopwatch;
 mod stories;
 mod supply_chain;
 mod support;
+mod words;
 mod yaml;

@@ -212,7 +212,7 @@ fn written_pages(sandbox: &Sandbox) -> BTreeMap<String, String> {
 }
 
 /// Flags of a help text, taken from the lines that introduce them.
-pub fn flags(help: &str) -> BTreeSet<String> {
+fn flags(help: &str) -> BTreeSet<String> {
     let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
     let words = lines.flat_map(|line| line.split("  ").next().unwrap().split([' ', ',']));
     let flags = words.filter(|word| word.starts_with('-') && word.len() > 1);

@@ -2,7 +2,6 @@
 //! valid.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
@@ -188,16 +187,4 @@ pub fn fenced(text: &str) -> Vec<(String, String)> {
         }
     }
     found
-}
-
-/// Every page is linked from the section "More" of the README.
-#[test]
-fn readme_links_to_every_page() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let (_, more) = readme.split_once("\n## More\n").unwrap();
-    for (path, _) in pages() {
-        let Ok(name) = path.strip_prefix(root().join("docs")) else { continue };
-        let link = format!("](docs/{})", name.display());
-        assert!(more.contains(&link), "the README has no link to docs/{}", name.display());
-    }
 }

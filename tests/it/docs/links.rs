@@ -34,6 +34,22 @@ fn links_have_existing_targets() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The site has only the pages in the summary; those of rules are added by `.ci/site`.
+#[test]
+fn summary_lists_every_page_once() {
+    let folder = root().join("docs");
+    let summary = fs::read_to_string(folder.join("SUMMARY.md")).unwrap();
+    let mut listed = links(&summary);
+    listed.sort();
+    let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name());
+    let names = entries.map(|name| name.into_string().unwrap());
+    let mut pages: Vec<String> =
+        names.filter(|name| name.ends_with(".md") && name != "SUMMARY.md").collect();
+    pages.push("../README.md".to_owned());
+    pages.sort();
+    assert_eq!(listed, pages);
+}
+
 fn links(text: &str) -> Vec<String> {
     let prose = prose(text);
     let ends = prose.split("](").skip(1);

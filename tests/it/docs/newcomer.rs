@@ -1,5 +1,9 @@
-//! First steps of a new user: the commands of the README and of the quick start in order, each in
-//! the folder that the page names, on a machine with only the tools that the page requires.
+//! Pages followed literally by a new user, on a machine with only the tools that the page requires:
+//! all commands in order, in one shell, beside a fresh clone of the project.
+//!
+//! Each command of the README succeeds. Those of the quick start and of the task pages also print
+//! what the page shows; as in [`crate::examples`], `...` matches any lines, and
+//! `LAYERCAKE_BLESS=1` rewrites outputs. A block ` ```sh ` shows no output.
 #![cfg(unix)]
 
 use std::fmt::Write as _;
@@ -11,82 +15,136 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use super::commands::fenced;
-use super::root;
+use super::{FOLLOWED, root};
+use crate::examples;
 
 #[test]
-fn commands_of_the_readme_work_in_a_fresh_clone() {
+fn readme_works_in_a_fresh_clone() {
     let newcomer = Newcomer::new();
     let clone = newcomer.clone_of_project();
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let sections: Vec<Section> = sections(&readme)
-        .into_iter()
-        .map(|(_, text)| Section { folder: clone.clone(), commands: typed(&text) })
-        .collect();
-    let typed = newcomer.follow(&sections);
-    for command in ["cargo install", "cargo run -- demo", "cargo test", "layercake impact"] {
-        assert!(typed.contains(command), "`{command}` is among {typed}");
+    let ran = newcomer.follow(&[Visit { folder: clone, steps: steps(&readme) }]);
+    let failed: Vec<&Ran> = ran.iter().filter(|ran| !ran.is_success()).collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+    for command in ["cargo install", "cargo run -- demo", "cargo test", "layercake explain-value"] {
+        assert!(
+            ran.iter().any(|it| it.step.command.contains(command)),
+            "`{command}` is in {ran:#?}"
+        );
     }
 }
 
 #[test]
-fn commands_of_the_quick_start_work_in_the_named_folders() {
+fn followed_pages_print_what_they_show() {
+    // The first page installs the program.
     let newcomer = Newcomer::new();
-    let own = newcomer.own_repository();
-    let page = fs::read_to_string(root().join("docs/quick-start.md")).unwrap();
-    let mut is_own = false;
-    let sections: Vec<Section> = sections(&page)
-        .into_iter()
-        .map(|(heading, text)| {
-            // "Go there": the rest of the page is about the user's own repository.
-            is_own |= heading == "Your own repository";
-            let folder = if is_own { own.clone() } else { newcomer.home() };
-            Section { folder, commands: typed(&text) }
-        })
-        .collect();
-    assert!(is_own, "the page has a section about the user's repository");
-    let typed = newcomer.follow(&sections);
-    for command in ["git clone", "cargo install", "layercake demo", "layercake init"] {
-        assert!(typed.contains(command), "`{command}` is among {typed}");
-    }
-    let hook = fs::read_to_string(own.join(".pre-commit-config.yaml")).unwrap();
-    assert!(hook.contains("layercake"), "{hook}");
+    let wrong: Vec<String> = FOLLOWED.iter().flat_map(|page| wrong_in(page, &newcomer)).collect();
+    assert!(wrong.is_empty(), "other output is shown than this:\n{}", wrong.join("\n"));
 }
+
+/// Commands of a page that fail, or whose output differs from the page, with their output.
+fn wrong_in(name: &str, newcomer: &Newcomer) -> Vec<String> {
+    let path = root().join("docs").join(name);
+    let page = fs::read_to_string(&path).unwrap();
+    let (first, own) = page.split_once(OWN_REPOSITORY).unwrap_or((&page, ""));
+    let mut visits = vec![Visit { folder: newcomer.home(), steps: steps(first) }];
+    if !own.is_empty() {
+        visits.push(Visit { folder: newcomer.own_repository(), steps: steps(own) });
+    }
+    let (mut updated, mut wrong) = (page.clone(), Vec::new());
+    let ran = newcomer.follow(&visits);
+    assert!(ran.len() > 4, "{name} has commands: {ran:#?}");
+    for ran in ran {
+        let Ran { step: Step { command, shown }, code, printed } = &ran;
+        let lines: Option<Vec<&str>> = shown.as_ref().map(|shown| shown.lines().collect());
+        let is_right = lines.as_ref().is_none_or(|shown| examples::is_shown(printed, shown));
+        if is_right && ran.is_success() {
+            continue;
+        }
+        let blessed = lines.filter(|_| ran.is_success() && examples::is_blessed());
+        match blessed.and_then(|shown| examples::abridged(printed, &shown)) {
+            Some(new) => {
+                let old = format!("$ {command}\n{}", shown.as_ref().unwrap());
+                updated = updated.replacen(&old, &format!("$ {command}\n{new}"), 1);
+            }
+            None => wrong.push(format!("{name} (exit code {code}):\n$ {command}\n{printed}")),
+        }
+    }
+    if updated != page {
+        fs::write(path, updated).unwrap();
+    }
+    wrong
+}
+
+/// Heading from which on a page is about the user's own repository.
+const OWN_REPOSITORY: &str = "\n## Your own repository\n";
+
+/// Beginnings of commands that are not run, with the reason. `cargo` and `pre-commit` are replaced
+/// by stubs instead, because they would compile for minutes.
+const SKIPPED: [(&str, &str); 4] = [
+    ("pip install", "needs the network"),
+    ("pipx install", "needs the network"),
+    ("uvx", "needs the network"),
+    ("docker", "needs the network"),
+];
 
 /// Address from which the pages clone the project.
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
-/// Commands to run in a folder.
-struct Section {
+/// Commands that begin in a folder.
+struct Visit {
     folder: PathBuf,
-    /// Commands of each block; `cd` lasts until the end of the block.
-    commands: Vec<Vec<String>>,
+    steps: Vec<Step>,
 }
 
-/// Sections of a page by heading, of the first two levels.
-fn sections(page: &str) -> Vec<(String, String)> {
-    let mut sections = vec![(String::new(), String::new())];
-    for line in page.lines() {
-        if let Some(heading) = line.strip_prefix("## ") {
-            sections.push((heading.to_owned(), String::new()));
-        }
-        let (_, text) = sections.last_mut().unwrap();
-        *text += &format!("{line}\n");
+/// Command of a page.
+#[derive(Clone, Debug)]
+struct Step {
+    command: String,
+    /// Output on the page; `None` in a block that shows none.
+    shown: Option<String>,
+}
+
+/// Result of a command.
+#[derive(Debug)]
+struct Ran {
+    step: Step,
+    code: i32,
+    /// Both streams.
+    printed: String,
+}
+
+impl Ran {
+    /// Whether the command succeeded. Code 1 of layercake reports findings.
+    fn is_success(&self) -> bool {
+        self.code == 0 || self.code == 1 && self.step.command.starts_with("layercake ")
     }
-    sections
 }
 
-/// Commands of each block of a text: lines after a prompt if there is one, otherwise all lines.
-fn typed(text: &str) -> Vec<Vec<String>> {
-    let blocks = fenced(text).into_iter().map(|(language, block)| {
-        let joined = block.replace("\\\n", "");
-        let lines = joined.lines().filter(|line| !line.is_empty());
+/// Commands of all blocks of a text: in a console block those after a prompt, in a block of a script
+/// all lines.
+fn steps(text: &str) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for (language, block) in fenced(text) {
         match language.as_str() {
-            "console" => lines.filter_map(|it| it.strip_prefix("$ ")).map(str::to_owned).collect(),
-            "sh" => lines.map(str::to_owned).collect(),
-            _ => Vec::new(),
+            "console" => {
+                steps.extend(examples::commands(&block).into_iter().map(|(command, shown)| Step {
+                    command: command.to_owned(),
+                    shown: Some(examples::joined(&shown)),
+                }));
+            }
+            "sh" => steps.extend(
+                block
+                    .replace("\\\n", "")
+                    .lines()
+                    .filter(|line| !line.is_empty())
+                    .map(|line| Step { command: line.to_owned(), shown: None }),
+            ),
+            _ => {}
         }
-    });
-    blocks.collect()
+    }
+    steps.retain(|step| !SKIPPED.iter().any(|(skipped, _)| step.command.starts_with(skipped)));
+    steps
 }
 
 /// Machine of a user who has never used layercake.
@@ -118,11 +176,19 @@ impl Newcomer {
         }
         newcomer.add_tool("cargo", CARGO);
         newcomer.add_tool("pre-commit", PRE_COMMIT);
-        for entry in ["README.md", "Cargo.toml", "docs", "examples"] {
-            copy(&root().join(entry), &newcomer.path("project").join(entry));
-        }
+        newcomer.copy_project(&newcomer.path("project"));
         newcomer.commit(&newcomer.path("project"));
         newcomer
+    }
+
+    /// Copies the files that git tracks, as they are now, and those that it would add.
+    fn copy_project(&self, to: &Path) {
+        let list = "git -c safe.directory='*' ls-files -z --cached --others --exclude-standard";
+        let listed = self.run(root(), list);
+        let files = listed.split('\0').filter(|file| root().join(file).is_file());
+        for file in files {
+            copy(&root().join(file), &to.join(file));
+        }
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -158,31 +224,34 @@ impl Newcomer {
         self.run(folder, commands);
     }
 
-    /// Runs the commands and returns them.
-    fn follow(&self, sections: &[Section]) -> String {
-        let mut script = String::from(
-            "check() {\n    code=$?\n    case $1 in 'layercake lint'*) most=1 ;; *) most=0 ;; esac\n    \
-             if ((code > most)); then\n        echo \"in $PWD: \\`$1\\` ends with $code\" >&2\n        \
-             exit 1\n    fi\n}\n",
-        );
-        let mut all = String::new();
-        for section in sections {
-            for block in &section.commands {
-                writeln!(script, "cd '{}'", section.folder.display()).unwrap();
-                for command in block {
-                    // The demo prints the folder that it creates, which differs here.
-                    let here = command.replace("/tmp/layercake-demo", "\"$TMPDIR\"/layercake-demo");
-                    let quoted = here.replace('\'', r"'\''");
-                    writeln!(script, "{here}\ncheck '{quoted}'").unwrap();
-                    writeln!(all, "{command}").unwrap();
-                }
+    /// Runs all commands in one shell.
+    fn follow(&self, visits: &[Visit]) -> Vec<Ran> {
+        let mut script = String::from("exec 2>&1\n");
+        for visit in visits {
+            writeln!(script, "cd '{}'", visit.folder.display()).unwrap();
+            for step in &visit.steps {
+                // The demo prints the folder that it creates, which differs here.
+                let command =
+                    step.command.replace("/tmp/layercake-demo", "\"$TMPDIR\"/layercake-demo");
+                writeln!(script, "{command}\nprintf '%s\\036' $?").unwrap();
             }
         }
-        self.run(&self.home(), &script);
-        all
+        let printed = self.run(&self.home(), &script);
+        let printed = printed.replace(self.path("tmp").to_str().unwrap(), "/tmp");
+        let steps = visits.iter().flat_map(|visit| &visit.steps).cloned();
+        // The exit code is after the last line of the output.
+        let ran = steps.zip(printed.split_terminator('\x1e')).map(|(step, printed)| {
+            let (printed, code) = printed.split_at(printed.rfind('\n').map_or(0, |end| end + 1));
+            let code = code.parse().unwrap_or_else(|_| panic!("`{step:?}` prints half a line"));
+            Ran { step, code, printed: printed.to_owned() }
+        });
+        let ran: Vec<Ran> = ran.collect();
+        assert_eq!(ran.len(), visits.iter().map(|visit| visit.steps.len()).sum::<usize>());
+        ran
     }
 
-    fn run(&self, folder: &Path, script: &str) {
+    /// Runs a script and returns its output.
+    fn run(&self, folder: &Path, script: &str) -> String {
         let folders = [self.path("tools"), self.home().join(".cargo/bin")];
         let inherited = std::env::var_os("PATH").unwrap_or_default();
         let inherited = std::env::split_paths(&inherited).filter(|folder| {
@@ -210,6 +279,7 @@ impl Newcomer {
         }
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
     }
 }
 
@@ -221,6 +291,7 @@ fn copy(from: &Path, to: &Path) {
             copy(&entry.path(), &to.join(entry.file_name()));
         }
     } else {
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
         fs::copy(from, to).unwrap();
     }
 }
