@@ -435,6 +435,7 @@ fn report_of(
         Linted::One(checked, configured) => {
             let semantics = configuration::chosen_semantics(configured, selection.meaning);
             report_of_one(checked, verdict, listing, semantics, elapsed)
+                .with_rule_pages(configuration::rule_pages(configured))
         }
         Linted::Two(outcome) => {
             let sources = &outcome.compared.checked.sources;
@@ -497,6 +498,7 @@ pub(super) fn report_of_comparison(
         ..ReportInput::of_comparison(outcome.sides.clone(), comparison, findings)
     };
     Report::new(run, &view(&outcome.compared.checked))
+        .with_rule_pages(configuration::rule_pages(&outcome.configured))
 }
 
 /// Report of `lint` over two sides with default options.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use layercake::commands::configuration::{self, FoundConfiguration};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::FindingFilter;
 use layercake::report::model::{self, Report};
@@ -59,7 +60,9 @@ pub(super) fn report(
         let is_secret = folder.hides(&SecretKinds::default(), &text);
         if is_secret { unreadable(&name, NOT_SHOWN) } else { error }
     });
-    let report = report?.with_links(outputs.links);
+    // No configuration is read: rule names link to the pages of this build, if any.
+    let pages = configuration::rule_pages(&FoundConfiguration::default());
+    let report = report?.with_links(outputs.links).with_rule_pages(pages);
     let outputs = outputs::or_full(outputs.output);
     deliver(&outputs, &directory, terminal, |format, style, out| {
         format.write(&report, (look, style), RULES, out)

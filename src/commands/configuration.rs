@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind};
 use crate::graph::MissingSource;
 use crate::merge::cloud_init::Dialect;
 use crate::merge::deckhand::Semantics;
-use crate::report::{self, ChosenBy, ChosenSemantics, Format, Links};
+use crate::report::{self, ChosenBy, ChosenSemantics, Format, Links, RulePages};
 use crate::rules::{self, GROUPS, RULES, UnusedKind};
 use crate::source::{RepoPath, Tree, stays_inside, text_at};
 use crate::system::cloud_init::SourceKind;
@@ -146,6 +146,7 @@ fn read(path: RepoPath, bytes: Vec<u8>, folder: Folder) -> Result<Config, Error>
         formats: &Format::ALL.map(Format::name),
         version: env!("CARGO_PKG_VERSION"),
         links: |template| Links::new(template).map(drop),
+        docs_url: |base| RulePages::new(base, RULES).map(drop),
         not_shown: is_secret.then_some(NOT_SHOWN),
     };
     config::read(path, bytes, &vocabulary)
@@ -384,4 +385,15 @@ pub fn baseline_file(found: &FoundConfiguration) -> Option<PathBuf> {
 /// Configured template for links to lines of the repository.
 pub fn links(found: &FoundConfiguration) -> Option<Links> {
     found.config.links.as_deref().and_then(|template| Links::new(template).ok())
+}
+
+/// Base URL of the rule pages without a configuration. Only release builds set it, since only their
+/// pages are published.
+const DOCS_URL: Option<&str> = option_env!("LAYERCAKE_DOCS_URL");
+
+/// Rule pages to link to: those of the configuration, or else of the build; none if the base URL is
+/// empty.
+pub fn rule_pages(found: &FoundConfiguration) -> Option<RulePages> {
+    let base = found.config.docs_url.as_deref().or(DOCS_URL)?;
+    RulePages::new(base, RULES).ok()
 }

@@ -70,6 +70,8 @@ pub struct Config {
     pub(crate) repositories: Vec<RepositorySettings>,
     /// Link template for lines of the repository.
     pub(crate) links: Option<Arc<str>>,
+    /// Base URL of the rule pages; empty for no links.
+    pub(crate) docs_url: Option<Arc<str>>,
 }
 
 /// A configuration file.

@@ -30,6 +30,8 @@ pub struct Vocabulary<'a> {
     pub version: &'a str,
     /// Validates a link template; the error describes the problem.
     pub links: fn(&str) -> Result<(), String>,
+    /// Validates a base URL of rule pages; the error describes the problem.
+    pub docs_url: fn(&str) -> Result<(), String>,
     /// Message that replaces all others if the file may be secret and must not be quoted.
     pub not_shown: Option<&'static str>,
 }
@@ -133,6 +135,7 @@ impl ConfigReader<'_> {
             outputs: self.outputs(root),
             repositories: self.repositories(root),
             links: root.get("output").and_then(|output| self.links(output)),
+            docs_url: root.get("output").and_then(|output| self.docs_url(output)),
         }
     }
 
@@ -467,6 +470,17 @@ impl ConfigReader<'_> {
             self.wrong(links.span, fault);
         }
         Some(links.value)
+    }
+
+    /// Base URL of the rule pages.
+    fn docs_url(&mut self, output: &Node) -> Option<Arc<str>> {
+        let url = output.get("docs-url").and_then(text)?;
+        if !url.value.is_empty()
+            && let Err(fault) = (self.vocabulary.docs_url)(&url.value)
+        {
+            self.wrong(url.span, fault);
+        }
+        Some(url.value)
     }
 
     fn path<P>(

@@ -1,5 +1,5 @@
 //! Links to lines of a repository, built from a template such as
-//! `https://git.example.org/sites/blob/{sha}/{path}#L{line}`.
+//! `https://git.example.org/sites/blob/{sha}/{path}#L{line}`, and links to the pages of rules.
 
 use std::fmt::Write as _;
 
@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::model::{FilePlace, Report, ReportedSide};
 use super::text::TextLink;
+use crate::diagnostic::Rule;
 
 /// URL template for lines of a repository.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -25,14 +26,7 @@ impl Links {
     /// Returns a message if the template is not an `http` or `https` URL, or contains a placeholder
     /// other than `{sha}`, `{path}` and `{line}`.
     pub fn new(template: &str) -> Result<Self, String> {
-        if !template.starts_with("https://") && !template.starts_with("http://") {
-            return Err("expected a URL that begins with `https://` or `http://`".to_owned());
-        }
-        if template
-            .contains(|it: char| it.is_whitespace() || it.is_control() || "<>\"".contains(it))
-        {
-            return Err("a URL cannot contain spaces, `<`, `>` or `\"`".to_owned());
-        }
+        check_url(template)?;
         let mut rest = template;
         while let Some((_, after)) = rest.split_once('{') {
             let (name, after) = after.split_once('}').unwrap_or((after, ""));
@@ -66,13 +60,63 @@ impl Links {
     }
 }
 
+/// Checks that `url` is an `http` or `https` URL without characters that could end a link.
+fn check_url(url: &str) -> Result<(), String> {
+    if !url.starts_with("https://") && !url.starts_with("http://") {
+        return Err("expected a URL that begins with `https://` or `http://`".to_owned());
+    }
+    if url.contains(|it: char| it.is_whitespace() || it.is_control() || "<>\"".contains(it)) {
+        return Err("a URL cannot contain spaces, `<`, `>` or `\"`".to_owned());
+    }
+    Ok(())
+}
+
+/// Published pages of the rules: `BASE/rules/NAME.html`.
+#[derive(Clone, Debug)]
+pub struct RulePages {
+    /// Base URL without a final slash.
+    base: String,
+    /// Rules that have a page.
+    rules: &'static [&'static Rule],
+}
+
+impl RulePages {
+    /// Creates the pages of `rules` below a base URL.
+    ///
+    /// # Errors
+    /// Returns a message if the base is not an `http` or `https` URL to which a path can be
+    /// appended.
+    pub fn new(base: &str, rules: &'static [&'static Rule]) -> Result<Self, String> {
+        check_url(base)?;
+        let base = base.trim_end_matches('/');
+        let has_host = base.split_once("://").is_some_and(|(_, rest)| !rest.starts_with('/'));
+        let is_folder = !base.contains(['?', '#', '{', '}', '|', '\\', '^', '`']);
+        if !base.is_ascii() || !has_host || !is_folder {
+            return Err("expected the URL of a folder in ASCII, without `?` and `#`".to_owned());
+        }
+        Ok(Self { base: base.to_owned(), rules })
+    }
+
+    /// Returns the URL of the page of a rule; `None` if there is no rule with this name.
+    fn address(&self, name: &str) -> Option<String> {
+        let rule = self.rules.iter().find(|rule| rule.name == name)?;
+        Some(format!("{}/rules/{}.html", self.base, rule.name))
+    }
+}
+
 impl Report {
+    /// Returns the URL of the page of a rule, if pages are published.
+    pub(super) fn rule_address(&self, name: &str) -> Option<String> {
+        self.rule_pages.as_ref()?.address(name)
+    }
+
     /// Returns the URL that a link points to outside of the report, if any.
     pub(super) fn address(&self, link: &TextLink) -> Option<String> {
         let sides = self.comparison.as_ref();
         match link {
             TextLink::Head(place) => self.address_of(place, sides.map(|it| &it.head)),
             TextLink::Base(place) => self.address_of(place, sides.map(|it| &it.base)),
+            TextLink::Rule(name) => self.rule_address(name),
             TextLink::Anchor(_) => None,
         }
     }

@@ -23,7 +23,7 @@
 //! | `formats` | the list of formats, and their writers |
 //! | `recognize` | detection of reports of earlier runs |
 //! | `statistics` | number of findings of each rule |
-//! | `links` | URLs of lines of a repository |
+//! | `links` | URLs of lines of a repository and of rule pages |
 //! | `semantics` | the semantics used to render documents |
 //! | `view` | hiding of secrets, and visible places |
 //! | `printable` | escaping of control characters |
@@ -68,7 +68,7 @@ mod view;
 pub(crate) use baseline::BaselineRow;
 pub use form::canonical;
 pub use formats::{Format, FormatOptions, ReportFormat};
-pub use links::Links;
+pub use links::{Links, RulePages};
 pub use semantics::{ChosenBy, ChosenSemantics, ReportedSemantics};
 pub use story::FindingFilter;
 pub use terminal::{Detail, TerminalOptions};

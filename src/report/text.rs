@@ -34,6 +34,8 @@ pub(super) enum TextLink {
     Head(FilePlace),
     /// A line of a file on the base side.
     Base(FilePlace),
+    /// Page of the rule with this name.
+    Rule(String),
     /// Id of a part of the same report.
     Anchor(String),
 }

@@ -11,6 +11,7 @@ pub mod made;
 mod markdown;
 mod readers;
 mod repositories;
+mod rule_pages;
 mod sarif;
 mod saved;
 mod stable;

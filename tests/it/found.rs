@@ -137,6 +137,7 @@ fn a_glob_with_a_line_break() {
         formats: &[],
         version: "1.0.0",
         links: |_| Ok(()),
+        docs_url: |_| Ok(()),
         not_shown: None,
     };
     let refused = read(RepoPath::new("layercake.yaml"), text.into(), &vocabulary).unwrap_err();

@@ -7,7 +7,7 @@ use super::excerpt::ContextLines;
 use super::{HtmlPage, PageSection, filter, list, unfolded};
 use crate::report::model::{Finding, LabelledPlace, State};
 use crate::report::story::FindingEntry;
-use crate::report::text::StyledText;
+use crate::report::text::{StyledText, TextLink};
 
 /// Maximum size of all findings of a section in bytes.
 const MAX_BYTES: usize = 2 << 20;
@@ -58,7 +58,7 @@ impl<'r> HtmlPage<'_, 'r> {
         let (id, attributes) = (self.id(&name), filter::of_finding(entry, self.story));
         let level = finding.severity.as_str();
         let (state, message) = (state(finding), words(&finding.message));
-        let (rule, place) = (text(&finding.rule), &finding.primary);
+        let (rule, place) = (self.rule_name(&finding.rule), &finding.primary);
         let place = format!("<small class=\"where\">{}:{}</small>", text(&place.file), place.line);
         let primary = self.excerpt(&finding.primary, ContextLines::OneLine);
         let (related, facts) = (self.related(&finding.related), self.facts(entry));
@@ -68,6 +68,14 @@ impl<'r> HtmlPage<'_, 'r> {
              <span class=\"badge {level}\">{level}</span> {state}{message} <small \
              class=\"rule\">{rule}</small> {place}</summary>\n{primary}{related}{facts}</details>\n</article>\n"
         )
+    }
+
+    /// Renders the name of a rule, linked to its published page if there is one.
+    fn rule_name(&self, name: &str) -> String {
+        match self.address(&TextLink::Rule(name.to_owned())) {
+            Some(address) => format!("<a href=\"{}\">{}</a>", text(&address), text(name)),
+            None => text(name).to_string(),
+        }
     }
 
     fn related(&self, labels: &[LabelledPlace]) -> String {

@@ -19,7 +19,7 @@ use super::story::{
     EditEntry, FindingEntry, GroupEntry, Sign, SiteTable, Story, UNEXPLAINED, ValueDelta,
     edit_numbers, labelled,
 };
-use super::text::{StyledText, TextPiece, TextRole};
+use super::text::{StyledText, TextLink, TextPiece, TextRole};
 use super::{FormatOptions, counted};
 
 /// Maximum size of a page.
@@ -398,7 +398,9 @@ impl<'r> MarkdownPage<'_, 'r> {
         let finding = entry.finding;
         let words = self.quoted(&finding.message);
         let mut item = format!("**{}** {}", finding.severity.as_str(), message(&words));
-        item += &format!(" ({})", code(&self.quoted(&finding.rule)));
+        let rule = code(&self.quoted(&finding.rule));
+        let page = TextLink::Rule(finding.rule.clone());
+        item += &format!(" ({})", self.linked(rule, Some(&page)));
         let place = StyledText::place(&finding.primary.start(), true);
         item += &format!(" at {}", self.text(&place));
         if finding.primary.decoded.is_some() {
@@ -459,10 +461,15 @@ impl<'r> MarkdownPage<'_, 'r> {
             TextRole::Strong | TextRole::Error | TextRole::Warning => strong(&prose(&text)),
             TextRole::Plain | TextRole::Good | TextRole::Note | TextRole::Dim => prose(&text),
         };
-        let address = piece.link.as_ref().and_then(|link| self.story.report.address(link));
-        let linked = address.map(|address| link(&inside, &address));
-        let inside = linked.filter(|it| it.len() <= MAX_LINK_BYTES).unwrap_or(inside);
+        let inside = self.linked(inside, piece.link.as_ref());
         format!("{}{inside}{}", space(before), space(behind))
+    }
+
+    /// Links Markdown to the target of `to`, unless it has no URL or a very long one.
+    fn linked(&self, inside: String, to: Option<&TextLink>) -> String {
+        let address = to.and_then(|to| self.story.report.address(to));
+        let linked = address.map(|address| link(&inside, &address));
+        linked.filter(|it| it.len() <= MAX_LINK_BYTES).unwrap_or(inside)
     }
 
     /// Returns a string on one line, truncated to the length of the level of detail.

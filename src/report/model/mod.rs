@@ -43,7 +43,7 @@ use self::finding::ComparedFinding;
 use self::lines::LineCollector;
 use self::sites::SiteSets;
 use super::statistics::{self, RuleCount};
-use super::{ChosenBy, ChosenSemantics, Links, ReportedSemantics, View};
+use super::{ChosenBy, ChosenSemantics, Links, ReportedSemantics, RulePages, View};
 use crate::compare::Status;
 use crate::compare::reach::{Comparison as Compared, SiteReach, Unlisted};
 use crate::diagnostic::Severity;
@@ -107,6 +107,9 @@ pub struct Report {
     pub truncated: Truncated,
     /// Duration of the run, in milliseconds.
     pub timing_ms: Timing,
+    /// Published rule pages. Not saved: a saved report must not choose where rule names link to.
+    #[serde(skip)]
+    pub rule_pages: Option<RulePages>,
 }
 
 /// Program that created a report.
@@ -440,6 +443,7 @@ impl Report {
             lines: texts.lines,
             truncated,
             timing_ms: run.timing,
+            rule_pages: None,
         };
         report.without_further_fixes().counted()
     }
@@ -448,6 +452,12 @@ impl Report {
     #[must_use]
     pub fn with_links(self, links: Option<Links>) -> Self {
         Self { links: links.or(self.links), ..self }
+    }
+
+    /// Links rule names to these pages.
+    #[must_use]
+    pub fn with_rule_pages(self, rule_pages: Option<RulePages>) -> Self {
+        Self { rule_pages, ..self }
     }
 
     /// Returns the sites of a set.

@@ -64,6 +64,8 @@ pub(super) struct ReportingDescriptor {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) full_description: Option<MultiformatMessage>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) help_uri: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) help: Option<MultiformatMessage>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) default_configuration: Option<ReportingConfiguration>,

@@ -62,7 +62,7 @@ fn run(report: &Report, options: &FormatOptions<'_>) -> SarifRun {
     let listed: Vec<&Finding> = listed.collect();
     let kept = worst(&listed);
     let names = names(&kept);
-    let rules = names.iter().map(|name| descriptor(name, options)).collect();
+    let rules = names.iter().map(|name| descriptor(name, report, options)).collect();
     // Look up by the saved name, which can differ from the displayed one.
     let places: BTreeMap<&str, usize> =
         names.into_iter().enumerate().map(|(at, name)| (name, at)).collect();
@@ -110,7 +110,7 @@ fn names<'a>(findings: &[&'a Finding]) -> Vec<&'a str> {
 }
 
 /// Creates the descriptor of a rule, with its page as help.
-fn descriptor(name: &str, options: &FormatOptions<'_>) -> ReportingDescriptor {
+fn descriptor(name: &str, report: &Report, options: &FormatOptions<'_>) -> ReportingDescriptor {
     let known = options.rule(name);
     let message = |text: &str| MultiformatMessage { text: text.to_owned(), markdown: None };
     ReportingDescriptor {
@@ -118,6 +118,7 @@ fn descriptor(name: &str, options: &FormatOptions<'_>) -> ReportingDescriptor {
         name: clean(name).into_owned(),
         short_description: known.map(|rule| message(rule.summary)),
         full_description: known.map(|rule| message(rule.summary)),
+        help_uri: report.rule_address(name),
         help: known.map(|rule| MultiformatMessage { text: page(rule), markdown: Some(page(rule)) }),
         default_configuration: known.map(|rule| ReportingConfiguration {
             level: rule.severity.as_str(),

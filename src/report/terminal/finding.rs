@@ -17,7 +17,7 @@ use super::{TerminalPage, role};
 use crate::diagnostic::Severity;
 use crate::report::model::{Finding, LabelledPlace};
 use crate::report::story::{FindingEntry, describe_place, labelled};
-use crate::report::text::{StyledText, TextRole};
+use crate::report::text::{StyledText, TextLink, TextPiece, TextRole};
 use crate::report::{TerminalStyle, counted, first_few};
 
 /// Maximum number of labels of one finding that are drawn; others are listed.
@@ -29,11 +29,6 @@ const MAX_ALIKE: usize = 2;
 /// Maximum number of labels of one finding that are listed.
 const MAX_NAMED: usize = 12;
 
-/// Formats the severity and the rule of a finding.
-pub(super) fn kind(finding: &Finding) -> String {
-    format!("{}[{}]", finding.severity.as_str(), finding.rule)
-}
-
 impl<'r> TerminalPage<'_, 'r> {
     pub(super) fn write_finding(
         &self,
@@ -41,8 +36,7 @@ impl<'r> TerminalPage<'_, 'r> {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let finding = entry.finding;
-        let headline = StyledText::of(role(finding.severity), format!("{}:", kind(finding)));
-        let headline = headline.and(" ").and(&finding.message);
+        let headline = self.kind(finding, ":").and(" ").and(&finding.message);
         writeln!(out, "{}", self.painter.paragraph(&headline, "", "  "))?;
         let (repeated, others): (Vec<&LabelledPlace>, Vec<&LabelledPlace>) = finding
             .related
@@ -78,6 +72,21 @@ impl<'r> TerminalPage<'_, 'r> {
             self.write_item(word, TextRole::Strong, text, out)?;
         }
         writeln!(out)
+    }
+
+    /// Formats the severity and the rule of a finding, followed by `end`; the name of the rule
+    /// links to its page.
+    pub(super) fn kind(&self, finding: &Finding, end: &str) -> StyledText {
+        let (role, level, rule) =
+            (role(finding.severity), finding.severity.as_str(), &finding.rule);
+        let page = TextLink::Rule(rule.clone());
+        if self.painter.address(&page).is_none() {
+            return StyledText::of(role, format!("{level}[{rule}]{end}"));
+        }
+        let name = TextPiece { text: rule.clone(), role, link: Some(page) };
+        let mut text = StyledText::of(role, format!("{level}["));
+        text.pieces.push(name);
+        text.then(role, format!("]{end}"))
     }
 
     fn write_item(

@@ -590,8 +590,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         let label = &finding.primary;
         let place = format!("{}:{}:{}", label.file, label.line, label.column);
         let mut text = StyledText::of(TextRole::Place, place).and(": ");
-        text = text.then(role(finding.severity), finding::kind(finding)).and(" ");
-        text = text.and(&finding.message);
+        text = text.join(self.kind(finding, "")).and(" ").and(&finding.message);
         if !entry.sites.is_empty() {
             text = text.and(" (in ").join(entry.sites.clone()).and(")");
         }

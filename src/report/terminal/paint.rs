@@ -44,8 +44,11 @@ impl Painter<'_> {
         }
     }
 
-    fn address(self, link: &TextLink) -> Option<String> {
-        if self.style.links { self.report.address(link) } else { None }
+    /// Returns the URL of a link if the terminal supports hyperlinks. Rule names, which occur in
+    /// nearly every line, are plain text without colours.
+    pub(super) fn address(self, link: &TextLink) -> Option<String> {
+        let is_shown = self.style.links && (self.style.color || !matches!(link, TextLink::Rule(_)));
+        if is_shown { self.report.address(link) } else { None }
     }
 }
 

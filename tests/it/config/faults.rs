@@ -175,6 +175,23 @@ fn meaningless_values_are_errors() {
             "output: {links: 'https://x/{ref}'}\n",
             "1:17: the only valid placeholders are `{sha}`, `{path}` and `{line}`",
         ),
+        (
+            "output:\n  docs-url: javascript:alert(1)\n",
+            "2:13: expected a URL that begins with `https://` or `http://`",
+        ),
+        (
+            "output: {docs-url: \"https://x/\\e]8;;\"}\n",
+            "1:20: a URL cannot contain spaces, `<`, `>` or `\"`",
+        ),
+        (
+            "output: {docs-url: 'https://x/?page='}\n",
+            "1:20: expected the URL of a folder in ASCII, without `?` and `#`",
+        ),
+        ("output: {docs-url: 'https://'}\n", "1:20: expected the URL of a folder in ASCII"),
+        (
+            "output: {docs-url: 1}\n",
+            "1:20: expected a string for `output.docs-url`, found an integer",
+        ),
     ] {
         let found: Vec<String> = errors(text);
         let is_it = |line: &String| line.starts_with(&format!("layercake.yaml:{expected}"));

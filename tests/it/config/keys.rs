@@ -311,6 +311,7 @@ fn keys_used_by_other_parts_are_read() {
         formats: &[],
         version: "1.0.0",
         links: |_| Ok(()),
+        docs_url: |_| Ok(()),
         not_shown: None,
     };
     let config = read(RepoPath::new("layercake.yaml"), text.into(), &vocabulary).unwrap();

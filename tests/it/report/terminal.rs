@@ -1,7 +1,8 @@
 use std::time::{Duration, Instant};
 
 use layercake::diagnostic::{Diagnostic, Label};
-use layercake::report::{SiteRow, TerminalOptions, TerminalStyle};
+use layercake::report::{RulePages, SiteRow, TerminalOptions, TerminalStyle, terminal};
+use layercake::rules::RULES;
 use layercake::source::Span;
 
 use super::{Files, LOOK, plain, rule, sites};
@@ -116,6 +117,35 @@ fn colours_are_used_only_on_request() {
         files.full(vec![three_file_finding(&files)], TerminalStyle { color: true, ..plain(80) });
     assert!(colored.starts_with("\x1b[1;31merror[missing-parent]:\x1b[0m rendered"));
     assert_eq!(without_colours(&colored), plain_text);
+}
+
+#[test]
+fn rule_names_link_to_their_pages_on_a_terminal_with_colours() {
+    let files = three_files();
+    let findings = || vec![three_file_finding(&files)];
+    let pages = RulePages::new("https://docs.example.org/layercake/", RULES).ok();
+    let report = files.report(findings()).with_rule_pages(pages);
+    let style = TerminalStyle { color: true, links: true, ..plain(40) };
+    let screen = |style: TerminalStyle| {
+        let mut out = Vec::new();
+        terminal::write_findings(&report, LOOK, &style, &mut out).unwrap();
+        terminal::write_concise(&report, LOOK, &style, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let linked = screen(style);
+    let begin = "\x1b]8;;https://docs.example.org/layercake/rules/missing-parent.html\x1b\\";
+    let end = "\x1b]8;;\x1b\\";
+    let name =
+        |begin, end| format!("\x1b[1;31merror[\x1b[0m{begin}\x1b[1;31mmissing-parent\x1b[0m{end}");
+    assert!(linked.starts_with(&name(begin, end)), "{linked:?}");
+    assert_eq!(linked.matches(&name(begin, end)).count(), 2, "{linked:?}");
+    let unlinked = linked.replace(begin, "").replace(end, "");
+    let expected = screen(TerminalStyle { links: false, ..style });
+    assert_eq!(without_colours(&unlinked), without_colours(&expected), "the same line breaks");
+    for style in [TerminalStyle { color: false, ..style }, TerminalStyle { links: false, ..style }]
+    {
+        assert!(!screen(style).contains("\x1b]8"));
+    }
 }
 
 #[test]
