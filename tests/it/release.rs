@@ -89,6 +89,19 @@ fn binstall_finds_the_archives_of_a_release() {
     assert_eq!(expand("bin-dir"), format!("{folder}/layercake.exe"));
 }
 
+/// Pages are published at the address of the repository on GitHub Pages.
+#[test]
+fn released_programs_and_wheels_link_to_the_published_rule_pages() {
+    let release = fs::read_to_string(root().join(".github/workflows/release.yml")).unwrap();
+    let url =
+        "https://${{ github.repository_owner }}.github.io/${{ github.event.repository.name }}";
+    let setting = format!("      LAYERCAKE_DOCS_URL: {url}\n");
+    let (_, jobs) = release.split_once("\n  build:\n").unwrap();
+    let (build, wheels) = jobs.split_once("\n  wheels:\n").unwrap();
+    let (wheels, other) = wheels.split_once("\n  image:\n").unwrap();
+    assert_eq!([build, wheels, other].map(|job| job.matches(&setting).count()), [1, 1, 0]);
+}
+
 #[test]
 fn wheel_uses_the_available_name() {
     let project = &manifest(&root().join("pyproject.toml"))["project"];
