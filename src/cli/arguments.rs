@@ -16,7 +16,7 @@ use layercake::merge::deckhand::Semantics;
 use layercake::report::{Format, Links};
 use layercake::triage::Counts;
 
-use super::completions;
+use super::candidates;
 use super::environment::{named_configuration, repositories_of_environment};
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -35,7 +35,7 @@ pub(super) struct OutputArgs {
     /// pull request), `sarif`, `junit`, `gitlab` and `html`. With `=FILE`, write the report to FILE
     /// instead of standard output. Repeat the flag to write several reports in one run.
     #[arg(short, long, value_name = "FORMAT[=FILE]", aliases = ["output-format", "format"])]
-    #[arg(add = completions::formats())]
+    #[arg(add = candidates::formats())]
     #[arg(help_heading = "Output")]
     pub(super) output: Vec<OutputArgument>,
 
@@ -150,12 +150,12 @@ pub(super) struct CloudConfigArgs {
 
     /// Only sites whose name matches this glob
     #[arg(long, value_name = "GLOB", help_heading = "Set selection", conflicts_with_all = NAMED)]
-    #[arg(add = completions::sites())]
+    #[arg(add = candidates::sites())]
     pub(super) site: Vec<String>,
 
     /// Read REV instead of the working tree
     #[arg(long, value_name = "REV", help_heading = "Set selection", conflicts_with_all = NAMED)]
-    #[arg(add = completions::revisions())]
+    #[arg(add = candidates::revisions())]
     pub(super) rev: Option<String>,
 
     #[command(flatten)]
@@ -186,7 +186,7 @@ pub(super) enum DialectArg {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct ExplainValueArgs {
     /// Site, or `-` for files without sites; omit with `--all-sites`
-    #[arg(value_name = "SITE", add = completions::sites())]
+    #[arg(value_name = "SITE", add = candidates::sites())]
     site: Option<String>,
 
     /// Schema, name and path of the value, as `.values.pod` or `/values/pod`. SCHEMA is optional if
@@ -204,7 +204,7 @@ pub(super) struct ExplainValueArgs {
 
     /// Compare with the merge base of REV and HEAD, and report which edit changed the value
     #[arg(long, value_name = "REV", conflicts_with_all = ["all_sites", "why_not", "rev"])]
-    #[arg(add = completions::revisions())]
+    #[arg(add = candidates::revisions())]
     pub(super) since: Option<String>,
 
     /// Compare with REV itself instead of its merge base with HEAD
@@ -217,7 +217,7 @@ pub(super) struct ExplainValueArgs {
 
     /// Read REV instead of the working tree
     #[arg(long, value_name = "REV", help_heading = "Document selection")]
-    #[arg(add = completions::revisions())]
+    #[arg(add = candidates::revisions())]
     pub(super) rev: Option<String>,
 
     #[command(flatten, next_help_heading = "Document selection")]
@@ -244,12 +244,12 @@ pub(super) struct ExplainValueArgs {
 pub(super) struct RepositoryArgs {
     /// Read REV instead of the working tree
     #[arg(long, value_name = "REV")]
-    #[arg(add = completions::revisions())]
+    #[arg(add = candidates::revisions())]
     pub(super) rev: Option<String>,
 
     /// Only sites whose name matches this glob
     #[arg(long, value_name = "GLOB")]
-    #[arg(add = completions::sites())]
+    #[arg(add = candidates::sites())]
     pub(super) site: Vec<String>,
 
     #[command(flatten)]
@@ -307,22 +307,22 @@ pub(super) struct RuleArgs {
     /// Run only these rules: names, Pegleg codes such as `P005`, or the groups `default`, `strict`,
     /// `pegleg`, `deckhand` and `all`
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
-    #[arg(add = completions::rules())]
+    #[arg(add = candidates::rules())]
     pub(super) select: Vec<String>,
 
     /// Run these rules in addition to the selected ones
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
-    #[arg(add = completions::rules())]
+    #[arg(add = candidates::rules())]
     pub(super) extend_select: Vec<String>,
 
     /// Do not run these rules
     #[arg(short = 'x', long, value_name = "RULE", value_delimiter = ',')]
-    #[arg(add = completions::rules())]
+    #[arg(add = candidates::rules())]
     pub(super) ignore: Vec<String>,
 
     /// Report findings of these rules as warnings
     #[arg(short = 'w', long, value_name = "RULE", value_delimiter = ',')]
-    #[arg(add = completions::rules())]
+    #[arg(add = candidates::rules())]
     pub(super) warn: Vec<String>,
 }
 
@@ -339,7 +339,7 @@ pub(super) enum FailOn {
 pub(super) struct ComparisonArgs {
     /// Compare the working tree with the merge base of REV and HEAD
     #[arg(long, value_name = "REV", conflicts_with_all = ["staged", "from", "auto"])]
-    #[arg(add = completions::revisions())]
+    #[arg(add = candidates::revisions())]
     pub(super) since: Option<String>,
 
     /// Compare the index with HEAD: the changes of the next commit
@@ -348,12 +348,12 @@ pub(super) struct ComparisonArgs {
 
     /// Compare REV itself with the side given by `--to`
     #[arg(long, value_name = "REV", conflicts_with = "auto")]
-    #[arg(add = completions::revisions())]
+    #[arg(add = candidates::revisions())]
     pub(super) from: Option<String>,
 
     /// Later side: a revision, `worktree` or `index` [default: worktree]
     #[arg(long, value_name = "REV|worktree|index", requires = "from")]
-    #[arg(add = completions::sides())]
+    #[arg(add = candidates::sides())]
     pub(super) to: Option<String>,
 
     /// Compare with REV itself instead of its merge base with HEAD

@@ -30,7 +30,7 @@ use super::arguments::{
     CloneArgs, ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, OutputArgs, OutputArgument,
     SelectionArgs,
 };
-use super::completions;
+use super::candidates;
 use super::environment::environment;
 use super::hygiene::{self, FixArgs};
 use super::outputs::{self, deliver};
@@ -130,12 +130,12 @@ impl LookArgs {
 pub(super) struct DiffArgs {
     /// Earlier revision, as `--from` [default: HEAD, without another comparison]
     #[arg(value_name = "A", conflicts_with_all = ["since", "staged", "from", "auto", "bump"])]
-    #[arg(add = completions::revisions())]
+    #[arg(add = candidates::revisions())]
     a: Option<String>,
 
     /// Later revision, as `--to` [default: the working tree]
     #[arg(value_name = "B", conflicts_with_all = ["since", "staged", "from", "to", "auto"])]
-    #[arg(add = completions::revisions())]
+    #[arg(add = candidates::revisions())]
     b: Option<String>,
 
     #[command(flatten)]
@@ -168,7 +168,7 @@ pub(super) struct DiffArgs {
 
     /// Only sites whose name matches this glob
     #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
-    #[arg(add = completions::sites())]
+    #[arg(add = candidates::sites())]
     site: Vec<String>,
 
     #[command(flatten, next_help_heading = "Document selection")]

@@ -19,7 +19,7 @@ use layercake::report::{self, View};
 use layercake::source::stop_on_interrupt;
 
 use super::arguments::{CloneArgs, ConfigArgs, MeaningArgs, TextFormat};
-use super::completions;
+use super::candidates;
 use super::streams::{VerbFailure, print};
 use super::terminal::Terminal;
 use super::view::{exit_code_of_answer, view};
@@ -36,7 +36,7 @@ pub(super) enum BlameFormat {
 struct HistoryArgs {
     /// Ignore commits before REV or DATE, such as `2024-10-09` or `2 weeks ago`
     #[arg(long, value_name = "REV|DATE")]
-    #[arg(add = completions::revisions())]
+    #[arg(add = candidates::revisions())]
     since: Option<String>,
 
     /// Follow only the first parent of merges
@@ -60,7 +60,7 @@ impl HistoryArgs {
 #[derive(Debug, Args)]
 pub(super) struct BlameArgs {
     /// Site, or `-` for files without sites
-    #[arg(value_name = "SITE", add = completions::sites())]
+    #[arg(value_name = "SITE", add = candidates::sites())]
     site: String,
 
     /// Schema and name of a document, and path of a value as `.values.pod` or `/values/pod`
@@ -72,7 +72,7 @@ pub(super) struct BlameArgs {
 
     /// Start from REV instead of the working tree
     #[arg(long, value_name = "REV", help_heading = "Commit selection")]
-    #[arg(add = completions::revisions())]
+    #[arg(add = candidates::revisions())]
     rev: Option<String>,
 
     #[command(flatten)]
@@ -90,7 +90,7 @@ pub(super) struct BlameArgs {
     /// Show which commit introduced the findings of this rule
     #[arg(long, value_name = "RULE", help_heading = "Question")]
     #[arg(conflicts_with_all = ["when", "why_not"])]
-    #[arg(add = completions::rules())]
+    #[arg(add = candidates::rules())]
     finding: Option<String>,
 
     #[command(flatten, next_help_heading = "Document selection")]
@@ -119,7 +119,7 @@ pub(super) enum LogFormat {
 pub(super) struct LogArgs {
     /// Start from REV instead of HEAD
     #[arg(long, value_name = "REV", help_heading = "Commit selection")]
-    #[arg(add = completions::revisions())]
+    #[arg(add = candidates::revisions())]
     rev: Option<String>,
 
     #[command(flatten)]
@@ -131,7 +131,7 @@ pub(super) struct LogArgs {
 
     /// Only outputs of sites whose name matches this glob
     #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
-    #[arg(add = completions::sites())]
+    #[arg(add = candidates::sites())]
     site: Vec<String>,
 
     /// Only outputs whose schema matches this glob

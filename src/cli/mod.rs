@@ -2,6 +2,7 @@
 //! standard output, standard error and the environment.
 
 mod arguments;
+mod candidates;
 mod cloud_config;
 mod comparison;
 mod completions;

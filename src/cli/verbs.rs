@@ -11,8 +11,8 @@ use super::arguments::{
     MeaningArgs, OutputArgs, RenderFormat, RepositoryArgs, RuleArgs, SelectionArgs, SitesFormat,
     TextFormat, When,
 };
+use super::candidates;
 use super::comparison::{DiffArgs, LookArgs, ReachArgs};
-use super::completions;
 use super::history::{BlameArgs, LogArgs};
 use super::hygiene::{BaselineArgs, BaselineVerb, FixArgs};
 use super::saved::ReportArgs;
@@ -570,7 +570,7 @@ pub(super) enum Verb {
     Explain {
         /// Rule, e.g. `missing-parent`, or a Pegleg code or a group to list its rules [default:
         /// list all]
-        #[arg(add = completions::rules())]
+        #[arg(add = candidates::rules())]
         rule: Option<String>,
     },
 

@@ -239,7 +239,7 @@ pub(super) fn count_all(visits: u64) {
     let used = left.stack.abs_diff(std::ptr::from_ref(&mark).addr());
     match left.visits.checked_sub(visits) {
         Some(rest) if used <= Schema::MAX_STACK => {
-            LEFT.set(Some(WorkLeft { visits: rest, ..left }))
+            LEFT.set(Some(WorkLeft { visits: rest, ..left }));
         }
         Some(_) | None => resume_unwind(Box::new(GivenUp)),
     }

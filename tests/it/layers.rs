@@ -156,10 +156,11 @@ const RESTRICTED: &[(&str, &[&str])] = &[
 ];
 
 /// Files of `cli/`; each may use the ones before it.
-const CLI: [&str; 19] = [
+const CLI: [&str; 20] = [
     "streams",
     "environment",
     "fault",
+    "candidates",
     "arguments",
     "terminal",
     "outputs",

@@ -97,14 +97,12 @@ fn suspect_lines() -> Vec<(String, usize, String)> {
 }
 
 fn is_suspect(line: &str) -> bool {
-    let words: Vec<String> = line
-        .split(|it: char| !it.is_alphanumeric() && it != '_')
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
+    let line = line.to_lowercase();
+    let is_part = |it: char| it.is_alphanumeric() || it == '_';
     SUSPECT.iter().any(|phrase| {
-        let phrase: Vec<&str> = phrase.split(' ').collect();
-        words.windows(phrase.len()).any(|window| window == phrase)
+        line.match_indices(phrase).any(|(at, _)| {
+            !line[..at].ends_with(is_part) && !line[at + phrase.len()..].starts_with(is_part)
+        })
     })
 }
 

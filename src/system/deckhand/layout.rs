@@ -150,7 +150,7 @@ pub(crate) enum LayoutProblem {
     InvalidDefinition {
         /// The site.
         site: Arc<str>,
-        /// Span of the text that is_undefined it.
+        /// Span of the text without it.
         at: Span,
     },
     /// A site definition that cannot be read.

@@ -16,7 +16,7 @@ impl Write for Escaping<'_> {
         Ok(bytes.len())
     }
 
-    /// serde_json writes complete strings, so no character is split between calls.
+    /// `serde_json` writes complete strings, so no character is split between calls.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         if is_plain(bytes) {
             return self.out.write_all(bytes);

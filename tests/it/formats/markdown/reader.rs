@@ -96,7 +96,7 @@ impl Reader<'_> {
     fn html(&mut self, html: &str) {
         match html.trim() {
             "</details>" => {
-                self.open = self.open.checked_sub(1).expect("the closed section is open")
+                self.open = self.open.checked_sub(1).expect("the closed section is open");
             }
             open => {
                 let summary = open.strip_prefix("<details><summary>");

@@ -1,0 +1,69 @@
+//! Candidates for the values of arguments, which shells complete.
+
+use std::env;
+use std::path::PathBuf;
+
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use layercake::check::Progress;
+use layercake::commands::{self, Selection};
+use layercake::report::Format;
+use layercake::rules::{GROUPS, RULES};
+use layercake::source::Repository;
+
+/// Names of rules and groups.
+pub(super) fn rules() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let rules = RULES.iter().map(|rule| (rule.name, rule.summary));
+        let groups = GROUPS.iter().map(|(name, _)| (*name, "group of rules"));
+        let candidate = |(name, help): (&str, &str)| {
+            CompletionCandidate::new(name).help(Some(help.to_owned().into()))
+        };
+        rules.chain(groups).map(candidate).collect()
+    })
+}
+
+/// Report formats.
+pub(super) fn formats() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        Format::ALL.iter().map(|format| CompletionCandidate::new(format.name())).collect()
+    })
+}
+
+/// Names of sites.
+pub(super) fn sites() -> ArgValueCandidates {
+    ArgValueCandidates::new(site_names)
+}
+
+fn site_names() -> Vec<CompletionCandidate> {
+    let listed = commands::sites::run(&Selection::of(directory()), &Progress::default());
+    let rows = listed.map(|listed| listed.rows).unwrap_or_default();
+    let names = rows.iter().filter_map(|row| row.site.as_deref());
+    names.map(CompletionCandidate::new).collect()
+}
+
+/// Branches and tags, and `HEAD`.
+pub(super) fn revisions() -> ArgValueCandidates {
+    ArgValueCandidates::new(revision_names)
+}
+
+/// Revisions, `worktree` and `index`.
+pub(super) fn sides() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let others = ["worktree", "index"].map(CompletionCandidate::new);
+        others.into_iter().chain(revision_names()).collect()
+    })
+}
+
+fn revision_names() -> Vec<CompletionCandidate> {
+    let repository = Repository::discover(&directory()).ok().flatten();
+    let names = repository.map(|repository| repository.reference_names()).unwrap_or_default();
+    let names = names.into_iter().map(CompletionCandidate::new);
+    [CompletionCandidate::new("HEAD")].into_iter().chain(names).collect()
+}
+
+/// Folder given by `-C` in the command line to complete, which follows `--`.
+fn directory() -> PathBuf {
+    let words: Vec<_> = env::args_os().skip_while(|word| word != "--").collect();
+    let named = words.windows(2).rfind(|pair| pair[0] == "-C");
+    named.map_or_else(|| PathBuf::from("."), |pair| PathBuf::from(&pair[1]))
+}
