@@ -39,6 +39,13 @@ pub(super) struct OutputArgs {
     #[arg(help_heading = "Output")]
     pub(super) output: Vec<OutputArgument>,
 
+    /// Open the HTML report in a browser after writing it
+    ///
+    /// Opens FILE of `--output html=FILE`. Without one, also writes an HTML report to a new
+    /// temporary file.
+    #[arg(long, help_heading = "Output")]
+    pub(super) open: bool,
+
     /// Link lines to this URL template with `{sha}`, `{path}` and `{line}`
     ///
     /// For example `https://git.example.org/sites/blob/{sha}/{path}#L{line}`.

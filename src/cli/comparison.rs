@@ -33,7 +33,7 @@ use super::arguments::{
 use super::candidates;
 use super::environment::environment;
 use super::hygiene::{self, FixArgs};
-use super::outputs::{self, deliver};
+use super::outputs::{self, Delivery};
 use super::streams::{VerbFailure, complain, print};
 use super::terminal::Terminal;
 use super::view::view;
@@ -222,6 +222,7 @@ impl LintRequest {
         self.look.detail == Detail::OnlyFaults
             && !self.look.listing.all
             && !self.statistics
+            && !self.outputs.open
             && self.outputs.output.iter().all(for_people)
     }
 
@@ -336,6 +337,7 @@ pub(super) fn lint(
     let LintRequest { request, fix, outputs, .. } = asked;
     let baseline = outputs::named_baseline(selection);
     outputs::allow(&outputs.output, &selection.directory, baseline.as_slice())?;
+    outputs.allow_open(&outputs.output)?;
     let start = Instant::now();
     let Some(action) = fix.action() else {
         if asked.needs_only_new() && has_nothing_new(selection, asked, terminal) {
@@ -405,14 +407,15 @@ fn write_reports(
         Linted::Two(outcome) => &outcome.configured,
     };
     let wanted = &asked.request.wanted;
-    let outputs = outputs::wanted(&asked.outputs.output, configured, selection, wanted)?;
+    let outputs = outputs::wanted(&asked.outputs, configured, selection, wanted)?;
     if wanted.auto && matches!(linted, Linted::One(..)) {
         complain("found nothing to compare with; checking only the current state\n");
     }
     let verdict = asked.judge().of_linted(linted, &asked.request);
     let report = report_of(linted, verdict, asked.look.listing, selection, elapsed);
     let report = report.with_links(asked.outputs.links(configured));
-    deliver(&outputs, &selection.directory, terminal, |format, style, out| match format {
+    let delivery = Delivery { outputs, open: asked.outputs.open, directory: &selection.directory };
+    delivery.deliver(terminal, |format, style, out| match format {
         Format::Full | Format::Concise if asked.statistics => {
             report::statistics::write(&report, style, out)
         }
@@ -545,6 +548,7 @@ pub(super) fn diff(
         ..arguments.clones.selection(directory)
     };
     outputs::allow(&outputs.output, &selection.directory, &[])?;
+    outputs.allow_open(&outputs.output)?;
     let start = Instant::now();
     let outcome = terminal.watch(|progress| {
         commands::compare::run(&selection, &request, SitesToRead::All, progress)
@@ -553,10 +557,11 @@ pub(super) fn diff(
     let (report, verdict) =
         report_of_changes(&outcome, (judge, &request), &selection, start.elapsed());
     let report = report.with_links(outputs.links(&outcome.configured));
-    let outputs = outputs::or_full(outputs.output);
-    deliver(&outputs, &selection.directory, terminal, |format, style, out| {
-        format.write(&report, (look, style), RULES, out)
-    })?;
+    let OutputArgs { output, open, .. } = outputs;
+    let outputs = outputs::or_full(output);
+    let delivery = Delivery { outputs, open, directory: &selection.directory };
+    delivery
+        .deliver(terminal, |format, style, out| format.write(&report, (look, style), RULES, out))?;
     Ok(exit_code(verdict))
 }
 

@@ -52,7 +52,7 @@ pub(super) struct FixArgs {
     unsafe_fixes: bool,
 
     /// Print the changes of `--fix` or `--add-ignore` without applying them
-    #[arg(long, conflicts_with = "rev")]
+    #[arg(long, conflicts_with_all = ["rev", "open"])]
     diff: bool,
 
     /// Add an ignore comment for every finding, with an optional REASON

@@ -7,13 +7,13 @@ use layercake::commands::configuration::{self, FoundConfiguration};
 use layercake::commands::sides::SideSelection;
 use layercake::commands::{BaselineChoice, Selection};
 use layercake::error::{Error, ErrorKind};
-use layercake::report::{Format, TerminalStyle};
+use layercake::report::{Format, ReportFormat, TerminalStyle};
 use layercake::rules::RULES;
-use layercake::source::{real_place, refuse_git, write_file, write_own_file};
+use layercake::source::{real_place, refuse_git, write_file, write_own_file, write_temporary_file};
 use layercake::stopwatch::{Stage, time};
 use layercake::triage::baseline;
 
-use super::arguments::{NamedBy, OutputArgument};
+use super::arguments::{NamedBy, OutputArgs, OutputArgument};
 use super::streams::{VerbFailure, complain, print};
 use super::terminal::{PAGE, Terminal};
 
@@ -21,18 +21,19 @@ use super::terminal::{PAGE, Terminal};
 /// standard output.
 ///
 /// # Errors
-/// If a destination is not allowed: see [`allow`].
+/// If a destination is not allowed: see [`allow`] and [`OutputArgs::allow_open`].
 pub(super) fn wanted(
-    given: &[OutputArgument],
+    given: &OutputArgs,
     configured: &FoundConfiguration,
     selection: &Selection,
     sides: &SideSelection,
 ) -> Result<Vec<OutputArgument>, Error> {
-    let outputs = if given.is_empty() {
+    let outputs = if given.output.is_empty() {
         configured_outputs(configured, is_hook(sides))?
     } else {
-        given.to_vec()
+        given.output.clone()
     };
+    given.allow_open(&outputs)?;
     let baseline = configuration::baseline_file(configured);
     let baselines = named_baseline(selection).into_iter().chain(baseline.as_deref());
     allow(&outputs, &selection.directory, &baselines.collect::<Vec<_>>())?;
@@ -76,8 +77,7 @@ fn refuse_other_extension(output: &OutputArgument) -> Result<(), Error> {
         let help = format!("use `{name}` to print it, or pass `--output {name}=FILE`");
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
-    let has = |wanted: &&str| file.extension().is_some_and(|it| it.eq_ignore_ascii_case(wanted));
-    if extensions.iter().any(has) {
+    if has_extension(file, output.format) {
         return Ok(());
     }
     let wanted: Vec<String> = extensions.iter().map(|it| format!("`.{it}`")).collect();
@@ -87,6 +87,12 @@ fn refuse_other_extension(output: &OutputArgument) -> Result<(), Error> {
     );
     let help = format!("pass `--output {name}=FILE` on the command line to write to any file");
     Err(Error::new(ErrorKind::Usage, message).with_help(help))
+}
+
+/// Whether the name of a file has an extension of the format.
+fn has_extension(file: &Path, format: Format) -> bool {
+    let has = |wanted: &&str| file.extension().is_some_and(|it| it.eq_ignore_ascii_case(wanted));
+    format.extensions().iter().any(has)
 }
 
 /// Whether this run is a hook: it checks staged files, or was started by git, pre-commit or prek.
@@ -166,30 +172,109 @@ fn is_input(file: &Path) -> bool {
     file.extension().is_some_and(is_yaml) || file.file_name().is_some_and(is_baseline)
 }
 
-/// Writes each report to its destination, files before standard output. Files have no colors and
-/// the width of a page, independent of the terminal.
-pub(super) fn deliver(
-    outputs: &[OutputArgument],
-    directory: &Path,
-    terminal: &Terminal,
-    write: impl Fn(Format, &TerminalStyle, &mut dyn Write) -> io::Result<()>,
-) -> Result<(), VerbFailure> {
-    let page = TerminalStyle { width: PAGE, color: false, unicode: true, links: false };
-    for output in outputs {
-        let Some(file) = &output.file else { continue };
-        let mut bytes = Vec::new();
-        time(Stage::Report, || write(output.format, &page, &mut bytes))?;
-        let path = directory.join(file);
-        match output.named_by {
-            NamedBy::Flag => write_file(&path, &bytes)?,
-            NamedBy::Configuration => {
-                let is_report = |old: &[u8]| output.format.recognizes(old, RULES);
-                write_own_file(&path, &bytes, &is_report)?;
+impl OutputArgs {
+    /// Rejects `--open` for reports that a browser cannot open.
+    ///
+    /// # Errors
+    /// With `--open`, if the HTML report goes to standard output, or to a file that the system does
+    /// not open in a browser.
+    pub(super) fn allow_open(&self, outputs: &[OutputArgument]) -> Result<(), Error> {
+        let mut pages = outputs.iter().filter(|output| output.format == HTML);
+        let Some(page) = opened(outputs).or_else(|| pages.next()).filter(|_| self.open) else {
+            return Ok(());
+        };
+        let Some(file) = &page.file else {
+            let message = "`--open` cannot open an HTML report on standard output";
+            let help = "write it to a file with `--output html=FILE`, or omit `--output html`";
+            return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+        };
+        if has_extension(file, HTML) {
+            return Ok(());
+        }
+        let message = format!(
+            "`--open` opens only files that end in `.html` or `.htm`: `{}`",
+            file.display()
+        );
+        Err(Error::new(ErrorKind::Usage, message).with_help("use another file name"))
+    }
+}
+
+/// Format of the reports that `--open` opens.
+const HTML: Format = Format::Of(ReportFormat::Html);
+
+/// HTML report that `--open` opens; `None` if none of the reports is an HTML file.
+fn opened(outputs: &[OutputArgument]) -> Option<&OutputArgument> {
+    outputs.iter().find(|output| output.format == HTML && output.file.is_some())
+}
+
+/// Reports to write, and where.
+pub(super) struct Delivery<'d> {
+    pub(super) outputs: Vec<OutputArgument>,
+    /// Whether to open the HTML report in a browser.
+    pub(super) open: bool,
+    /// Folder to which file names are relative.
+    pub(super) directory: &'d Path,
+}
+
+impl Delivery<'_> {
+    /// Writes each report to its destination, files before standard output, and opens the HTML
+    /// report if requested. Files have no colors and the width of a page, independent of the
+    /// terminal.
+    pub(super) fn deliver(
+        &self,
+        terminal: &Terminal,
+        write: impl Fn(Format, &TerminalStyle, &mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), VerbFailure> {
+        let page = TerminalStyle { width: PAGE, color: false, unicode: true, links: false };
+        let bytes = |format: Format| {
+            let mut bytes = Vec::new();
+            time(Stage::Report, || write(format, &page, &mut bytes))?;
+            Ok::<_, io::Error>(bytes)
+        };
+        for output in &self.outputs {
+            let Some(file) = &output.file else { continue };
+            let (path, bytes) = (self.directory.join(file), bytes(output.format)?);
+            match output.named_by {
+                NamedBy::Flag => write_file(&path, &bytes)?,
+                NamedBy::Configuration => {
+                    let is_report = |old: &[u8]| output.format.recognizes(old, RULES);
+                    write_own_file(&path, &bytes, &is_report)?;
+                }
             }
         }
+        let named = opened(&self.outputs).and_then(|output| output.file.as_deref());
+        let to_open = match named.map(|file| self.directory.join(file)) {
+            _ if !self.open => None,
+            Some(path) => Some(path),
+            None => Some(write_temporary_file(&std::env::temp_dir(), ".html", &bytes(HTML)?)?),
+        };
+        for output in self.outputs.iter().filter(|output| output.file.is_none()) {
+            print(|out| write(output.format, &terminal.style, out))?;
+        }
+        if let Some(path) = to_open {
+            open_in_browser(&path, named.is_none());
+        }
+        Ok(())
     }
-    for output in outputs.iter().filter(|output| output.file.is_none()) {
-        print(|out| write(output.format, &terminal.style, out))?;
+}
+
+/// Opens a file in the browser. A failure is only a warning, since the report is written.
+fn open_in_browser(path: &Path, is_temporary: bool) {
+    let shown = path.display();
+    // A name that begins with `-` would be an option of the program.
+    let opened = std::path::absolute(path).and_then(open::that_detached);
+    match opened {
+        Ok(()) if is_temporary => complain(&format!("opened the report `{shown}`\n")),
+        Ok(()) => {}
+        Err(error) => {
+            let cause = match error.kind() {
+                io::ErrorKind::NotFound => "found no program that opens files".to_owned(),
+                _ => error.to_string(),
+            };
+            complain(&format!(
+                "warning: cannot open the report in a browser: {cause}\n  \
+                 help: open the file `{shown}`\n"
+            ));
+        }
     }
-    Ok(())
 }

@@ -15,7 +15,7 @@ use layercake::system::deckhand::secrecy::{Folder, NOT_SHOWN, SecretKinds};
 
 use super::arguments::OutputArgs;
 use super::comparison::LookArgs;
-use super::outputs::{self, deliver};
+use super::outputs::{self, Delivery};
 use super::streams::{VerbFailure, standard_input};
 use super::terminal::Terminal;
 
@@ -51,6 +51,7 @@ pub(super) fn report(
     let ReportArgs { file, outputs, all_findings, show_ignored, look } = arguments;
     let look = look.look(FindingFilter { all: all_findings, ignored: show_ignored });
     outputs::allow(&outputs.output, &directory, &[])?;
+    outputs.allow_open(&outputs.output)?;
     let is_piped = file.as_os_str() == "-";
     let bytes = if is_piped { standard_input()? } else { bytes_at(&directory.join(&file))? };
     let name = file.display().to_string();
@@ -62,11 +63,11 @@ pub(super) fn report(
     });
     // No configuration is read: rule names link to the pages of this build, if any.
     let pages = configuration::rule_pages(&FoundConfiguration::default());
-    let report = report?.with_links(outputs.links).with_rule_pages(pages);
-    let outputs = outputs::or_full(outputs.output);
-    deliver(&outputs, &directory, terminal, |format, style, out| {
-        format.write(&report, (look, style), RULES, out)
-    })?;
+    let report = report?.with_links(outputs.links.clone()).with_rule_pages(pages);
+    let OutputArgs { output, open, .. } = outputs;
+    let delivery = Delivery { outputs: outputs::or_full(output), open, directory: &directory };
+    delivery
+        .deliver(terminal, |format, style, out| format.write(&report, (look, style), RULES, out))?;
     Ok(ExitCode::SUCCESS)
 }
 

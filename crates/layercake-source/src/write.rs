@@ -61,6 +61,22 @@ pub fn write_own_file(
     }
 }
 
+/// Writes `bytes` to a new file in `folder`, readable only by this user; returns its path. Nothing
+/// removes the file.
+///
+/// # Errors
+/// If the folder is not writable.
+pub fn write_temporary_file(folder: &Path, suffix: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
+    let written = || {
+        let builder = &mut tempfile::Builder::new();
+        let mut file = builder.prefix("layercake-").suffix(suffix).tempfile_in(folder)?;
+        file.write_all(bytes)?;
+        let (_, path) = file.keep()?;
+        Ok(path)
+    };
+    written().map_err(|error: io::Error| cannot_write(folder, error))
+}
+
 fn foreign(path: &Path) -> Error {
     let message = format!("`{}` already exists, and layercake did not create it", path.display());
     let help = "name another file in the configuration, name this one with a flag, or move it \

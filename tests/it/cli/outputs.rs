@@ -1,9 +1,15 @@
 //! Reports written to files, several in one run.
 
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::time::Duration;
 
 use serde_json::Value as Json;
 
+#[cfg(target_os = "linux")]
+use super::Ran;
 use super::{Sandbox, without_timing};
 
 #[test]
@@ -101,4 +107,124 @@ fn replaced_file_keeps_its_permissions() {
     assert_eq!(sandbox.run(&["lint", "-o", "full=report.txt"]).code, 0);
     assert_eq!(fs::metadata(&report).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(fs::read_to_string(&report).unwrap().contains("no findings"));
+}
+
+/// Folder with a program of this name that records its argument in `opened`.
+#[cfg(target_os = "linux")]
+fn with_opener(sandbox: &Sandbox) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = sandbox.beside("programs");
+    fs::create_dir_all(&folder).unwrap();
+    let opener = folder.join("xdg-open");
+    let record = folder.join("opened");
+    let script = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" > '{}'\n", record.display());
+    fs::write(&opener, script).unwrap();
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+/// Runs with only these programs, and with an own folder for temporary files.
+#[cfg(target_os = "linux")]
+fn run_with(sandbox: &Sandbox, programs: &Path, arguments: &[&str]) -> Ran {
+    let temporary = sandbox.beside("tmp");
+    fs::create_dir_all(&temporary).unwrap();
+    let mut command = sandbox.command(arguments);
+    Ran::of(&command.env("PATH", programs).env("TMPDIR", temporary).output().unwrap())
+}
+
+/// Argument with which the program of [`with_opener`] was started. It may still be running when
+/// layercake has ended.
+#[cfg(target_os = "linux")]
+fn opened(programs: &Path) -> PathBuf {
+    let record = programs.join("opened");
+    for _ in 0..1000 {
+        if let Ok(text) = fs::read_to_string(&record)
+            && let Some(path) = text.strip_suffix('\n')
+        {
+            fs::remove_file(&record).unwrap();
+            return path.into();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("nothing was opened")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn html_report_is_opened_in_a_browser() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let sandbox = Sandbox::with_sites();
+    sandbox.commit();
+    sandbox.break_site("lab");
+    let programs = with_opener(&sandbox);
+    // A named file, and another report on standard output.
+    let named = ["lint", "--open", "-o", "html=-page.html", "-o", "concise"];
+    let ran = run_with(&sandbox, &programs, &named);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert_eq!(ran.stdout, sandbox.run(&["lint", "-o", "concise"]).stdout);
+    assert_eq!(opened(&programs), sandbox.path("-page.html"));
+    assert!(sandbox.path("-page.html").is_file());
+    // A temporary file, which only this user can read.
+    let json = sandbox.beside("report.json");
+    fs::write(&json, sandbox.run(&["lint", "-o", "json"]).stdout).unwrap();
+    for (arguments, code) in [
+        (&["lint", "--open"][..], 1),
+        (&["lint", "--open", "-q", "--since", "HEAD"], 1),
+        (&["diff", "--open"], 0),
+        (&["report", json.to_str().unwrap(), "--open"], 0),
+    ] {
+        let ran = run_with(&sandbox, &programs, arguments);
+        assert_eq!(ran.code, code, "{ran:?}");
+        let path = opened(&programs);
+        assert_eq!(path.parent(), Some(&*sandbox.beside("tmp")));
+        assert_eq!(ran.stderr, format!("opened the report `{}`\n", path.display()));
+        assert!(fs::read_to_string(&path).unwrap().starts_with("<!DOCTYPE html>"));
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let without: Vec<&str> = arguments.iter().copied().filter(|it| *it != "--open").collect();
+        let printed = sandbox.run(&without).stdout;
+        assert_eq!(ran.stdout.lines().count(), printed.lines().count(), "{ran:?}");
+    }
+    // A run with nothing to print is complete, too.
+    fs::remove_file(sandbox.path("site/lab/broken.yaml")).unwrap();
+    let ran = run_with(&sandbox, &programs, &["lint", "--open", "-q", "--since", "HEAD"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert!(opened(&programs).is_file());
+    assert!(sandbox.git(&["status", "--short"]).lines().eq(["?? -page.html"]));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn report_without_a_browser_is_a_warning() {
+    let sandbox = Sandbox::with_sites();
+    let programs = sandbox.beside("programs");
+    fs::create_dir(&programs).unwrap();
+    let ran = run_with(&sandbox, &programs, &["lint", "--open", "-o", "html=page.html"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    let path = sandbox.path("page.html");
+    let expected = "warning: cannot open the report in a browser: found no program that opens \
+                    files\n  help: open the file `./page.html`\n";
+    assert_eq!(ran.stderr, expected);
+    assert!(path.is_file());
+}
+
+#[test]
+fn page_that_cannot_be_opened_is_a_usage_error() {
+    let sandbox = Sandbox::with_sites();
+    for (arguments, said) in [
+        (&["lint", "-o", "html"][..], "cannot open an HTML report on standard output"),
+        (&["diff", "-o", "html"], "cannot open an HTML report on standard output"),
+        (&["report", "saved.json", "-o", "html"], "cannot open an HTML report on standard output"),
+        (&["lint", "-o", "html=a.txt"], "opens only files that end in `.html` or `.htm`: `a.txt`"),
+        (&["lint", "--diff"], "cannot be used with"),
+    ] {
+        let ran = sandbox.run(&[arguments, &["--open"]].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(ran.stderr.contains(said), "{ran:?}");
+    }
+    sandbox.write(".layercake.yaml", "output: {default: [html]}\n");
+    let ran = sandbox.run(&["lint", "--open"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("cannot open an HTML report on standard output"), "{ran:?}");
 }
