@@ -205,7 +205,7 @@ pub struct Fix {
 pub enum Safety {
     /// Changes nothing but the defect.
     Safe,
-    /// Depends on something that layercake cannot see, such as the version of Deckhand.
+    /// A guess, or depends on something that layercake cannot see, such as the version of Deckhand.
     Unsafe,
 }
 
@@ -294,7 +294,7 @@ pub struct Diagnostic {
     pub(crate) subject: String,
     /// Absent thing that causes the finding, if known.
     pub(crate) absent: Option<Absent>,
-    /// Change that certainly removes the defect, if there is one.
+    /// Change that removes the defect, if there is one; certainly unless it is unsafe.
     pub fix: Option<Fix>,
     /// Reason for not reporting the finding, if it is suppressed.
     pub(crate) suppressed: Option<Suppression>,

@@ -19,7 +19,7 @@ pub struct Fixed {
     pub findings: Vec<usize>,
 }
 
-/// Applies the fixes of `findings` up to `safety`, if `may_change` allows all their edits.
+/// Applies the fixes of `findings` up to `safety` that `may_apply` allows.
 ///
 /// A fix is applied completely or not at all. Of two fixes that touch the same text, only the first
 /// is applied; a second run may apply the other.
@@ -27,7 +27,7 @@ pub fn fixed(
     findings: &[Diagnostic],
     sources: &SourceMap,
     safety: Safety,
-    may_change: &dyn Fn(&TextEdit) -> bool,
+    may_apply: &dyn Fn(&Fix) -> bool,
 ) -> Fixed {
     let mut taken: BTreeMap<FileId, Vec<&TextEdit>> = BTreeMap::new();
     let mut applied: BTreeSet<(Vec<Span>, &str)> = BTreeSet::new();
@@ -38,7 +38,7 @@ pub fn fixed(
         // Several rules or sites can report the same fix; it is applied once.
         if applied.contains(&name) {
             fixed.push(index);
-        } else if is_free(fix, &taken) && fix.edits.iter().all(may_change) {
+        } else if is_free(fix, &taken) && may_apply(fix) {
             for edit in &fix.edits {
                 taken.entry(edit.span.file).or_default().push(edit);
             }

@@ -412,7 +412,7 @@ impl Loaded {
     pub(super) fn ensure_sites(&self, plan: &Plan<'_>) -> Result<(), Error> {
         let Some(globs) = &plan.options.sites else { return Ok(()) };
         let mut broken: Vec<Diagnostic> =
-            self.sides().flat_map(LoadedSide::layout_findings).collect();
+            self.sides().flat_map(|side| side.layout_findings(&self.sources)).collect();
         plan.keep_requested(&mut broken);
         let found = self.sides().any(|side| !side.wanted(plan).is_empty());
         let mut unread = self.sides().flat_map(LoadedSide::unread_definitions);
@@ -438,7 +438,7 @@ impl Loaded {
         };
         let is_asked =
             |site: &Arc<str>| is_named(site) && self.head.may_read_one(site, &plan.options.only);
-        let findings = self.head.layout_findings().into_iter();
+        let findings = self.head.layout_findings(&self.sources).into_iter();
         let unread = self.head.unread_definitions().map(|(site, _)| site.clone());
         let named: BTreeSet<Arc<str>> =
             findings.flat_map(|finding| finding.sites).chain(unread).collect();
@@ -641,8 +641,9 @@ impl LoadedSide {
     }
 
     /// Findings on the layout of the files.
-    pub(super) fn layout_findings(&self) -> Vec<Diagnostic> {
-        self.layout_problems.iter().filter_map(rules::report_layout).collect()
+    pub(super) fn layout_findings(&self, sources: &SourceMap) -> Vec<Diagnostic> {
+        let problems = self.layout_problems.iter();
+        problems.filter_map(|problem| rules::report_layout(sources, problem)).collect()
     }
 
     /// File of documents at this path of the main repository.

@@ -144,8 +144,8 @@ fn compared_findings(
         found
     };
     let (mut head, mut base) = (of_files(sides.head), of_files(sides.base));
-    base.extend(sides.base.layout_findings());
-    head.extend(sides.head.layout_findings());
+    base.extend(sides.base.layout_findings(&loaded.sources));
+    head.extend(sides.head.layout_findings(&loaded.sources));
     let mut caused: BTreeMap<FindingKey<'_>, &[EditId]> = BTreeMap::new();
     for site in sites {
         base.extend(site.base_findings.iter().cloned());

@@ -285,7 +285,7 @@ fn of_files(loaded: &Loaded) -> Vec<Diagnostic> {
     };
     add_count(Stage::Rules, || found.len());
     if matches!(loaded.work, Work::Judge | Work::Render) {
-        found.extend(loaded.head.layout_findings());
+        found.extend(loaded.head.layout_findings(&loaded.sources));
     }
     found
 }

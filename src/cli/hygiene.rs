@@ -47,7 +47,10 @@ pub(super) struct FixArgs {
     #[arg(long, conflicts_with = "rev")]
     fix: bool,
 
-    /// Also apply unsafe fixes, which depend on more than the files, such as the Deckhand version
+    /// Also apply unsafe fixes: guesses, and what depends on the Deckhand version
+    ///
+    /// A guess writes the word of a `did you mean` help. Review the changes, for example with
+    /// `--diff`.
     #[arg(long, requires = "fixing", conflicts_with = "add_ignore")]
     unsafe_fixes: bool,
 
@@ -176,6 +179,12 @@ pub(super) fn baseline(
 pub(super) fn report_fixes(outcome: &FixOutcome, action: &FixAction, mode: FixMode) {
     for refused in &outcome.refused {
         complain(&format!("{refused}\n"));
+    }
+    for path in &outcome.withheld {
+        complain(&format!(
+            "warning: an unsafe fix of `{path}` would cause new errors and was not applied\n  \
+             help: make the change by hand, and check the file again\n"
+        ));
     }
     for path in &outcome.faulty {
         complain(&format!(

@@ -13,14 +13,14 @@ use super::compare::ComparisonRequest;
 use super::lint::{self, Linted};
 use super::{Selection, work_tree};
 use crate::check::{Checked, Progress};
-use crate::diagnostic::{Diagnostic, Safety, Severity, TextEdit};
+use crate::diagnostic::{Diagnostic, Fix, Safety, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::fix::{fixed, with_ignores};
 use crate::report::View;
 use crate::report::difference::{ChangedFile, shown};
 use crate::report::model::SideKind;
 use crate::rules;
-use crate::source::{DocKey, FileId, RepoPath, SourceMap, WorkTree, write_files};
+use crate::source::{FileId, RepoPath, SourceMap, WorkTree, write_files};
 
 /// Action for the findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,10 @@ pub struct FixOutcome {
     pub files: Vec<ChangedFile>,
     /// Findings that could not be suppressed and the reasons, one per line.
     pub refused: Vec<String>,
-    /// Files whose changes made something worse and were not applied, which is a bug in layercake.
+    /// Files whose unsafe fixes would cause new errors and were not applied.
+    pub withheld: Vec<RepoPath>,
+    /// Files whose safe fixes would cause new errors and were not applied, which is a bug in
+    /// layercake.
     pub faulty: Vec<RepoPath>,
 }
 
@@ -107,6 +110,7 @@ pub fn run(
         linted: outcome.linted,
         count: outcome.count,
         refused: outcome.refused,
+        withheld: outcome.withheld.into_iter().collect(),
         faulty: outcome.faulty.into_iter().collect(),
     })
 }
@@ -133,7 +137,16 @@ struct FixState {
     changes: Changes,
     count: usize,
     refused: Vec<String>,
+    withheld: BTreeSet<RepoPath>,
     faulty: BTreeSet<RepoPath>,
+}
+
+/// Changes of one round of fixes.
+struct FixRound {
+    changes: Changes,
+    count: usize,
+    /// Files that unsafe fixes change.
+    unsafely_changed: BTreeSet<RepoPath>,
 }
 
 impl FixRun<'_> {
@@ -149,20 +162,25 @@ impl FixRun<'_> {
             changes: Changes::new(),
             count: 0,
             refused: Vec::new(),
+            withheld: BTreeSet::new(),
             faulty: BTreeSet::new(),
         };
         let mut now = none;
         for _ in 0..MAX_ROUNDS {
-            let (next, count) = self.fixed_once(&now, safety);
-            if next.is_empty() {
+            let next = self.fixed_once(&now, safety);
+            if next.changes.is_empty() {
                 break;
             }
             let mut changes = now.changes.clone();
-            changes.extend(next.clone());
+            changes.extend(next.changes.clone());
             let again = self.lint(&changes)?;
-            let worse = worse_files(&now.linted, &again, &next);
+            let worse = worse_files(&now.linted, &again, &next.changes);
             if worse.is_empty() {
-                now = FixState { linted: again, changes, count: now.count + count, ..now };
+                now = FixState { linted: again, changes, count: now.count + next.count, ..now };
+            } else if !next.unsafely_changed.is_empty() {
+                // A wrong guess, or one that reveals an error that the mistake hid.
+                let blamed = &worse & &next.unsafely_changed;
+                now.withheld.extend(if blamed.is_empty() { next.unsafely_changed } else { blamed });
             } else {
                 now.faulty.extend(worse);
                 now.changes.retain(|path, _| !now.faulty.contains(path));
@@ -172,22 +190,30 @@ impl FixRun<'_> {
         Ok(now)
     }
 
-    /// Files that one round of fixes changes, and the number of fixed findings.
-    fn fixed_once(&self, now: &FixState, safety: Safety) -> (Changes, usize) {
+    /// One round of fixes, except those that were found to cause new errors.
+    fn fixed_once(&self, now: &FixState, safety: Safety) -> FixRound {
         let (findings, checked) = reported(&now.linted);
         let (sources, view) = (&checked.sources, view(checked));
-        let may_change = |edit: &TextEdit| {
-            let path = sources.path_of(edit.span);
-            !now.faulty.contains(path)
-                && !view.touches_secret(edit.span)
-                && self.change_of(edit.span.file, sources, &now.changes).is_some()
+        let may_apply = |fix: &Fix| {
+            fix.edits.iter().all(|edit| {
+                let path = sources.path_of(edit.span);
+                !now.faulty.contains(path)
+                    && (fix.safety == Safety::Safe || !now.withheld.contains(path))
+                    && !view.touches_secret(edit.span)
+                    && self.change_of(edit.span.file, sources, &now.changes).is_some()
+            })
         };
-        let fixed = fixed(findings, sources, safety, &may_change);
+        let fixed = fixed(findings, sources, safety, &may_apply);
+        let fixes = fixed.findings.iter().filter_map(|index| findings[*index].fix.as_ref());
+        let unsafe_edits =
+            fixes.filter(|fix| fix.safety == Safety::Unsafe).flat_map(|it| &it.edits);
+        let unsafely_changed =
+            unsafe_edits.map(|edit| sources.path_of(edit.span).clone()).collect();
         let texts = fixed.texts.into_iter().filter_map(|(file, text)| {
             let change = self.change_of(file, sources, &now.changes)?;
             Some((sources.get(file).path().clone(), FixedFile { after: text.into(), ..change }))
         });
-        (texts.collect(), fixed.findings.len())
+        FixRound { changes: texts.collect(), count: fixed.findings.len(), unsafely_changed }
     }
 
     /// Current content of a file if it can be changed: a plain file of the working tree whose bytes
@@ -219,10 +245,12 @@ impl FixRun<'_> {
         if !left.is_empty() {
             let faulty = changes.into_keys().collect();
             let (count, changes, refused) = (0, Changes::new(), Vec::new());
-            return Ok(FixState { linted: first, changes, count, refused, faulty });
+            let withheld = BTreeSet::new();
+            return Ok(FixState { linted: first, changes, count, refused, withheld, faulty });
         }
         let refused = refused.into_iter().map(|(_, why)| why).collect();
-        Ok(FixState { linted: again, changes, count, refused, faulty: BTreeSet::new() })
+        let (withheld, faulty) = (BTreeSet::new(), BTreeSet::new());
+        Ok(FixState { linted: again, changes, count, refused, withheld, faulty })
     }
 
     /// Files with ignore comments for what is reported, the number of suppressed findings, and the
@@ -328,11 +356,13 @@ fn shown_texts(linted: &Linted) -> BTreeMap<RepoPath, Option<String>> {
     texts
 }
 
-/// Identity of a finding, independent of its line.
-type MovableFinding = (&'static str, String, Option<DocKey>);
+/// Identity of a finding, independent of its line, and of the layer of its document, which a fix
+/// may change: rule, message, and schema and name of the document.
+type MovableFinding = (&'static str, String, Option<[Arc<str>; 2]>);
 
 fn identity(finding: &Diagnostic) -> MovableFinding {
-    (finding.rule.name, finding.message.clone(), finding.documents.first().cloned())
+    let document = finding.documents.first().map(|key| [key.schema.clone(), key.name.clone()]);
+    (finding.rule.name, finding.message.clone(), document)
 }
 
 /// Those of the last changed files that have new errors; all of them if the new errors are

@@ -1,5 +1,6 @@
 //! `invalid-action`: layering action that cannot be applied.
 
+use super::did_you_mean::word_edit;
 use super::{FileFacts, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::deckhand::Method;
@@ -7,7 +8,11 @@ use crate::render::Problem;
 use crate::source::Span;
 use crate::yaml::path::WalkError;
 
-super::rule!("invalid-action", Error [Refused], "layering action that cannot be applied", was "P005");
+super::rule!(
+    "invalid-action",
+    Error [Refused, UnsafelyFixable],
+    "layering action that cannot be applied", was "P005"
+);
 
 pub(super) fn report_method(
     facts: &FileFacts<'_>,
@@ -20,7 +25,7 @@ pub(super) fn report_method(
     let diagnostic = Diagnostic::new(&RULE, message, label)
         .note("the action is skipped; Deckhand refuses the whole site");
     match near {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        Some(near) => diagnostic.did_you_mean(near, word_edit(facts.sources, at, method, near)),
         None => diagnostic.help("write `merge`, `replace` or `delete`"),
     }
 }

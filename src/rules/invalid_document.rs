@@ -1,9 +1,15 @@
 //! `invalid-document`: document that Deckhand's schemas reject.
 
+use super::FileFacts;
+use super::did_you_mean::word_edit;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("invalid-document", Error [Refused], "document that Deckhand's schemas reject", was "P005");
+super::rule!(
+    "invalid-document",
+    Error [Refused, UnsafelyFixable],
+    "document that Deckhand's schemas reject", was "P005"
+);
 
 pub(super) fn report_missing(at: Span, title: &str, field: &str) -> Diagnostic {
     let label = format!("`{}` is missing here", last_part(field));
@@ -34,13 +40,22 @@ pub(super) fn report_value(at: Span, title: &str, field: &str, expected: &str) -
     finding(at, message, format!("expected {expected}"))
 }
 
-pub(super) fn report_unknown(at: Span, title: &str, field: &str, near: Option<&str>) -> Diagnostic {
+pub(super) fn report_unknown(
+    facts: &FileFacts<'_>,
+    at: Span,
+    title: &str,
+    (field, near): (&str, Option<&str>),
+) -> Diagnostic {
     let message = format!("`{title}` has an unknown field `{field}`");
-    finding(at, message, "Deckhand does not allow this field here".into()).help(match near {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if field.starts_with("data.") => "remove it".into(),
-        None => "remove it, or move it below `data`".into(),
-    })
+    let diagnostic = finding(at, message, "Deckhand does not allow this field here".into());
+    match near {
+        Some(near) => {
+            let edit = word_edit(facts.sources, at, last_part(field), near);
+            diagnostic.did_you_mean(near, edit)
+        }
+        None if field.starts_with("data.") => diagnostic.help("remove it"),
+        None => diagnostic.help("remove it, or move it below `data`"),
+    }
 }
 
 pub(super) fn report_unpaired(at: Span, title: &str, has: &str, lacks: &str) -> Diagnostic {

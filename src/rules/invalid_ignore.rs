@@ -1,5 +1,6 @@
 //! `invalid-ignore`: malformed comment for suppressing findings.
 
+use super::did_you_mean::comment_edit;
 use super::{FileFacts, RULES, find, ignorable};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::ignore::{Malformed, RuleName};
@@ -7,7 +8,7 @@ use crate::near::nearest;
 use crate::source::Span;
 
 super::rule!(
-    "invalid-ignore", Warning, "malformed comment for suppressing findings";
+    "invalid-ignore", Warning[UnsafelyFixable], "malformed comment for suppressing findings";
     AnyFile(check)
 );
 
@@ -21,7 +22,7 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     }
     for ignore in &facts.ignores.ignores {
         let unknown = ignore.names.iter().filter(|name| name.rules.is_empty());
-        found.extend(unknown.map(report_name));
+        found.extend(unknown.map(|name| report_name(facts, name)));
     }
 }
 
@@ -52,7 +53,7 @@ fn report_malformed(at: Span, fault: &Malformed) -> Diagnostic {
     }
 }
 
-fn report_name(name: &RuleName) -> Diagnostic {
+fn report_name(facts: &FileFacts<'_>, name: &RuleName) -> Diagnostic {
     let text = &name.text;
     if find(text).is_some() {
         let message = format!("`{text}` cannot be ignored by a comment");
@@ -65,7 +66,9 @@ fn report_name(name: &RuleName) -> Diagnostic {
     let near = nearest(text, names.map(|rule| rule.name));
     let diagnostic = Diagnostic::new(&RULE, message, label).about(text);
     match near {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        Some(near) => {
+            diagnostic.did_you_mean(near, comment_edit(facts.sources, name.span, text, near))
+        }
         None => diagnostic.help("`layercake explain` lists the rules"),
     }
 }

@@ -1,13 +1,15 @@
 //! `invalid-property-group`: an invalid property group in a DataSchema or in the configuration.
 
+use super::did_you_mean::word_edit;
 use super::{FileFacts, SiteFacts, ambiguous_property_name, lossy_version, repeated_operand};
 use crate::diagnostic::{Diagnostic, Label, Rule};
+use crate::source::SourceMap;
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::schema::is_data_schema;
 use crate::system::heat::{GroupFault, GroupOperator, GroupProblem, Groups};
 
 super::rule!(
-    "invalid-property-group", Error, "invalid property group";
+    "invalid-property-group", Error[UnsafelyFixable], "invalid property group";
     File(check, RULES);
     Site(check_configured, RULES)
 );
@@ -44,7 +46,8 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
         let is_reported_here =
             |problem: &&GroupProblem| !matches!(problem.fault, GroupFault::LossyVersion { .. });
         let problems = groups.problems.iter().filter(is_reported_here);
-        found.extend(problems.map(|problem| report(DefinitionPlace::Schema(document), problem)));
+        let home = DefinitionPlace::Schema(document);
+        found.extend(problems.map(|problem| report(facts.sources, home, problem)));
     }
 }
 
@@ -52,11 +55,12 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
 fn check_configured(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     for (beside, groups) in facts.schemas.groups_beside(facts.site, facts.sources) {
         let home = DefinitionPlace::Configuration(&beside.schema);
-        found.extend(groups.problems.iter().map(|problem| report(home, problem)));
+        let problems = groups.problems.iter();
+        found.extend(problems.map(|problem| report(facts.sources, home, problem)));
     }
 }
 
-fn report(home: DefinitionPlace<'_>, problem: &GroupProblem) -> Diagnostic {
+fn report(sources: &SourceMap, home: DefinitionPlace<'_>, problem: &GroupProblem) -> Diagnostic {
     let finding = match &problem.fault {
         GroupFault::AmbiguousName { name } => ambiguous_property_name::report(home, problem, name),
         GroupFault::DuplicateOperand { operand, first } => {
@@ -83,7 +87,7 @@ fn report(home: DefinitionPlace<'_>, problem: &GroupProblem) -> Diagnostic {
         | GroupFault::PathThroughTuple { .. }
         | GroupFault::Cycle { .. }
         | GroupFault::Unreached
-        | GroupFault::TooLarge => report_fault(home, problem),
+        | GroupFault::TooLarge => report_fault(sources, home, problem),
     };
     let place = problem.block.to_string();
     let group = problem.group.as_deref().unwrap_or_default();
@@ -102,7 +106,11 @@ pub(super) fn title(home: DefinitionPlace<'_>, problem: &GroupProblem) -> String
     }
 }
 
-fn report_fault(home: DefinitionPlace<'_>, problem: &GroupProblem) -> Diagnostic {
+fn report_fault(
+    sources: &SourceMap,
+    home: DefinitionPlace<'_>,
+    problem: &GroupProblem,
+) -> Diagnostic {
     let (what, label) = headline(&problem.fault);
     let message = format!("{} {what}", title(home, problem));
     let mut finding = Diagnostic::new(&RULE, message, Label::new(problem.span, label));
@@ -118,6 +126,12 @@ fn report_fault(home: DefinitionPlace<'_>, problem: &GroupProblem) -> Diagnostic
         (_, Some(_)) => "the group and all groups that refer to it are not checked",
     };
     let finding = finding.note(effect);
+    if let Some((written, near)) = near(&problem.fault) {
+        let is_schema = matches!(home, DefinitionPlace::Schema(_));
+        let written = written.filter(|_| is_schema);
+        let edit = written.and_then(|it| word_edit(sources, problem.span, it, near));
+        return finding.did_you_mean(near, edit);
+    }
     match help(&problem.fault) {
         Some(help) => finding.help(help),
         None => finding,
@@ -219,14 +233,20 @@ fn shortened(names: &[String]) -> String {
     if names.len() > MAX_NAMES { format!("{shown} → …") } else { shown }
 }
 
-fn help(fault: &GroupFault) -> Option<String> {
-    let meant = |near: &str| Some(format!("did you mean `{near}`?"));
+/// Similar word, and the word that it should replace if it is one of the language of groups.
+fn near(fault: &GroupFault) -> Option<(Option<&str>, &str)> {
     match fault {
-        GroupFault::UnknownKey { near: Some(near), .. }
-        | GroupFault::BadOperator { near: Some(near), .. } => meant(near),
-        GroupFault::UnknownName { near: Some(near), .. }
-        | GroupFault::UnknownProperty { near: Some(near), .. }
-        | GroupFault::UnknownGroup { near: Some(near), .. } => meant(near),
+        GroupFault::UnknownKey { key, near } => Some((Some(key), (*near)?)),
+        GroupFault::BadOperator { found, near } => Some((found.as_deref(), (*near)?)),
+        GroupFault::UnknownName { near, .. }
+        | GroupFault::UnknownProperty { near, .. }
+        | GroupFault::UnknownGroup { near, .. } => Some((None, near.as_deref()?)),
+        _ => None,
+    }
+}
+
+fn help(fault: &GroupFault) -> Option<String> {
+    match fault {
         GroupFault::NotAList => {
             Some("write `- NAME: {properties: [a, b], operator: xor}`".to_owned())
         }
@@ -238,12 +258,12 @@ fn help(fault: &GroupFault) -> Option<String> {
             Some("do not use an operator, `property_groups` or a dot in the name".to_owned())
         }
         GroupFault::DuplicateName { .. } => Some("rename one of them".to_owned()),
-        GroupFault::UnknownKey { near: None, .. } => Some(
+        GroupFault::UnknownKey { .. } => Some(
             "a group has `properties`, `operator`, `assert`, `description`, `client_plugin`, and \
              `client_plugin_supported` or `client_plugin_supported_since`"
                 .to_owned(),
         ),
-        GroupFault::BadOperator { near: None, .. } => {
+        GroupFault::BadOperator { .. } => {
             let words: Vec<String> =
                 GroupOperator::WORDS.iter().map(|word| format!("`{word}`")).collect();
             Some(format!("the operators are {}", words.join(", ")))
@@ -262,11 +282,10 @@ fn help(fault: &GroupFault) -> Option<String> {
         GroupFault::BadVersion { .. } => {
             Some("write `client_plugin_supported: [\"1.2\", \"2.0\"]`".to_owned())
         }
-        GroupFault::UnknownName { near: None, .. }
-        | GroupFault::UnknownProperty { near: None, .. } => {
+        GroupFault::UnknownName { .. } | GroupFault::UnknownProperty { .. } => {
             Some("declare the property in the schema, or correct the name".to_owned())
         }
-        GroupFault::UnknownGroup { near: None, .. } => {
+        GroupFault::UnknownGroup { .. } => {
             Some("a group can only refer to groups in its own block".to_owned())
         }
         GroupFault::PathThroughTuple { .. } => {

@@ -32,7 +32,7 @@ pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     }
     let diagnostic = diagnostic.note("the action is skipped; Deckhand refuses the whole site");
     match near {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        Some(near) => diagnostic.did_you_mean(near, None),
         None if *in_parent => diagnostic.help("remove the action, or correct its path"),
         None => {
             diagnostic.help(format!("add a value at this path to `{name}`, or correct the path"))

@@ -71,7 +71,7 @@ fn with_reason(
     if let Some((label, span)) = near_miss(facts, document, selector) {
         return diagnostic
             .related(span, "this label is nearly the same")
-            .help(format!("did you mean `{label}`?"));
+            .did_you_mean(&label, None);
     }
     if let Some((doc, has, lacks)) = part_match(facts, child, selector) {
         let found = facts.name(doc);

@@ -23,7 +23,7 @@ pub(super) fn report(
         Diagnostic::new(&RULE, message, Label::new(problem.at, "there is nothing at this path"))
             .note(format!("a destination pattern changes part of an existing string: {outcome}"));
     match near {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        Some(near) => diagnostic.did_you_mean(near, None),
         None => diagnostic.help(
             "add a string that contains the pattern, or remove `pattern` to write the whole value",
         ),

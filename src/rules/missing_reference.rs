@@ -314,7 +314,7 @@ fn explained(
     }
     let near = surroundings.near(target, name);
     let diagnostic = match near {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        Some(near) => diagnostic.did_you_mean(near, None),
         None => diagnostic.help("add the document, or remove the reference"),
     };
     match named.next() {

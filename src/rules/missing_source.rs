@@ -46,7 +46,7 @@ pub(super) fn report_document(
     found
         .into_iter()
         .fold(diagnostic, |diagnostic, found| diagnostic.related(found.name_span, "a similar name"))
-        .help(format!("did you mean `{near}`?"))
+        .did_you_mean(near, None)
 }
 
 pub(super) fn report_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
@@ -66,7 +66,7 @@ pub(super) fn report_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnost
         .note(skipped(facts, MissingPart::Value))
         .absent(&key.schema, without_value(facts, problem), NeededBy::Substitution);
     match near {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        Some(near) => diagnostic.did_you_mean(near, None),
         None => diagnostic.help(format!(
             "add a value at this path to `{}`, or correct the path",
             source.key.name

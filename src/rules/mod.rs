@@ -79,6 +79,7 @@ mod control_parent;
 mod counterpart;
 mod declared_secret_missing;
 mod dependency_cycle;
+mod did_you_mean;
 mod different_delete;
 mod different_index_merge;
 mod different_list_write;
@@ -1096,10 +1097,12 @@ fn report_fault(facts: &FileFacts<'_>, fault: &DocumentFault, title: &str) -> Di
             invalid_document::report_value(at, title, field, expected)
         }
         Kind::UnknownField { field, near } => {
-            invalid_document::report_unknown(at, title, field, *near)
+            invalid_document::report_unknown(facts, at, title, (field, *near))
         }
         Kind::Unpaired { has, lacks } => invalid_document::report_unpaired(at, title, has, lacks),
-        Kind::UnknownKey { key, near } => unknown_document_key::report(at, title, key, *near),
+        Kind::UnknownKey { key, near } => {
+            unknown_document_key::report(facts, at, title, (key, *near))
+        }
         Kind::MissingData => missing_data::report(at, title),
         Kind::UnknownMethod { method, near } => {
             invalid_action::report_method(facts, at, method, *near)
@@ -1117,7 +1120,10 @@ fn report_fault(facts: &FileFacts<'_>, fault: &DocumentFault, title: &str) -> Di
 }
 
 /// Finding for a fault of the repository layout.
-pub(crate) fn report_layout(problem: &layout::LayoutProblem) -> Option<Diagnostic> {
+pub(crate) fn report_layout(
+    sources: &SourceMap,
+    problem: &layout::LayoutProblem,
+) -> Option<Diagnostic> {
     use layout::LayoutProblem;
     let (diagnostic, site) = match problem {
         LayoutProblem::Odd { file, oddity } => return Some(unread_file::report(*file, *oddity)),
@@ -1134,7 +1140,7 @@ pub(crate) fn report_layout(problem: &layout::LayoutProblem) -> Option<Diagnosti
             (invalid_site_definition::report(*at), site)
         }
         LayoutProblem::MissingType { site, site_type, near } => {
-            (missing_type::report(site_type, near.as_deref()), site)
+            (missing_type::report(sources, site_type, near.as_deref()), site)
         }
         LayoutProblem::IgnoredRevision { site, revision, others } => {
             (ignored_revision::report(revision, others), site)

@@ -121,6 +121,6 @@ pub(super) fn report(
     let label = Label::new(write.at, format!("`{new}` does not exist and is created"));
     Diagnostic::new(rule, message, label)
         .note("Deckhand silently creates the missing keys of a destination path")
-        .help(format!("did you mean `{near}`?"))
+        .did_you_mean(near, None)
         .document(document.key.clone())
 }

@@ -1,6 +1,7 @@
 //! `schema-violation`: a rendered value that violates the schema of its document.
 
 use super::SiteFacts;
+use super::did_you_mean::word_edit;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op};
 use crate::render::replay::{Hop, Replay, Via};
@@ -12,7 +13,9 @@ use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Mapping, Node, Value};
 
 super::rule!(
-    "schema-violation", Error[Refused], "rendered value that violates the schema of its document";
+    "schema-violation",
+    Error[Refused, UnsafelyFixable],
+    "rendered value that violates the schema of its document";
     Site(check)
 );
 
@@ -88,10 +91,12 @@ fn report(
         )
         .about(refused.subject())
         .document(document.key.clone());
-    match refused.help() {
-        Some(help) => finding.help(help),
-        None => finding,
-    }
+    let Some((written, near)) = refused.near() else { return finding };
+    let at = finding.primary.span;
+    // Other documents may use a value that is written elsewhere.
+    let is_own = |_: &&str| document.span.contains(at);
+    let edit = written.filter(is_own).and_then(|it| word_edit(facts.sources, at, it, near));
+    finding.did_you_mean(near, edit)
 }
 
 /// One violation, and the data that contains it.
@@ -336,14 +341,15 @@ impl RefusedValue<'_> {
         alternative.violations.iter().map(|violation| RefusedValue { violation, ..*self })
     }
 
-    fn help(&self) -> Option<String> {
+    /// Similar word, and the word at the primary location that it should replace.
+    fn near(&self) -> Option<(Option<&str>, &str)> {
         if self.reveals_secret() {
             return None;
         }
         match &self.violation.wrong {
-            Wrong::MissingKey { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
-            Wrong::UnknownKey { near: Some(near), .. }
-            | Wrong::NotOneOf { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
+            Wrong::MissingKey { near: Some(near), .. } => Some((None, near)),
+            Wrong::UnknownKey { near: Some(near), key, .. } => Some((key.as_deref(), near)),
+            Wrong::NotOneOf { near: Some(near), .. } => Some((self.node().as_str(), near)),
             _ => None,
         }
     }

@@ -1,21 +1,32 @@
 //! `unknown-document-key`: top-level key that Deckhand does not read.
 
+use super::FileFacts;
+use super::did_you_mean::word_edit;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("unknown-document-key", Warning, "top-level key that Deckhand does not read");
+super::rule!(
+    "unknown-document-key",
+    Warning[UnsafelyFixable],
+    "top-level key that Deckhand does not read"
+);
 
 /// Keys that belong in `metadata`.
 const OF_METADATA: [&str; 6] =
     ["name", "storagePolicy", "layeringDefinition", "labels", "replacement", "substitutions"];
 
-pub(super) fn report(at: Span, title: &str, key: &str, near: Option<&str>) -> Diagnostic {
+pub(super) fn report(
+    facts: &FileFacts<'_>,
+    at: Span,
+    title: &str,
+    (key, near): (&str, Option<&str>),
+) -> Diagnostic {
     let message = format!("`{title}` has an unknown key `{key}`");
-    Diagnostic::new(&RULE, message, Label::new(at, "expected `schema`, `metadata` or `data`"))
-        .note("Deckhand does not read it")
-        .help(match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if OF_METADATA.contains(&key) => "move it below `metadata`".into(),
-            None => "move it below `data`, or remove it".into(),
-        })
+    let label = Label::new(at, "expected `schema`, `metadata` or `data`");
+    let diagnostic = Diagnostic::new(&RULE, message, label).note("Deckhand does not read it");
+    match near {
+        Some(near) => diagnostic.did_you_mean(near, word_edit(facts.sources, at, key, near)),
+        None if OF_METADATA.contains(&key) => diagnostic.help("move it below `metadata`"),
+        None => diagnostic.help("move it below `data`, or remove it"),
+    }
 }

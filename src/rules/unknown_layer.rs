@@ -3,12 +3,17 @@
 use std::sync::Arc;
 
 use super::SiteFacts;
+use super::did_you_mean::word_edit;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::source::{Span, Spanned};
 use crate::system::deckhand::NearLayer;
 
-super::rule!("unknown-layer", Error [Refused], "a document's layer is not in `layerOrder`", was "P005");
+super::rule!(
+    "unknown-layer",
+    Error [Refused, UnsafelyFixable],
+    "a document's layer is not in `layerOrder`", was "P005"
+);
 
 pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId, near: Option<&NearLayer>) -> Diagnostic {
     let document = facts.document(doc);
@@ -27,7 +32,10 @@ pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId, near: Option<&NearLayer>
             let (written, meant) = (&near.name, &layer.value);
             diagnostic.help(format!("did the policy mean `{meant}` where it has `{written}`?"))
         }
-        Some(near) => diagnostic.help(format!("did you mean `{}`?", near.name)),
+        Some(near) => {
+            let edit = word_edit(facts.sources, layer.span, &layer.value, &near.name);
+            diagnostic.did_you_mean(&near.name, edit)
+        }
         None if order(facts).is_empty() => diagnostic.help("list the layers in `data.layerOrder`"),
         None => diagnostic.help("use a layer of the policy, or add this one to `layerOrder`"),
     }

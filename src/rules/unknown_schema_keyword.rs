@@ -1,33 +1,34 @@
 //! `unknown-schema-keyword`: unknown keyword in a DataSchema.
 
 use super::FileFacts;
+use super::did_you_mean::word_edit;
 use super::invalid_schema::{each_problem, finding};
 use crate::diagnostic::Diagnostic;
 use crate::schema::{SchemaFault, SchemaProblem};
 use crate::system::deckhand::document::Document;
 
 super::rule!(
-    "unknown-schema-keyword", Warning, "unknown keyword in a DataSchema";
+    "unknown-schema-keyword", Warning[UnsafelyFixable], "unknown keyword in a DataSchema";
     File(check)
 );
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
-    each_problem(facts, &mut |document, problem| found.extend(report(document, problem)));
+    each_problem(facts, &mut |document, problem| found.extend(report(facts, document, problem)));
 }
 
 /// Help for a key that resembles no keyword.
 const HELP: &str = "use a JSON Schema keyword, or prefix the key with `x-` if it is a note";
 
-fn report(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
+fn report(
+    facts: &FileFacts<'_>,
+    document: &Document,
+    problem: &SchemaProblem,
+) -> Option<Diagnostic> {
     let name = &document.key.name;
-    let (key, help) = match &problem.fault {
-        SchemaFault::UnknownKeyword { keyword, near } => {
-            let meant = near.map(|near| format!("did you mean `{near}`?"));
-            (keyword, meant.unwrap_or_else(|| HELP.to_owned()))
-        }
+    let (key, near, help) = match &problem.fault {
+        SchemaFault::UnknownKeyword { keyword, near } => (keyword, *near, HELP),
         SchemaFault::MisplacedProperty { property } => {
-            let help = "move it below `properties` if it is a key of the documents";
-            (property, help.to_owned())
+            (property, None, "move it below `properties` if it is a key of the documents")
         }
         SchemaFault::ForeignKeyword { .. }
         | SchemaFault::BesideReference { .. }
@@ -44,5 +45,8 @@ fn report(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
     let message = format!("unknown keyword `{key}` in DataSchema `{name}`");
     let finding = finding(&RULE, document, problem, message, "ignored by validators")
         .note("the intended constraint is never checked");
-    Some(finding.help(help))
+    Some(match near {
+        Some(near) => finding.did_you_mean(near, word_edit(facts.sources, problem.span, key, near)),
+        None => finding.help(help),
+    })
 }

@@ -3,10 +3,11 @@
 use super::{SetFacts, SpecifiedPart};
 use crate::diagnostic::{Diagnostic, Label, TextEdit};
 use crate::merge::cloud_init::{Class, Dialect, Request, Settings, UnknownOption};
+use crate::rules::did_you_mean::word_edit;
 use crate::source::Span;
 
 super::super::rule!(
-    "unknown-merge-option", Warning[Fixable], "unknown option of a merge class";
+    "unknown-merge-option", Warning[Fixable, UnsafelyFixable], "unknown option of a merge class";
     Set(check)
 );
 
@@ -82,8 +83,12 @@ impl Unknown<'_> {
         let message = format!("`{class}` has no option `{}`", one_line(word));
         let finding = Diagnostic::new(&RULE, message, label).about(one_line(word));
         let cause = self.cause();
-        let finding = finding.note(self.note(&cause)).help(self.help(&cause));
-        self.with_fix(finding, &cause)
+        let finding = finding.note(self.note(&cause));
+        if let OptionError::Near(near) = cause {
+            let edit = word_edit(self.facts.facts.sources, at, word, near);
+            return finding.did_you_mean(near, edit);
+        }
+        self.with_fix(finding.help(self.help(&cause)), &cause)
     }
 
     fn cause(&self) -> OptionError {
@@ -182,7 +187,7 @@ impl Unknown<'_> {
             OptionError::Separator => "separate the options with `,`".into(),
             OptionError::Value => "remove the value, or the option".into(),
             OptionError::Spelling(near) => format!("write `{near}`"),
-            OptionError::Near(near) => format!("did you mean `{near}`?"),
+            OptionError::Near(_) => unreachable!("the finding suggests the word"),
             OptionError::OtherDialect(Some("append")) => {
                 "write `append`, and add `recurse_list` to the options of `dict`, which is \
                  required to merge lists"

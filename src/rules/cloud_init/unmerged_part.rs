@@ -29,12 +29,14 @@ fn report_merging(merged: &MergedDocument<'_>, failure: &cloud_init::Failure) ->
             merged,
             failure,
             "a merge class is not of the form `name(option,option)`",
+        )
+        .help(
             "write each class with parentheses, separated by `+`, e.g. \
              `dict(recurse_list)+list(append)`",
         ),
         FailureKind::Shape(fault) => {
             let UnmergedPartMessage { what, help } = shape(*fault);
-            report_specification(merged, failure, &what, help)
+            report_specification(merged, failure, &what).help(help)
         }
         FailureKind::UnknownClass { name, near } => {
             let what = if failure.secret {
@@ -42,7 +44,11 @@ fn report_merging(merged: &MergedDocument<'_>, failure: &cloud_init::Failure) ->
             } else {
                 format!("unknown merge class `{name}`")
             };
-            report_specification(merged, failure, &what, &class_help(*near))
+            let finding = report_specification(merged, failure, &what);
+            match near {
+                Some(class) => finding.did_you_mean(class.as_str(), None),
+                None => finding.help("use `dict`, `list` or `str`"),
+            }
         }
         FailureKind::AppendedToText { old, place, found } => {
             let what = format!("{found} cannot be appended to a string by `str(append)`");
@@ -128,13 +134,11 @@ fn report_specification(
     merged: &MergedDocument<'_>,
     failure: &cloud_init::Failure,
     what: &str,
-    help: &str,
 ) -> Diagnostic {
     let message = format!("`{}` cannot be merged: {what}", merged.name());
     let at = merged.facts.first_line(failure.at);
     Diagnostic::new(&RULE, message, Label::new(at, "the merge specification"))
         .note(cost(merged))
-        .help(help)
         .about("merge_how")
 }
 
@@ -189,13 +193,6 @@ fn shape(fault: ShapeFault) -> UnmergedPartMessage {
         ),
     };
     UnmergedPartMessage { what, help }
-}
-
-fn class_help(near: Option<Class>) -> String {
-    match near {
-        Some(class) => format!("did you mean `{}`?", class.as_str()),
-        None => "use `dict`, `list` or `str`".to_owned(),
-    }
 }
 
 fn report_patch(merged: &MergedDocument<'_>, failure: &patch::Failure) -> Diagnostic {

@@ -268,6 +268,7 @@ impl<'r> DocumentReader<'r> {
             let name = key_text(key);
             if !KNOWN.contains(&&*name) {
                 let near = near_static(&name, &KNOWN);
+                let near = near.filter(|near| top.mapping.get(*near).is_none());
                 self.fault(
                     key.span,
                     DocumentFaultKind::UnknownKey { key: name.into_owned(), near },
@@ -845,6 +846,7 @@ impl<'r> DocumentReader<'r> {
                 continue;
             }
             let near = near_static(&name, known);
+            let near = near.filter(|near| section.mapping.get(*near).is_none());
             if let Some(near) = near {
                 self.drop_missing(&section.path_of(near));
             }

@@ -533,6 +533,7 @@ impl BlockReader<'_> {
             let name = key.as_str();
             if name.is_none_or(|name| !form.keys().contains(&name)) {
                 let near = name.and_then(|name| nearest(name, form.keys().iter().copied()));
+                let near = near.filter(|near| mapping.get(*near).is_none());
                 let key_text = crate::yaml::emit::scalar_text(&key.value);
                 self.add_problem(key.span, GroupFault::UnknownKey { key: key_text, near });
             }

@@ -689,6 +689,161 @@ fn aliased_source_has_no_fix() {
     assert!(found[0]["fix"].is_null(), "{found:#?}");
 }
 
+/// A document with actions, whose parent is `parent` of the layer `global`.
+fn layered(actions: &str) -> String {
+    document("child", "site", "{a: 1}").replace(
+        "layer: site}",
+        &format!("layer: site, parentSelector: {{name: parent}}, actions: {actions}}}"),
+    )
+}
+
+/// A repository with `parent`, and a schema for documents `example/Node/v1`.
+fn with_parent() -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    let parent = document("parent", "global", "{a: 0, b: 0}");
+    let labelled = parent.replace("name: parent", "name: parent\n  labels: {name: parent}");
+    sandbox.write("global/parent.yaml", labelled);
+    sandbox.write(
+        "global/schema.yaml",
+        data_schema("example/Node/v1", "properties: {role: {enum: [master, worker]}}")
+            + "  additionalProperties: false\n",
+    );
+    sandbox
+}
+
+fn data_schema(name: &str, data: &str) -> String {
+    format!(
+        "---\nschema: deckhand/DataSchema/v1\nmetadata: {{schema: metadata/Control/v1, name: {name}}}\n\
+         data:\n  type: object\n  {data}\n"
+    )
+}
+
+/// A document that the schema of [`with_parent`] describes.
+fn node(data: &str) -> String {
+    document("node", "site", data).replace("example/Any/v1", "example/Node/v1")
+}
+
+/// Rule, path and text of a mistake for which the help suggests a word, and the corrected text.
+fn guessed() -> Vec<(&'static str, &'static str, String, String)> {
+    let site = "site/lab/file.yaml";
+    let any = |data: &str| document("any", "site", data);
+    let schema = |data: &str| data_schema("example/Other/v1", data);
+    let ignoring = |names: &str| any(&format!("{{a: 1, a: 2}} # layercake: ignore[{names}] why"));
+    let group = |group: &str| {
+        let properties = "properties: {a: {type: string}, b: {type: string}}";
+        schema(&format!("{properties}\n  property_groups: [{{one: {{{group}}}}}]"))
+    };
+    let mut all = vec![
+        ("unknown-document-key", site, any("{}").replace("\ndata", "\ndta"), any("{}")),
+        ("invalid-ignore", site, ignoring("duplicat-key"), ignoring("duplicate-key")),
+        ("unknown-schema-keyword", site, schema("\"requried\": [a]"), schema("\"required\": [a]")),
+        (
+            "invalid-property-group",
+            site,
+            group("properties: [a, b], operator: xro"),
+            group("properties: [a, b], operator: xor"),
+        ),
+        (
+            "invalid-property-group",
+            site,
+            group("propertis: [a, b], operator: xor"),
+            group("properties: [a, b], operator: xor"),
+        ),
+        ("schema-violation", site, node("{rol: master}"), node("{role: master}")),
+        (
+            "invalid-document",
+            site,
+            any("{}").replace("  name:", "  lables: {a: b}\n  name:"),
+            any("{}").replace("  name:", "  labels: {a: b}\n  name:"),
+        ),
+    ];
+    for quote in ["", "\"", "'"] {
+        let quoted = |word: &str| format!("{quote}{word}{quote}");
+        let actions = |word: &str| layered(&format!("[{{method: {}, path: .}}]", quoted(word)));
+        let layer = |layer: &str| document("any", &quoted(layer), "{}");
+        let of_type = |word: &str| {
+            super::definition("lab", "")
+                .replace("site_type: small", &format!("site_type: {}", quoted(word)))
+        };
+        let role = |role: &str| node(&format!("{{role: {}}}", quoted(role)));
+        all.extend([
+            ("invalid-action", site, actions("mrege"), actions("merge")),
+            ("unknown-layer", site, layer("sitte"), layer("site")),
+            ("missing-type", "site/lab/site-definition.yaml", of_type("smal"), of_type("small")),
+            ("schema-violation", site, role("wroker"), role("worker")),
+        ]);
+    }
+    all
+}
+
+#[test]
+fn suggested_words_are_written_only_on_request() {
+    for (rule, path, before, after) in guessed() {
+        let sandbox = with_parent();
+        sandbox.write(path, &before);
+        let text = || fs::read_to_string(sandbox.path(path)).unwrap();
+        let found = sandbox.findings(&[]);
+        let is_guess = |it: &&Json| it["rule"] == rule && it["fix"]["safety"] == "unsafe";
+        assert_eq!(found.iter().filter(is_guess).count(), 1, "{rule}: {before}");
+        let fixed = sandbox.run(&["lint", "--fix"]);
+        assert!(
+            fixed.stderr.contains("left with an unsafe fix; pass `--unsafe-fixes`"),
+            "{fixed:?}"
+        );
+        assert_eq!(text(), before);
+        let fixed = sandbox.run(&["lint", "--fix", "--unsafe-fixes"]);
+        assert!(fixed.stderr.starts_with("fixed 1 finding in 1 file"), "{rule}: {fixed:?}");
+        assert_eq!(text(), after, "{rule}");
+        assert!(!sandbox.rules(&[]).iter().any(|it| it == rule), "{rule}: {after}");
+    }
+}
+
+/// Words that an alias may share, and words that are not exactly the wrong one.
+#[test]
+fn uncertain_words_have_a_suggestion_without_a_fix() {
+    let any = |layer: &str| document("any", layer, "{}");
+    for (rule, text) in [
+        ("invalid-action", layered("[{method: &m mrege, path: .}]")),
+        ("invalid-action", layered("[{method: &m mrege, path: .}, {method: *m, path: .a}]")),
+        ("invalid-action", layered("[&a {method: mrege, path: .}, *a]")),
+        ("invalid-action", layered("[{method: \"mre\\x67e\", path: .}]")),
+        ("unknown-layer", any("&l\n      sitte")),
+        ("unknown-layer", any("!!str sitte").replace("name: any", "name: &n any")),
+    ] {
+        let sandbox = with_parent();
+        sandbox.write("site/lab/file.yaml", &text);
+        let found = sandbox.findings(&[]);
+        let found: Vec<&Json> = found.iter().filter(|it| it["rule"] == rule).collect();
+        assert!(!found.is_empty(), "no {rule}: {text}");
+        for finding in found {
+            assert!(finding["help"].as_str().unwrap().starts_with("did you mean"), "{finding}");
+            assert!(finding["fix"].is_null(), "{text}: {finding}");
+        }
+        sandbox.run(&["lint", "--fix", "--unsafe-fixes"]);
+        assert_eq!(fs::read_to_string(sandbox.path("site/lab/file.yaml")).unwrap(), text);
+    }
+}
+
+/// The action names nothing, which the unknown method hid.
+#[test]
+fn guess_that_reveals_an_error_is_not_applied() {
+    let sandbox = with_parent();
+    let action = |word: &str| layered(&format!("[{{method: {word}, path: .nowhere}}]"));
+    let unused = "# layercake: ignore-document[unknown-tag] x\n";
+    let with_unused = |text: String| text.replacen("---\n", &format!("---\n{unused}"), 1);
+    sandbox.write("site/lab/file.yaml", with_unused(action("mrege")));
+    sandbox.write("site/prod/file.yaml", document("any", "sitte", "{}"));
+    let fixed = sandbox.run(&["lint", "--fix", "--unsafe-fixes"]);
+    assert_eq!(fixed.code, 1, "{fixed:?}");
+    let warning = "warning: an unsafe fix of `site/lab/file.yaml` would cause new errors and was \
+                   not applied\n";
+    assert!(fixed.stderr.starts_with(warning), "{fixed:?}");
+    assert!(fixed.stderr.ends_with("fixed 2 findings in 2 files\n"), "{fixed:?}");
+    let text = |path: &str| fs::read_to_string(sandbox.path(path)).unwrap();
+    assert_eq!(text("site/lab/file.yaml"), action("mrege"), "the safe fix is applied");
+    assert_eq!(text("site/prod/file.yaml"), document("any", "site", "{}"));
+}
+
 /// Pegleg refuses a file whose first line is not just `---`.
 #[test]
 fn no_comment_is_inserted_above_or_beside_the_first_marker() {
