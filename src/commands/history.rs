@@ -16,8 +16,8 @@ use crate::check::{self, Further, SiteState};
 use crate::error::{Error, ErrorKind};
 use crate::report::blame::BlameEnd;
 use crate::source::{
-    CommitReader, ContentId, Excluding, LoggedCommit, RepoPath, Repository, StoredTree, Tree as _,
-    WorkTree, seconds_of_date,
+    CommitReader, ContentId, Excluding, LoggedCommit, RepoPath, Repository, Tree, WorkTree,
+    seconds_of_date,
 };
 use crate::system::deckhand::layout::{Layout, Uses};
 
@@ -327,7 +327,11 @@ impl<'w> SiteHistory<'w> {
         site: Option<Arc<str>>,
         head: Option<&str>,
     ) -> Result<CommitIndex, Error> {
-        let parents = head.map(|head| self.first_equal(head, site.as_ref())).transpose()?;
+        let mut parents = None;
+        if let Some(head) = head {
+            let name = self.name_in(head, None, site.as_ref())?;
+            parents = Some(self.first_equal(head, name.as_ref())?);
+        }
         self.commits.push(SiteCommit {
             commit: None,
             site,
@@ -489,7 +493,8 @@ impl<'w> SiteHistory<'w> {
         }
         let mut parents = Vec::new();
         for parent in self.parent_ids(index) {
-            let site = self.name_in(&parent, index)?;
+            let SiteCommit { commit, site, .. } = &self.commits[index.0];
+            let site = self.name_in(&parent, commit.as_ref(), site.as_ref())?;
             let parent = self.first_equal(&parent, site.as_ref())?;
             if !parents.contains(&parent) {
                 parents.push(parent);
@@ -500,26 +505,32 @@ impl<'w> SiteHistory<'w> {
         Ok(parents)
     }
 
-    /// Name of the site in a parent, which differs if the site was renamed.
-    fn name_in(&self, parent: &str, child: CommitIndex) -> Result<Option<Arc<str>>, Error> {
-        let SiteCommit { commit, site, .. } = &self.commits[child.0];
-        let (Some(child), Some(name), None) = (commit, site, &self.held) else {
-            return Ok(site.clone());
-        };
+    /// Name of `site` in a parent of `child`, which differs if the site was renamed. The child is
+    /// the working tree if `None`.
+    fn name_in(
+        &self,
+        parent: &str,
+        child: Option<&LoggedCommit>,
+        site: Option<&Arc<str>>,
+    ) -> Result<Option<Arc<str>>, Error> {
+        let (Some(name), None) = (site, &self.held) else { return Ok(site.cloned()) };
         for root in &*self.roots {
             let sites = root.join("site");
             let own = sites.join(name);
             if self.reader.contents(parent, &[own.as_str()])?[0].is_some() {
-                return Ok(site.clone());
+                return Ok(site.cloned());
             }
             let list = |id: &str| self.reader.files(id, &|folder| is_around(folder, &sites));
-            let (before, after) = (list(parent)?, list(&child.id)?);
-            let found = renamed_site(&before, &after, &sites, name);
+            let after = match child {
+                Some(commit) => site_contents(&list(&commit.id)?, &sites),
+                None => site_contents(&WorkTree::compared(self.repository)?, &sites),
+            };
+            let found = renamed_site(&site_contents(&list(parent)?, &sites), &after, name);
             if found.is_some() {
                 return Ok(found);
             }
         }
-        Ok(site.clone())
+        Ok(site.cloned())
     }
 
     /// A commit by its index.
@@ -710,25 +721,25 @@ fn is_on_the_way(folder: &str, other: &str) -> bool {
         || other.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// Contents of the files of each site.
+type SiteContents = HashMap<Arc<str>, BTreeSet<ContentId>>;
+
+/// Contents of the readable files below `sites`.
+fn site_contents(tree: &dyn Tree, sites: &RepoPath) -> SiteContents {
+    let mut contents = SiteContents::new();
+    for entry in tree.entries(sites).unwrap_or_default() {
+        let content = || tree.content_of(&tree.read(&entry.path).ok()?);
+        let site = entry.path.below(sites).and_then(|below| below.split('/').next());
+        if let (Some(site), Some(content)) = (site, entry.content.clone().or_else(content)) {
+            contents.entry(site.into()).or_default().insert(content);
+        }
+    }
+    contents
+}
+
 /// The site that was renamed to this name: it no longer exists, and at least half of the files are
 /// equal (as git detects renames).
-fn renamed_site(
-    before: &StoredTree,
-    after: &StoredTree,
-    sites: &RepoPath,
-    name: &str,
-) -> Option<Arc<str>> {
-    let contents = |tree: &StoredTree| {
-        let mut contents: HashMap<Arc<str>, BTreeSet<ContentId>> = HashMap::new();
-        for entry in tree.entries(sites).unwrap_or_default() {
-            let site = entry.path.below(sites).and_then(|below| below.split('/').next());
-            if let (Some(site), Some(content)) = (site, entry.content) {
-                contents.entry(site.into()).or_default().insert(content);
-            }
-        }
-        contents
-    };
-    let (before, after) = (contents(before), contents(after));
+fn renamed_site(before: &SiteContents, after: &SiteContents, name: &str) -> Option<Arc<str>> {
     let own = after.get(name)?;
     let gone = before.iter().filter(|(site, _)| !after.contains_key(*site));
     let alike = gone.map(|(site, other)| (own.intersection(other).count(), other.len(), site));
