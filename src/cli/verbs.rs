@@ -552,8 +552,8 @@ pub(super) enum Verb {
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
 
-        /// Create two repositories, one of which pins a revision of the other, and show what the
-        /// next revision changes
+        /// Create two repositories, where one pins a revision of the other, and show what the next
+        /// revision changes
         #[arg(long)]
         repositories: bool,
     },

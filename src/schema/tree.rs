@@ -140,7 +140,7 @@ impl Json for NodeJson {
     }
 
     fn with_string_node<T>(_: &mut Option<Node>, _: &str, _: impl FnOnce(&Node) -> T) -> T {
-        unreachable!("only `propertyNames` asks for it, which Draft 4 does not know")
+        unreachable!("only `propertyNames` uses it, which Draft 4 does not have")
     }
 }
 

@@ -9,7 +9,7 @@ use layercake::commands::demo::{EDIT, FILES, FOLDER, NAME, NEXT, PIN, SHARED, SI
 use crate::cli::{Ran, Sandbox};
 
 /// Id of the demo's commit, which changes whenever the examples do.
-const COMMIT: &str = "97a3ad783a7e6c074b0369cdfe0a1f58eda34a74";
+const COMMIT: &str = "7d491b7392299ae0acbcb19f473d7fb226b14144";
 
 #[test]
 fn program_embeds_the_files_of_the_example() {
@@ -156,7 +156,7 @@ fn chosen_folder_must_be_empty_or_new() {
     for folder in ["full", "file", "file/below", "empty"] {
         let ran = demo(&sandbox, &[folder]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{folder}");
-        assert!(ran.stderr.starts_with("error: the folder `"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("the folder `"), "{}", ran.stderr);
     }
     assert_eq!(fs::read_dir(sandbox.path("full")).unwrap().count(), 1);
 }

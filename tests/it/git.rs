@@ -529,7 +529,7 @@ fn errors_say_what_a_clone_lacks_and_how_to_fetch_it() {
             &first[..12]
         )
     );
-    assert!(refusal(&tree, "a.yaml").ends_with("is not in this clone"));
+    assert!(refusal(&tree, "a.yaml").ends_with("is missing in this clone"));
     partial.tree_of("HEAD").ensure_present(&files).unwrap();
 
     let treeless = site.clone_to("treeless", &["--filter=tree:0"]);

@@ -39,7 +39,8 @@ fn files_name_one_owner() {
         for (at, _) in text.match_indices("/layercake") {
             let before = &text[..at];
             let start = before.rfind(|it: char| !it.is_ascii_alphanumeric() && it != '-');
-            let (prefix, named) = before.split_at(start.map_or(0, |it| it + 1));
+            let (prefix, named) =
+                before.split_at(start.map_or(0, |it| before.ceil_char_boundary(it + 1)));
             let is_address = ["github.com/", "github:", "ghcr.io/", "uses: "];
             if is_address.iter().any(|it| prefix.ends_with(it)) {
                 assert_eq!(named, owner, "{}", path.display());

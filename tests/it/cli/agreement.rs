@@ -255,7 +255,7 @@ fn damaged_shallow_file_is_an_error() {
     for arguments in [&["diff", "HEAD~1"][..], &["lint", "--since", "HEAD~1"], &["lint", "--auto"]]
     {
         let ran = sandbox.run(arguments);
-        assert_refused(&ran, &[".git/shallow` is damaged: its line 1"]);
+        assert_refused(&ran, &[".git/shallow` is damaged: line 1"]);
     }
 }
 

@@ -374,8 +374,25 @@ fn diff_accepts_every_way_to_name_its_sides() {
     let report = fs::read_to_string(sandbox.path("report.json")).unwrap();
     let report = resolved(serde_json::from_str(&report).unwrap());
     assert_eq!(outputs(&report), outputs(&between));
-    let ran = sandbox.run(&["diff"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+}
+
+#[test]
+fn diff_without_arguments_compares_the_working_tree_with_head() {
+    let sandbox = repository();
+    assert_eq!(outputs(&sandbox.report_of(&["diff"])), Vec::<String>::new());
+    sandbox.write("global/parent.yaml", parent(2));
+    let reached = ["lab child changed", "lab parent changed", "prod parent changed"];
+    assert_eq!(outputs(&sandbox.report_of(&["diff"])), reached);
+    sandbox.git(&["add", "--all"]);
+    assert_eq!(
+        outputs(&sandbox.report_of(&["diff"])),
+        reached,
+        "staged edits are in the working tree"
+    );
+    let refused = sandbox.run(&["diff", "--to", "index"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{refused:?}");
+    let ran = Sandbox::with_sites().run(&["diff"]);
+    assert!(ran.code == 2 && ran.stderr.contains("HEAD"), "{ran:?}");
 }
 
 /// Without an earlier commit there is nothing to edit: the present state is checked.

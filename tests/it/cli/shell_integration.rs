@@ -60,7 +60,7 @@ fn completed_in(sandbox: &Sandbox, line: &[&str]) -> Vec<String> {
     sandbox.write("layercake.bash", script);
     let asked = "set -euo pipefail\nsource layercake.bash\n\
                  function=$(complete -p layercake | sed 's/.*-F \\([^ ]*\\).*/\\1/')\n\
-                 COMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1)) COMPREPLY=()\n\
+                 COMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1)) COMP_TYPE=9 COMPREPLY=()\n\
                  \"$function\" layercake \"${@: -1}\" \"${@: -2:1}\" || true\n\
                  [[ ${#COMPREPLY[@]} -eq 0 ]] || printf '%s\\n' \"${COMPREPLY[@]}\"";
     let mut bash = Command::new("bash");

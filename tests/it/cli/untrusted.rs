@@ -457,7 +457,10 @@ fn forged_report_is_refused_by_its_field() {
         sandbox.write("forged.json", other.to_string());
         let ran = sandbox.run(&["report", "forged.json", "-o", "markdown"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{pointer}: {ran:?}");
-        assert!(ran.stderr.contains("cannot be read") && ran.stderr.len() < 2_000, "{ran:?}");
+        assert!(
+            ran.stderr.contains("cannot read the report") && ran.stderr.len() < 2_000,
+            "{ran:?}"
+        );
     }
     let mut other = report.clone();
     other["comparison"]["base"]["commit"] = json!("x");

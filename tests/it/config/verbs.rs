@@ -240,7 +240,8 @@ fn formats_of_configuration_and_flag_are_the_same() {
     let sandbox = Sandbox::with_sites();
     let ran = sandbox.run(&["lint", "-o", "nosuch"]);
     assert!(
-        ran.stderr.contains(&format!("there are {}", Format::ALL.map(Format::name).join(", "))),
+        ran.stderr
+            .contains(&format!("expected one of {}", Format::ALL.map(Format::name).join(", "))),
         "{ran:?}"
     );
 }

@@ -174,7 +174,7 @@ fn generated_sets_have_routes_of_all_kinds() {
             }
         }
     }
-    for kind in ["Literal", "Laid", "lost"] {
+    for kind in ["Literal", "Merged", "lost"] {
         assert!(kinds.get(kind).is_some_and(|count| *count > 30), "{kind}: {kinds:?}");
     }
 }

@@ -309,7 +309,7 @@ fn other_schemas_are_never_layered() {
     let child = child_metadata("{method: merge, path: .}")
         .replace("{key1: value1}", "{key1: value1} # <- refused-parent-match");
     run(&(other + &document("child", &child, CHILD)))
-        .raises("another schema")
+        .raises("a different schema")
         .renders("child", CHILD);
 }
 

@@ -258,7 +258,7 @@ fn damaged_file_ends_the_run_with_an_error() {
     let object = site.path(&format!(".git/objects/{}/{}", &id[..2], id[2..].trim()));
     let permissions = fs::metadata(&object).unwrap().permissions();
     fs::remove_file(&object).unwrap();
-    for (what, said) in [(Some("garbage"), "is damaged"), (None, "is not in this clone")] {
+    for (what, said) in [(Some("garbage"), "is damaged"), (None, "is missing in this clone")] {
         if let Some(text) = what {
             fs::write(&object, text).unwrap();
             fs::set_permissions(&object, permissions.clone()).unwrap();
@@ -290,8 +290,8 @@ fn damaged_index() {
         bytes[from..from + length].fill(0xff);
         fs::write(&index, bytes).unwrap();
         let refusal = side(&site, &["--staged"]).refusal();
-        assert!(refusal.starts_with("error: the index `"), "{refusal}");
-        assert!(refusal.contains("cannot be read  help: move `"), "{refusal}");
+        assert!(refusal.starts_with("error: cannot read the index `"), "{refusal}");
+        assert!(refusal.contains("`  help: move `"), "{refusal}");
         fs::rename(&index, site.beside().join("moved")).unwrap();
         site.git(&["reset", "--quiet"]);
         assert_eq!(side(&site, &["--staged"]).code, 0, "the command in the help works");

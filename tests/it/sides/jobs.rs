@@ -140,7 +140,7 @@ fn github_merge_group_and_other_events() {
     assert!(auto(&site, &variables).refusal().contains("GITHUB_EVENT_PATH is not set"));
     let unreadable = [("GITHUB_EVENT_PATH", "/no/such/event.json")];
     let refusal = auto(&site, &[&variables[..], &unreadable].concat()).refusal();
-    assert!(refusal.contains("`/no/such/event.json` cannot be read"), "{refusal}");
+    assert!(refusal.contains("cannot read the file `/no/such/event.json`"), "{refusal}");
 }
 
 #[test]
