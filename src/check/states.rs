@@ -251,12 +251,20 @@ impl<'h> StatesAtHand<'h> {
         let unusable = match set {
             Some(set) => {
                 let unread = loaded.unread_files(set.all_files());
-                unread.difference(self.accepted).next().map(|file| loaded.fault_in(*file))
+                let first = unread.into_iter().find(|file| !self.is_accepted(*file));
+                first.map(|file| loaded.fault_in(file))
             }
             None => name.and_then(|name| side.unusable_definition(name)),
         };
         drop(names);
         self.states.push(StateAtHand { side, set, name, site, unusable });
+    }
+
+    /// Whether a file, or one with the same text at another path, is unreadable in the newest state.
+    fn is_accepted(&self, file: FileId) -> bool {
+        let text = |file: FileId| self.loaded.sources.get(file).text();
+        let is_same = |other: &FileId| !text(file).is_empty() && text(*other) == text(file);
+        self.accepted.contains(&file) || self.accepted.iter().any(is_same)
     }
 
     /// State at an index.

@@ -730,7 +730,7 @@ fn site_contents(tree: &dyn Tree, sites: &RepoPath) -> SiteContents {
     for entry in tree.entries(sites).unwrap_or_default() {
         let content = || tree.content_of(&tree.read(&entry.path).ok()?);
         let site = entry.path.below(sites).and_then(|below| below.split('/').next());
-        if let (Some(site), Some(content)) = (site, entry.content.clone().or_else(content)) {
+        if let (Some(site), Some(content)) = (site, entry.content.or_else(content)) {
             contents.entry(site.into()).or_default().insert(content);
         }
     }

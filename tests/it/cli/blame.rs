@@ -291,6 +291,31 @@ fn renamed_documents_and_sites_are_followed() {
 }
 
 #[test]
+fn site_renamed_in_the_working_tree_is_followed() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("site/lab/more.yaml", document("more", "site", "{a: 1, b: 2}"));
+    sandbox.committed("first");
+    sandbox.git(&["mv", "site/lab", "site/north"]);
+    let blame = sandbox.blamed(&["north", "more"]);
+    assert_eq!(subject_of(&blame, ".a"), "first");
+}
+
+#[test]
+fn unreadable_file_of_a_renamed_site_is_the_same_in_earlier_commits() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("site/lab/more.yaml", document("more", "site", "{a: 1, b: 2}"));
+    sandbox.write("site/lab/broken.yaml", "a: [\n");
+    sandbox.committed("first");
+    sandbox.write("site/lab/more.yaml", document("more", "site", "{a: 1, b: 3}"));
+    sandbox.committed("edit");
+    sandbox.git(&["mv", "site/lab", "site/north"]);
+    sandbox.committed("rename");
+    let blame = sandbox.blamed(&["north", "more"]);
+    assert_eq!(subject_of(&blame, ".a"), "first");
+    assert_eq!(subject_of(&blame, ".b"), "edit");
+}
+
+#[test]
 fn log_contains_removed_sites() {
     let sandbox = Sandbox::with_sites();
     sandbox.committed("first");
