@@ -10,7 +10,7 @@ use crate::stopwatch::{Stage, time};
 
 static IS_NEAR: AtomicBool = AtomicBool::new(false);
 
-/// Declares that the process exits after one run: from now on, [`give_back`] leaks its argument.
+/// Declares that the process exits after one run: from now on, `give_back` leaks its argument.
 pub fn announce() {
     IS_NEAR.store(true, Relaxed);
 }

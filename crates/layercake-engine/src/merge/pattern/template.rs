@@ -27,7 +27,7 @@ pub struct TemplateError {
     pub kind: TemplateErrorKind,
 }
 
-/// Kind of a [`TemplateError`].
+/// Kind of a `TemplateError`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TemplateErrorKind {
     /// A trailing backslash.
