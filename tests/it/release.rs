@@ -105,9 +105,13 @@ fn released_programs_and_wheels_link_to_the_published_rule_pages() {
 
 #[test]
 fn wheel_uses_the_available_name() {
-    let project = &manifest(&root().join("pyproject.toml"))["project"];
+    let python = manifest(&root().join("pyproject.toml"));
+    let project = &python["project"];
     assert_eq!(project["name"].as_str(), Some("layercake-lint"));
-    assert!(project["scripts"].get("layercake-lint").is_some());
+    let package = manifest(&root().join("Cargo.toml"));
+    let programs = package["bin"].as_array().unwrap();
+    let second = programs.iter().find(|it| it["name"].as_str() == Some("layercake-lint")).unwrap();
+    assert_eq!(second["required-features"], python["tool"]["maturin"]["features"]);
     assert_eq!(project["description"].as_str(), Some(env!("CARGO_PKG_DESCRIPTION")));
     for (name, address) in project["urls"].as_table().unwrap() {
         assert!(address.as_str().unwrap().starts_with(REPOSITORY), "{name}");
@@ -129,7 +133,7 @@ fn hooks_are_taken_from_this_version() {
 /// Files that people read or copy from, and files that packages are built from.
 fn texts() -> Vec<(PathBuf, String)> {
     let mut texts = Vec::new();
-    for folder in ["docs", ".github", "packaging", "python", "action", "tests/action"] {
+    for folder in ["docs", ".github", "packaging", "action", "tests/action"] {
         collect(&root().join(folder), &mut texts);
     }
     for entry in fs::read_dir(root()).unwrap() {

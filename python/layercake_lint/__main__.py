@@ -1,5 +1,0 @@
-"""`python -m layercake_lint`."""
-
-from layercake_lint import main
-
-main()
