@@ -14,11 +14,10 @@ use layercake::source::Repository;
 pub(super) fn rules() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let rules = RULES.iter().map(|rule| (rule.name, rule.summary));
-        let groups = GROUPS.iter().map(|(name, _)| (*name, "group of rules"));
         let candidate = |(name, help): (&str, &str)| {
             CompletionCandidate::new(name).help(Some(help.to_owned().into()))
         };
-        rules.chain(groups).map(candidate).collect()
+        rules.chain(GROUPS.iter().copied()).map(candidate).collect()
     })
 }
 
