@@ -227,18 +227,12 @@ pub(super) struct ExplainValueArgs {
     #[arg(add = candidates::revisions())]
     pub(super) rev: Option<String>,
 
-    #[command(flatten, next_help_heading = "Document selection")]
-    pub(super) clones: CloneArgs,
+    #[command(flatten)]
+    pub(super) reading: ReadingArgs,
 
     /// Treat the files of the folder as one set without sites
     #[arg(long, conflicts_with = "repository", help_heading = "Document selection")]
     pub(super) set: bool,
-
-    #[command(flatten)]
-    pub(super) meaning: MeaningArgs,
-
-    #[command(flatten)]
-    pub(super) config: ConfigArgs,
 
     /// Output format
     #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
@@ -269,6 +263,19 @@ pub(super) struct CloneArgs {
     /// @worktree is given
     #[arg(long, value_name = "NAME=PATH[@REV]")]
     repository: Vec<String>,
+}
+
+/// Clones to read, semantics and configuration of a verb that selects its documents otherwise.
+#[derive(Debug, Args)]
+pub(super) struct ReadingArgs {
+    #[command(flatten, next_help_heading = "Document selection")]
+    clones: CloneArgs,
+
+    #[command(flatten)]
+    meaning: MeaningArgs,
+
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 #[derive(Debug, Args)]
@@ -386,16 +393,6 @@ pub(super) struct ComparisonArgs {
 }
 
 impl ComparisonArgs {
-    /// These arguments, or a comparison of the working tree with HEAD if they request none.
-    pub(super) fn or_from_head(self) -> Self {
-        let is_given = self.since.is_some()
-            || self.staged
-            || self.from.is_some()
-            || self.auto
-            || !self.bump.is_empty();
-        if is_given { self } else { Self { from: Some("HEAD".to_owned()), ..self } }
-    }
-
     pub(super) fn wanted(self) -> SideSelection {
         let merge_base = if self.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
         let ComparisonArgs { since, staged, from, to, auto, bump: bumps, .. } = self;
@@ -447,6 +444,13 @@ impl CloneArgs {
         let more_repositories = repositories_of_environment();
         let selection = Selection::of(directory);
         Selection { repositories: self.repository, more_repositories, ..selection }
+    }
+}
+
+impl ReadingArgs {
+    pub(super) fn selection(self, directory: PathBuf) -> Selection {
+        let (meaning, configuration) = (self.meaning.meaning(), self.config.place());
+        Selection { meaning, configuration, ..self.clones.selection(directory) }
     }
 }
 

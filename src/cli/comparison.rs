@@ -27,8 +27,7 @@ use layercake::stopwatch::times;
 use layercake::triage;
 
 use super::arguments::{
-    CloneArgs, ComparisonArgs, ConfigArgs, FailOn, MeaningArgs, OutputArgs, OutputArgument,
-    SelectionArgs,
+    ComparisonArgs, FailOn, OutputArgs, OutputArgument, ReadingArgs, SelectionArgs,
 };
 use super::candidates;
 use super::environment::environment;
@@ -66,8 +65,7 @@ pub(super) struct ReachArgs {
 }
 
 impl ReachArgs {
-    pub(super) fn request(&self, comparison: ComparisonArgs) -> Result<ComparisonRequest, Error> {
-        let wanted = comparison.wanted();
+    pub(super) fn request(&self, wanted: SideSelection) -> Result<ComparisonRequest, Error> {
         if self.is_given() && wanted == SideSelection::default() {
             let message = "these flags need a comparison, but none is requested";
             let help = "pass `--since REV`, `--staged`, `--from REV`, `--bump NAME=REV` \
@@ -171,14 +169,8 @@ pub(super) struct DiffArgs {
     #[arg(add = candidates::sites())]
     site: Vec<String>,
 
-    #[command(flatten, next_help_heading = "Document selection")]
-    clones: CloneArgs,
-
     #[command(flatten)]
-    meaning: MeaningArgs,
-
-    #[command(flatten)]
-    config: ConfigArgs,
+    reading: ReadingArgs,
 }
 
 impl DiffArgs {
@@ -539,14 +531,8 @@ pub(super) fn diff(
     let DiffArgs { a, b, comparison, reach, outputs, .. } = arguments;
     let comparison =
         ComparisonArgs { from: a.or(comparison.from), to: b.or(comparison.to), ..comparison };
-    let comparison = comparison.or_from_head();
-    let request = reach.request(comparison)?;
-    let selection = Selection {
-        sites: arguments.site,
-        meaning: arguments.meaning.meaning(),
-        configuration: arguments.config.place(),
-        ..arguments.clones.selection(directory)
-    };
+    let request = reach.request(comparison.wanted().or_from_head())?;
+    let selection = Selection { sites: arguments.site, ..arguments.reading.selection(directory) };
     outputs::allow(&outputs.output, &selection.directory, &[])?;
     outputs.allow_open(&outputs.output)?;
     let start = Instant::now();

@@ -18,7 +18,7 @@ use layercake::report::log::{CommitEffect, LogEnd};
 use layercake::report::{self, View};
 use layercake::source::stop_on_interrupt;
 
-use super::arguments::{CloneArgs, ConfigArgs, MeaningArgs, TextFormat};
+use super::arguments::{ReadingArgs, TextFormat};
 use super::candidates;
 use super::streams::{VerbFailure, print};
 use super::terminal::Terminal;
@@ -93,14 +93,8 @@ pub(super) struct BlameArgs {
     #[arg(add = candidates::rules())]
     finding: Option<String>,
 
-    #[command(flatten, next_help_heading = "Document selection")]
-    clones: CloneArgs,
-
     #[command(flatten)]
-    meaning: MeaningArgs,
-
-    #[command(flatten)]
-    config: ConfigArgs,
+    reading: ReadingArgs,
 
     /// Output format
     #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
@@ -142,14 +136,8 @@ pub(super) struct LogArgs {
     #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
     name: Vec<String>,
 
-    #[command(flatten, next_help_heading = "Document selection")]
-    clones: CloneArgs,
-
     #[command(flatten)]
-    meaning: MeaningArgs,
-
-    #[command(flatten)]
-    config: ConfigArgs,
+    reading: ReadingArgs,
 
     /// Output format
     #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
@@ -165,9 +153,7 @@ pub(super) fn log(
     let selection = Selection {
         revision: arguments.rev,
         sites: arguments.site,
-        meaning: arguments.meaning.meaning(),
-        configuration: arguments.config.place(),
-        ..arguments.clones.selection(directory)
+        ..arguments.reading.selection(directory)
     };
     let request = LogRequest {
         schemas: arguments.schema,
@@ -245,12 +231,7 @@ pub(super) fn blame(
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
     let named = ValueArguments::parsed(arguments.site, &arguments.value)?;
-    let selection = Selection {
-        revision: arguments.rev,
-        meaning: arguments.meaning.meaning(),
-        configuration: arguments.config.place(),
-        ..arguments.clones.selection(directory)
-    };
+    let selection = Selection { revision: arguments.rev, ..arguments.reading.selection(directory) };
     let request = BlameRequest {
         site: named.site,
         schema: named.schema.unwrap_or_default(),

@@ -132,7 +132,7 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
             look,
             outputs,
         } => {
-            let request = reach.request(comparison)?;
+            let request = reach.request(comparison.wanted())?;
             comparison::refuse_revision(&selection, &request.wanted)?;
             let listing = FindingFilter { all: all_findings, ignored: show_ignored };
             let look = look.look(listing);

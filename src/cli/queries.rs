@@ -126,9 +126,7 @@ pub(super) fn explain_value(
     let selection = Selection {
         revision: arguments.rev,
         set: arguments.set,
-        meaning: arguments.meaning.meaning(),
-        configuration: arguments.config.place(),
-        ..arguments.clones.selection(directory)
+        ..arguments.reading.selection(directory)
     };
     let (format, style) = (arguments.format, &terminal.style);
     if arguments.history {

@@ -37,6 +37,17 @@ pub struct SideSelection {
     pub bumps: Vec<Bump>,
 }
 
+impl SideSelection {
+    /// This selection, or the working tree against HEAD if nothing is selected.
+    #[must_use]
+    pub fn or_from_head(self) -> Self {
+        if self != Self::default() {
+            return self;
+        }
+        Self { from: Some("HEAD".to_owned()), ..self }
+    }
+}
+
 /// Whether the merge base of a revision with HEAD is used in its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MergeBase {
