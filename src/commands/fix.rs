@@ -141,6 +141,20 @@ struct FixState {
     faulty: BTreeSet<RepoPath>,
 }
 
+impl FixState {
+    /// State without changes.
+    fn new(linted: Linted) -> Self {
+        Self {
+            linted,
+            changes: Changes::new(),
+            count: 0,
+            refused: Vec::new(),
+            withheld: BTreeSet::new(),
+            faulty: BTreeSet::new(),
+        }
+    }
+}
+
 /// Changes of one round of fixes.
 struct FixRound {
     changes: Changes,
@@ -157,15 +171,7 @@ impl FixRun<'_> {
     }
 
     fn fix(&self, first: Linted, safety: Safety) -> Result<FixState, Error> {
-        let none = FixState {
-            linted: first,
-            changes: Changes::new(),
-            count: 0,
-            refused: Vec::new(),
-            withheld: BTreeSet::new(),
-            faulty: BTreeSet::new(),
-        };
-        let mut now = none;
+        let mut now = FixState::new(first);
         for _ in 0..MAX_ROUNDS {
             let next = self.fixed_once(&now, safety);
             if next.changes.is_empty() {
@@ -244,13 +250,10 @@ impl FixRun<'_> {
         }
         if !left.is_empty() {
             let faulty = changes.into_keys().collect();
-            let (count, changes, refused) = (0, Changes::new(), Vec::new());
-            let withheld = BTreeSet::new();
-            return Ok(FixState { linted: first, changes, count, refused, withheld, faulty });
+            return Ok(FixState { faulty, ..FixState::new(first) });
         }
         let refused = refused.into_iter().map(|(_, why)| why).collect();
-        let (withheld, faulty) = (BTreeSet::new(), BTreeSet::new());
-        Ok(FixState { linted: again, changes, count, refused, withheld, faulty })
+        Ok(FixState { changes, count, refused, ..FixState::new(again) })
     }
 
     /// Files with ignore comments for what is reported, the number of suppressed findings, and the
