@@ -263,8 +263,8 @@ impl<'h> StatesAtHand<'h> {
     /// Whether a file, or one with the same text at another path, is unreadable in the newest state.
     fn is_accepted(&self, file: FileId) -> bool {
         let text = |file: FileId| self.loaded.sources.get(file).text();
-        let is_same = |other: &FileId| !text(file).is_empty() && text(*other) == text(file);
-        self.accepted.contains(&file) || self.accepted.iter().any(is_same)
+        let has_same_text = |other| !text(file).is_empty() && text(other) == text(file);
+        self.accepted.iter().any(|other| *other == file || has_same_text(*other))
     }
 
     /// State at an index.

@@ -521,11 +521,12 @@ impl<'w> SiteHistory<'w> {
                 return Ok(site.cloned());
             }
             let list = |id: &str| self.reader.files(id, &|folder| is_around(folder, &sites));
+            let contents = |tree: &dyn Tree| site_contents(tree, &sites, name);
             let after = match child {
-                Some(commit) => site_contents(&list(&commit.id)?, &sites),
-                None => site_contents(&WorkTree::compared(self.repository)?, &sites),
+                Some(commit) => contents(&list(&commit.id)?),
+                None => contents(&WorkTree::compared(self.repository)?),
             };
-            let found = renamed_site(&site_contents(&list(parent)?, &sites), &after, name);
+            let found = renamed_site(&contents(&list(parent)?), &after, name);
             if found.is_some() {
                 return Ok(found);
             }
@@ -724,15 +725,16 @@ fn is_on_the_way(folder: &str, other: &str) -> bool {
 /// Contents of the files of each site.
 type SiteContents = HashMap<Arc<str>, BTreeSet<ContentId>>;
 
-/// Contents of the readable files below `sites`.
-fn site_contents(tree: &dyn Tree, sites: &RepoPath) -> SiteContents {
+/// Contents of the files below `sites`. A working tree does not know them; there, only the files of
+/// the site `name` are read.
+fn site_contents(tree: &dyn Tree, sites: &RepoPath, name: &str) -> SiteContents {
     let mut contents = SiteContents::new();
     for entry in tree.entries(sites).unwrap_or_default() {
-        let content = || tree.content_of(&tree.read(&entry.path).ok()?);
         let site = entry.path.below(sites).and_then(|below| below.split('/').next());
-        if let (Some(site), Some(content)) = (site, entry.content.or_else(content)) {
-            contents.entry(site.into()).or_default().insert(content);
-        }
+        let Some(site) = site else { continue };
+        let read = || tree.content_of(&tree.read(&entry.path).ok()?);
+        let content = entry.content.or_else(|| if site == name { read() } else { None });
+        contents.entry(site.into()).or_default().extend(content);
     }
     contents
 }
@@ -740,7 +742,7 @@ fn site_contents(tree: &dyn Tree, sites: &RepoPath) -> SiteContents {
 /// The site that was renamed to this name: it no longer exists, and at least half of the files are
 /// equal (as git detects renames).
 fn renamed_site(before: &SiteContents, after: &SiteContents, name: &str) -> Option<Arc<str>> {
-    let own = after.get(name)?;
+    let own = after.get(name).filter(|own| !own.is_empty())?;
     let gone = before.iter().filter(|(site, _)| !after.contains_key(*site));
     let alike = gone.map(|(site, other)| (own.intersection(other).count(), other.len(), site));
     let alike = alike.filter(|(shared, all, _)| shared * 2 >= own.len().max(*all));
