@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use self::hooks::{HookAddition, with_hook};
+use self::hooks::with_hook;
 use super::configuration::ConfigurationSource;
 use super::policy::Selectors;
 use super::{Selection, Start, Workspace};
@@ -104,14 +104,13 @@ pub fn run(directory: &Path) -> Result<Initialized, Error> {
 /// Adds the hook to an existing file with this content.
 fn add_hook(file: &Path, content: &[u8]) -> Result<HooksOutcome, Error> {
     let Ok(text) = str::from_utf8(content) else { return Ok(HooksOutcome::Unsupported) };
-    Ok(match with_hook(text) {
-        HookAddition::Added(text) => {
+    match with_hook(text) {
+        Ok(text) => {
             write_file(file, text.as_bytes())?;
-            HooksOutcome::Added
+            Ok(HooksOutcome::Added)
         }
-        HookAddition::Present => HooksOutcome::Present,
-        HookAddition::Unsupported => HooksOutcome::Unsupported,
-    })
+        Err(unchanged) => Ok(unchanged),
+    }
 }
 
 /// Differences between the two semantics in a repository.

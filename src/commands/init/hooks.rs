@@ -1,31 +1,23 @@
 //! Addition of the hook to an existing configuration of pre-commit.
 
-use super::HOOK;
+use super::{HOOK, HooksOutcome};
 use crate::source::FileId;
 use crate::yaml::{self, Node};
 
-/// Result of adding the hook to an existing file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum HookAddition {
-    /// New content of the file: the old one with the entry at the end of `repos`.
-    Added(String),
-    /// The file has a hook of layercake.
-    Present,
-    /// The file has no block sequence `repos` to which an entry can be added.
-    Unsupported,
-}
-
-/// Adds the hook to the content of a configuration of pre-commit. All existing bytes are kept.
-pub(super) fn with_hook(text: &str) -> HookAddition {
-    let Some(root) = read(text) else { return HookAddition::Unsupported };
-    let Some(repos) = root.get("repos") else { return HookAddition::Unsupported };
+/// Adds the hook at the end of `repos` in the content of a configuration of pre-commit. All existing
+/// bytes are kept.
+///
+/// # Errors
+/// Returns [`HooksOutcome::Present`] if it has a hook of layercake, and
+/// [`HooksOutcome::Unsupported`] if `repos` is not a block sequence with entries.
+pub(super) fn with_hook(text: &str) -> Result<String, HooksOutcome> {
+    let root = read(text).ok_or(HooksOutcome::Unsupported)?;
+    let repos = root.get("repos").ok_or(HooksOutcome::Unsupported)?;
     let entries = repos.as_sequence().unwrap_or_default();
     if entries.iter().any(runs_layercake) {
-        return HookAddition::Present;
+        return Err(HooksOutcome::Present);
     }
-    let Some((indent, end)) = end_of_entries(text, entries) else {
-        return HookAddition::Unsupported;
-    };
+    let (indent, end) = end_of_entries(text, entries).ok_or(HooksOutcome::Unsupported)?;
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut entry = String::new();
     if !text[..end].ends_with('\n') {
@@ -38,11 +30,7 @@ pub(super) fn with_hook(text: &str) -> HookAddition {
     let added = [&text[..end], &entry, &text[end..]].concat();
     // The position of the new entry is checked by reading it again.
     let count = read(&added).and_then(|root| Some(root.get("repos")?.as_sequence()?.len()));
-    if count == Some(entries.len() + 1) {
-        HookAddition::Added(added)
-    } else {
-        HookAddition::Unsupported
-    }
+    if count == Some(entries.len() + 1) { Ok(added) } else { Err(HooksOutcome::Unsupported) }
 }
 
 fn read(text: &str) -> Option<Node> {
