@@ -236,7 +236,7 @@ fn data_of(number: usize) -> String {
     )
 }
 
-/// Two sites with 8,000 documents each, of which 4,000 are shared.
+/// Two sites with 8,000 documents each, 4,000 of them shared.
 fn few_sites(out: &mut Output<'_>) -> io::Result<()> {
     begin(out, &usual_layers())?;
     many(out, "global/many", 4_000, |number| {
@@ -260,7 +260,7 @@ fn few_sites(out: &mut Output<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Sites with 28 documents each, of which 23 are shared.
+/// Sites with 28 documents each, 23 of them shared.
 fn many_sites(out: &mut Output<'_>, sites: usize) -> io::Result<()> {
     begin(out, &usual_layers())?;
     many(out, "global/some", 20, |number| {

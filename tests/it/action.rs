@@ -3,14 +3,15 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
 
 use serde_yaml::Value;
 
+use super::stored::{assert_stored, root};
+
 #[test]
 fn tables_match_the_action() {
-    let path = root().join("docs/github-action.md");
-    let page = fs::read_to_string(&path).unwrap();
+    let path = "docs/github-action.md";
+    let page = fs::read_to_string(root().join(path)).unwrap();
     let action = fs::read_to_string(root().join("action.yml")).unwrap();
     let action: Value = serde_yaml::from_str(&action).unwrap();
     let inputs = table(&action["inputs"], |name, input| {
@@ -24,11 +25,7 @@ fn tables_match_the_action() {
         table(&action["outputs"], |name, output| format!("| `{name}` | {} |", description(output)));
     let expected = with_table(&page, "| input | default | |\n|---|---|---|\n", &inputs);
     let expected = with_table(&expected, "| output | |\n|---|---|\n", &outputs);
-    if std::env::var_os("LAYERCAKE_BLESS").is_some() {
-        fs::write(&path, &expected).unwrap();
-        return;
-    }
-    assert_eq!(page, expected, "docs/github-action.md is outdated; LAYERCAKE_BLESS=1 rewrites it");
+    assert_stored(path, &expected);
 }
 
 fn table(entries: &Value, row: impl Fn(&str, &Value) -> String) -> String {
@@ -55,8 +52,4 @@ fn with_table(page: &str, head: &str, rows: &str) -> String {
     let old: usize =
         after.split_inclusive('\n').take_while(|it| it.starts_with('|')).map(str::len).sum();
     format!("{before}{head}{rows}{}", &after[old..])
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
 }

@@ -11,7 +11,7 @@ pub use self::commands::{assert_valid_command, commands_in, verbs};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use layercake::check::MAX_THREADS;
 use layercake::compare::{Cause, Limits};
@@ -35,18 +35,15 @@ use layercake::yaml::path::{
 };
 use layercake::yaml::{Query, YamlLimit};
 
+use crate::stored::{assert_stored, root};
+
 /// The text after the index is written by hand; `conformance/history.rs` checks it.
 #[test]
 fn index_of_rules_is_complete() {
-    let path = root().join("docs/rules.md");
-    let page = fs::read_to_string(&path).unwrap_or_default();
+    let path = "docs/rules.md";
+    let page = fs::read_to_string(root().join(path)).unwrap_or_default();
     let rest = page.find("\n## ").map_or("", |at| &page[at..]);
-    let expected = format!("{}{rest}", index_of_rules());
-    if std::env::var_os("LAYERCAKE_BLESS").is_some() {
-        fs::write(&path, &expected).unwrap();
-        return;
-    }
-    assert_eq!(page, expected, "docs/rules.md is outdated; LAYERCAKE_BLESS=1 rewrites it");
+    assert_stored(path, &format!("{}{rest}", index_of_rules()));
 }
 
 fn index_of_rules() -> String {
@@ -306,8 +303,4 @@ fn pages() -> Vec<(PathBuf, String)> {
 
 fn size(limit: usize) -> u64 {
     limit.try_into().unwrap()
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::docs::FOLLOWED;
+use super::stored::{is_blessed, root};
 
 const COMMANDS: [&str; 2] = ["cargo run -- ", "layercake "];
 
@@ -88,10 +89,6 @@ fn examples_have_exactly_the_documented_faults() {
     assert_eq!(said, found);
 }
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
 /// The contents of the console blocks.
 fn blocks(text: &str) -> impl Iterator<Item = &str> {
     let after = text.split("```console\n").skip(1);
@@ -103,8 +100,8 @@ fn blocks(text: &str) -> impl Iterator<Item = &str> {
 pub fn commands(block: &str) -> Vec<(&str, Vec<&str>)> {
     let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in block.lines() {
-        let is_told = found.last().is_some_and(|(command, _)| command.contains(" demo"));
-        match (line.strip_prefix("$ ").filter(|_| !is_told), found.last_mut()) {
+        let is_output = found.last().is_some_and(|(command, _)| command.contains(" demo"));
+        match (line.strip_prefix("$ ").filter(|_| !is_output), found.last_mut()) {
             (Some(command), _) => found.push((command, Vec::new())),
             (None, Some((_, shown))) => shown.push(line),
             (None, None) => panic!("a console block begins with a command: {line}"),
@@ -131,10 +128,6 @@ fn run(arguments: &[&str]) -> String {
 
 pub fn joined(lines: &[&str]) -> String {
     lines.iter().flat_map(|line| [line, "\n"]).collect()
-}
-
-pub fn is_blessed() -> bool {
-    std::env::var_os("LAYERCAKE_BLESS").is_some()
 }
 
 /// `printed` with the omissions of `shown`; `None` if it lacks the line after one.

@@ -50,6 +50,7 @@ mod sides;
 mod sites;
 mod soak;
 mod stopwatch;
+mod stored;
 mod stories;
 mod supply_chain;
 mod support;

@@ -6,7 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::supply_chain::{manifest, manifests, root};
+use super::stored::root;
+use super::supply_chain::{manifest, manifests};
 
 /// `workspace.package.repository`, which the package inherits.
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");

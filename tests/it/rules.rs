@@ -33,11 +33,12 @@ use layercake::source::{MemoryTree, SourceMap};
 use layercake::system::deckhand::DeckhandOptions;
 use layercake::yaml::Node;
 
+use crate::stored::is_blessed;
 use crate::support::{check_with, compare_files, finding_text, options, saved};
 
 #[test]
 fn pages_match_the_findings() {
-    let bless = std::env::var_os("LAYERCAKE_BLESS").is_some();
+    let bless = is_blessed();
     let mut wrong = Vec::new();
     for path in pages() {
         let text = fs::read_to_string(&path).expect("a page can be read");

@@ -18,6 +18,7 @@ use layercake::system::deckhand::layout::Layout;
 use layercake::yaml::path::{Location, first_inside};
 use layercake::yaml::{self, Node, Value, Whole, emit};
 
+use crate::stored::is_blessed;
 use crate::support::{finding_text, options, saved};
 
 /// Value of the secrets in these repositories, which must never be shown.
@@ -25,7 +26,7 @@ const SECRET: &str = "hunter2";
 
 #[test]
 fn broken_repositories_are_reported() {
-    let bless = std::env::var_os("LAYERCAKE_BLESS").is_some();
+    let bless = is_blessed();
     let mut wrong = Vec::new();
     for folder in folders() {
         let name = folder.file_name().expect("a folder has a name").to_string_lossy().into_owned();

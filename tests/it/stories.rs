@@ -20,10 +20,11 @@ use layercake::commands::demo::FILES;
 use serde_json::Value as Json;
 
 use crate::cli::{Ran, Sandbox};
+use crate::stored::is_blessed;
 
 #[test]
 fn stories_match_the_printed_output() {
-    let bless = std::env::var_os("LAYERCAKE_BLESS").is_some();
+    let bless = is_blessed();
     let mut wrong = Vec::new();
     for path in pages() {
         let text = fs::read_to_string(&path).unwrap();

@@ -10,6 +10,8 @@ use std::process::Command;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::stored::root;
+
 #[test]
 fn every_licence_is_allowed() {
     let Licenses { allow, exceptions, .. } = rules().licenses;
@@ -378,8 +380,4 @@ pub fn manifests() -> Vec<PathBuf> {
     let folders = folders.map(|entry| entry.unwrap().path());
     let own = [root().to_path_buf()].into_iter();
     own.chain(folders).map(|it| it.join("Cargo.toml")).filter(|it| it.is_file()).collect()
-}
-
-pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::supply_chain::root;
+use super::stored::root;
 
 /// Words and phrases that have a plainer alternative in most sentences.
 const SUSPECT: &[&str] = &[

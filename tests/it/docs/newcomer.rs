@@ -14,9 +14,10 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use super::FOLLOWED;
 use super::commands::fenced;
-use super::{FOLLOWED, root};
 use crate::examples;
+use crate::stored::{is_blessed, root};
 
 #[test]
 fn readme_works_in_a_fresh_clone() {
@@ -61,7 +62,7 @@ fn wrong_in(name: &str, newcomer: &Newcomer) -> Vec<String> {
         if is_right && ran.is_success() {
             continue;
         }
-        let blessed = lines.filter(|_| ran.is_success() && examples::is_blessed());
+        let blessed = lines.filter(|_| ran.is_success() && is_blessed());
         match blessed.and_then(|shown| examples::abridged(printed, &shown)) {
             Some(new) => {
                 let old = format!("$ {command}\n{}", shown.as_ref().unwrap());

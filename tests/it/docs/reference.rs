@@ -7,26 +7,16 @@ use std::fs;
 use serde_json::Value as Json;
 
 use super::commands::{help, verbs};
-use super::root;
+use crate::stored::{assert_stored, root};
 
 #[test]
 fn commands_page_matches_the_help() {
-    assert_generated("docs/commands.md", &commands_page());
+    assert_stored("docs/commands.md", &commands_page());
 }
 
 #[test]
 fn settings_page_matches_the_schema() {
-    assert_generated("docs/settings.md", &settings_page());
-}
-
-fn assert_generated(path: &str, expected: &str) {
-    let file = root().join(path);
-    if std::env::var_os("LAYERCAKE_BLESS").is_some() {
-        fs::write(&file, expected).unwrap();
-        return;
-    }
-    let page = fs::read_to_string(&file).unwrap_or_default();
-    assert_eq!(page, expected, "{path} is out of date; LAYERCAKE_BLESS=1 rewrites it");
+    assert_stored("docs/settings.md", &settings_page());
 }
 
 fn commands_page() -> String {

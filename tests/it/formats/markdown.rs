@@ -5,7 +5,6 @@ pub mod made;
 pub mod reader;
 
 use std::fs;
-use std::path::Path;
 use std::time::Instant;
 
 use layercake::commands::demo::FILES;
@@ -15,6 +14,7 @@ use proptest::prelude::*;
 use self::made::{Size, report, written};
 use self::reader::read;
 use crate::cli::Sandbox;
+use crate::stored::assert_stored;
 
 /// Maximum length of each form in bytes.
 pub const MAX_BYTES: [(ReportFormat, usize); 2] =
@@ -235,17 +235,9 @@ fn pages_match_the_stored_ones() {
         ("removal", comment_on(remove_parent, &["lint", "--since", "HEAD"])),
         ("refactor", comment_on(add_unused, &["diff", "--since", "HEAD"])),
     ];
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/markdown");
-    let bless = std::env::var_os("LAYERCAKE_BLESS").is_some();
     for (name, page) in pages {
         read(&page);
-        let path = folder.join(format!("{name}.md"));
-        if bless {
-            fs::create_dir_all(&folder).unwrap();
-            fs::write(&path, page).unwrap();
-        } else {
-            assert_eq!(page, fs::read_to_string(&path).unwrap(), "{name}");
-        }
+        assert_stored(&format!("tests/markdown/{name}.md"), &page);
     }
 }
 

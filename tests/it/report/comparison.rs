@@ -1,8 +1,5 @@
 //! Comparisons for people: whole screens, kept in `tests/screens`, and their properties.
 
-use std::fs;
-use std::path::Path;
-
 use layercake::compare::reach::Why;
 use layercake::compare::{Status, Via};
 use layercake::diagnostic::{Diagnostic, Label};
@@ -15,6 +12,7 @@ use layercake::yaml::diff::{DiffPlace, Difference, DifferenceKind};
 
 use super::world::{LOOK, Side, World};
 use super::{plain, rule};
+use crate::stored::assert_stored;
 use crate::support::saved;
 
 const VERSIONS: &str = "global/software/config/versions.yaml";
@@ -81,12 +79,7 @@ pub(super) fn one_image() -> World {
 
 /// Compares a screen with the stored one, which `LAYERCAKE_BLESS` rewrites.
 pub(super) fn assert_screen(name: &str, screen: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/screens/{name}.txt"));
-    if std::env::var_os("LAYERCAKE_BLESS").is_some() {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, screen).unwrap();
-    }
-    assert_eq!(screen, fs::read_to_string(&path).unwrap(), "{name}:\n{screen}");
+    assert_stored(&format!("tests/screens/{name}.txt"), screen);
 }
 
 #[test]
