@@ -722,8 +722,8 @@ fn is_on_the_way(folder: &str, other: &str) -> bool {
         || other.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Contents of the files of each site.
-type SiteContents = HashMap<Arc<str>, BTreeSet<ContentId>>;
+/// Contents of the files of each site, and how many files have each.
+type SiteContents = HashMap<Arc<str>, HashMap<ContentId, usize>>;
 
 /// Contents of the files below `sites`. A working tree does not know them; there, only the files of
 /// the site `name` are read.
@@ -734,7 +734,10 @@ fn site_contents(tree: &dyn Tree, sites: &RepoPath, name: &str) -> SiteContents 
         let Some(site) = site else { continue };
         let read = || tree.content_of(&tree.read(&entry.path).ok()?);
         let content = entry.content.or_else(|| if site == name { read() } else { None });
-        contents.entry(site.into()).or_default().extend(content);
+        let of_site = contents.entry(site.into()).or_default();
+        if let Some(content) = content {
+            *of_site.entry(content).or_default() += 1;
+        }
     }
     contents
 }
@@ -743,8 +746,13 @@ fn site_contents(tree: &dyn Tree, sites: &RepoPath, name: &str) -> SiteContents 
 /// equal (as git detects renames).
 fn renamed_site(before: &SiteContents, after: &SiteContents, name: &str) -> Option<Arc<str>> {
     let own = after.get(name).filter(|own| !own.is_empty())?;
+    let shared = |other: &HashMap<ContentId, usize>| -> usize {
+        let both = own.iter().filter_map(|(content, count)| Some(other.get(content)?.min(count)));
+        both.sum()
+    };
+    let count = |files: &HashMap<ContentId, usize>| files.values().sum::<usize>();
     let gone = before.iter().filter(|(site, _)| !after.contains_key(*site));
-    let alike = gone.map(|(site, other)| (own.intersection(other).count(), other.len(), site));
-    let alike = alike.filter(|(shared, all, _)| shared * 2 >= own.len().max(*all));
+    let alike = gone.map(|(site, other)| (shared(other), count(other), site));
+    let alike = alike.filter(|(shared, all, _)| shared * 2 >= count(own).max(*all));
     alike.max_by_key(|(shared, _, site)| (*shared, (*site).clone())).map(|(.., site)| site.clone())
 }

@@ -291,6 +291,39 @@ fn renamed_documents_and_sites_are_followed() {
 }
 
 #[test]
+fn site_is_renamed_if_half_of_its_files_are_the_same() {
+    let blamed = |notes: [&[&str]; 2]| {
+        let sandbox = Sandbox::with_sites();
+        let write = |site: &str, notes: &[&str]| {
+            let write = |file: &str, text| sandbox.write(&format!("site/{site}/{file}"), text);
+            write("site-definition.yaml", definition(site, ""));
+            write("only.yaml", document("only", "site", "{a: 1}"));
+            for (number, note) in notes.iter().enumerate() {
+                write(&format!("{number}.txt"), (*note).to_owned());
+            }
+        };
+        write("lab", notes[0]);
+        sandbox.committed("first");
+        sandbox.git(&["rm", "--quiet", "-r", "site/lab"]);
+        write("north", notes[1]);
+        sandbox.committed("second");
+        subject_of(&sandbox.blamed(&["north", "only"]), ".a")
+    };
+    // The definitions differ, and the documents are the same.
+    let table: [([&[&str]; 2], &str); 6] = [
+        ([&[], &[]], "first"),
+        ([&["a"], &["b"]], "second"),
+        ([&["a", "a"], &["a", "b"]], "first"),
+        ([&["a", "b", "b"], &["a", "c", "c"]], "second"),
+        ([&["a"], &["a", "a", "a"]], "second"),
+        ([&["a", "a", "a"], &["a"]], "second"),
+    ];
+    for (notes, expected) in table {
+        assert_eq!(blamed(notes), expected, "{notes:?}");
+    }
+}
+
+#[test]
 fn site_renamed_in_the_working_tree_is_followed() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("site/lab/more.yaml", document("more", "site", "{a: 1, b: 2}"));

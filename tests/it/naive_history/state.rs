@@ -100,8 +100,14 @@ fn name_before(name: &str, child: &Commit, parent: &Commit) -> String {
     let Some(folder) = child.site(name).filter(|_| parent.site(name).is_none()) else {
         return name.to_owned();
     };
-    let contents: HashSet<Content> = folder.values().map(|file| file.1).collect();
-    let common = |old: &Folder| old.values().filter(|file| contents.contains(&file.1)).count();
+    let common = |old: &Folder| {
+        let mut unpaired: Vec<Content> = folder.values().map(|file| file.1).collect();
+        let mut pair = |content| {
+            let at = unpaired.iter().position(|other| *other == content);
+            at.map(|at| unpaired.swap_remove(at)).is_some()
+        };
+        old.values().filter(|file| pair(file.1)).count()
+    };
     let gone = parent.folders.iter().filter_map(|(path, old)| {
         let old_name = path.strip_prefix("site/").filter(|old| child.site(old).is_none())?;
         Some((common(old), old.len().max(folder.len()), old_name))
