@@ -96,16 +96,28 @@ fn is_wide(character: char) -> bool {
 /// white space or as a directive.
 fn has_odd_characters(text: &str) -> bool {
     let bytes = text.as_bytes();
-    // Without branches, the loop is vectorized.
-    #[expect(clippy::needless_bitwise_bool, reason = "`||` would add a branch")]
-    let may_be_odd = |byte: &u8| {
-        let is_control = (*byte < 0x20) & (*byte != b'\n') | (*byte == 0x7F);
-        is_control | (*byte == b'%') | (*byte >= 0x80)
-    };
-    bytes.chunks(128).enumerate().any(|(chunk, part)| {
-        part.iter().fold(false, |any, byte| any | may_be_odd(byte))
-            && (0..part.len()).any(|at| is_odd_character(bytes, chunk * 128 + at))
-    })
+    let mut words = bytes.chunks_exact(8).enumerate();
+    let is_odd =
+        |from: usize| (from..bytes.len().min(from + 8)).any(|at| is_odd_character(bytes, at));
+    let in_words = words.any(|(number, word)| {
+        let word = u64::from_le_bytes(word.try_into().expect("a chunk has 8 bytes"));
+        may_have_odd_character(word) && is_odd(number * 8)
+    });
+    in_words || is_odd(bytes.len() / 8 * 8)
+}
+
+/// Whether a byte is above ASCII, a control character other than `\n`, or `%`. Tests eight bytes at
+/// once by their high bits, because released programs are not vectorized.
+fn may_have_odd_character(word: u64) -> bool {
+    const EACH: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = EACH * 0x80;
+    /// High bit of each byte that is zero or above ASCII, without a carry into the next byte.
+    fn zeros(word: u64) -> u64 {
+        !((word & !HIGH) + !HIGH) & HIGH
+    }
+    let is_below_space = !((word & !HIGH) + EACH * 0x60) & HIGH;
+    let is_control = is_below_space & !zeros(word ^ (EACH * 0x0A));
+    (word & HIGH | is_control | zeros(word ^ (EACH * 0x25)) | zeros(word ^ (EACH * 0x7F))) != 0
 }
 
 fn is_odd_character(bytes: &[u8], at: usize) -> bool {

@@ -224,13 +224,6 @@ impl ReportedShield {
     pub(crate) const MAX_PLACES: usize = 50;
 }
 
-impl ReportedEdit {
-    /// Whether the edit is known to change no output.
-    pub(crate) fn is_inert(&self) -> bool {
-        self.reach.outputs == 0 && !self.kind.is_unknown()
-    }
-}
-
 impl ReportedChanges {
     pub(super) fn new(comparison: &Comparison, sets: &mut SiteSets, view: &View<'_>) -> Self {
         let max_bytes = max_bytes(count_values(comparison));

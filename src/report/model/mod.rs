@@ -16,6 +16,7 @@ mod sites;
 mod timing;
 mod value;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -242,7 +243,7 @@ pub struct Totals {
     pub(crate) outputs: usize,
     /// Number of edits.
     pub edits: usize,
-    /// Edits without effect.
+    /// Edits that changed no output and are not shielded.
     pub(crate) inert_edits: usize,
     /// Sites with a changed, added or removed output.
     pub(crate) changed_sites: usize,
@@ -516,6 +517,19 @@ impl Report {
         }
     }
 
+    /// Edits that changed no output and are not shielded.
+    pub(in crate::report) fn inert_edits(&self) -> impl Iterator<Item = &ReportedEdit> {
+        self.ineffective_edits().filter(|edit| !edit.kind.is_unknown())
+    }
+
+    /// Inert edits, and edits of unknown content without a known effect.
+    pub(in crate::report) fn ineffective_edits(&self) -> impl Iterator<Item = &ReportedEdit> {
+        let shielded: BTreeSet<EditRef> = self.shields.iter().map(|shield| shield.edit).collect();
+        let is_without =
+            move |edit: &&ReportedEdit| edit.reach.outputs == 0 && !shielded.contains(&edit.id);
+        self.edits.iter().filter(is_without)
+    }
+
     fn count_outputs(&mut self) {
         let count =
             |is_in: fn(&ReportedSite) -> bool| self.sites.iter().filter(|it| is_in(it)).count();
@@ -525,13 +539,14 @@ impl Report {
         let (sites, refused_sites) = (count(is_there), count(|site| site.counts.refused));
         let (changed_sites, shielded_sites) =
             (count(|site| site.counts.has_changed()), count(|site| site.counts.shielded > 0));
+        let inert_edits = self.inert_edits().count();
         let totals = &mut self.totals;
         totals.sites = sites;
         totals.refused_sites = refused_sites;
         totals.changed_sites = changed_sites;
         totals.shielded_sites = shielded_sites;
         totals.edits = self.edits.len();
-        totals.inert_edits = self.edits.iter().filter(|edit| edit.is_inert()).count();
+        totals.inert_edits = inert_edits;
         for output in &self.outputs {
             let outputs = self.site_sets[output.sites.index()].sites.len();
             totals.by_status.add(output.status, outputs);

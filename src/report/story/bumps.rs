@@ -104,14 +104,12 @@ impl BumpReach {
             outputs += set.len().max(1);
             of_outputs.extend(set);
         }
-        let is_inert =
-            |edit: &&&ReportedEdit| edit.reach.outputs == 0 && !shielded.contains(&edit.id);
         Self {
             edits: edits.len(),
             outputs,
             sites: of_outputs,
             shielded: ids.intersection(&shielded).count(),
-            inert: edits.iter().filter(is_inert).count(),
+            inert: report.inert_edits().filter(is_of_bump).count(),
         }
     }
 

@@ -29,6 +29,8 @@ pub(in crate::report) struct EditEntry<'r> {
     pub(in crate::report) changes: Vec<EditedValue<'r>>,
     /// Summary of the changed outputs.
     pub(in crate::report) reach: StyledText,
+    /// Summary of the sites in which the edits are shielded; empty if there are none.
+    pub(in crate::report) shielded: StyledText,
     /// Outputs listed with this entry, grouped by equal changes.
     pub(in crate::report) groups: Vec<GroupEntry<'r>>,
     /// Number of outputs already listed with earlier entries, and these entries; empty if there are
@@ -171,6 +173,7 @@ impl<'r> EntryBuilder<'_, 'r> {
             edits: self.fold.edits.clone(),
             changes,
             reach: self.reach(),
+            shielded: self.shielded(),
             groups,
             elsewhere: self.elsewhere(first_edits),
             route: self.route(),
@@ -218,6 +221,15 @@ impl<'r> EntryBuilder<'_, 'r> {
 
     fn count(&self, output: &ReportedOutput) -> usize {
         output.sites.of(&self.report.site_sets).map_or(0, |set| set.sites.len())
+    }
+
+    fn shielded(&self) -> StyledText {
+        let sites = self.fold.shields.iter().flat_map(|shield| self.sites.in_set(shield.sites));
+        match (self.fold.shields.is_empty(), self.sites.phrase(&sites.collect())) {
+            (true, _) => StyledText::default(),
+            (false, sites) if sites.is_empty() => StyledText::plain("shielded"),
+            (false, sites) => StyledText::plain("shielded in ").join(sites),
+        }
     }
 
     /// Groups the outputs: added and removed ones first, then by distance from the edit.

@@ -77,11 +77,7 @@ impl<'r> Story<'r> {
     fn build(report: &'r Report, listing: FindingFilter, each_value: bool) -> Self {
         let (names, site_names) = (DocumentNames::new(report), SiteNames::new(report));
         let (errors, others) = findings::listed(report, listing, &site_names);
-        let without_effect = report.edits.iter().filter(|edit| {
-            let is_shielded = || report.shields.iter().any(|shield| shield.edit == edit.id);
-            edit.reach.outputs == 0 && !is_shielded()
-        });
-        let (unknown, inert) = without_effect.partition(|edit| edit.kind.is_unknown());
+        let (unknown, inert) = report.ineffective_edits().partition(|edit| edit.kind.is_unknown());
         Self {
             headline: Headline::new(report, &site_names),
             header: verdict::header(report, &site_names),

@@ -182,7 +182,9 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
                 more => StyledText::plain(format!(" and {}", counted(more, "more edit"))),
             };
             let text = place.unwrap_or_default().and(": ").join(subject).join(others);
-            writeln!(out, "{}", self.painter.line(&text.and(": ").join(entry.reach.clone())))?;
+            let effects = [&entry.reach, &entry.shielded].into_iter().filter(|it| !it.is_empty());
+            let effects = StyledText::list(effects.cloned(), ", ");
+            writeln!(out, "{}", self.painter.line(&text.and(": ").join(effects)))?;
         }
         self.write_more(more, "edit", "", out)?;
         self.write_unexplained(out)?;
