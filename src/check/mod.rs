@@ -17,8 +17,8 @@ mod site;
 mod states;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::GlobSet;
@@ -209,6 +209,8 @@ pub struct Progress {
     files_read: AtomicUsize,
     sites: AtomicUsize,
     sites_rendered: AtomicUsize,
+    /// Whether it counts a site once for each commit.
+    is_history: AtomicBool,
 }
 
 impl Progress {
@@ -217,9 +219,15 @@ impl Progress {
         (self.files_read.load(Relaxed), self.files.load(Relaxed))
     }
 
-    /// Number of sites rendered so far, and of all sites, which is 0 until all files are read.
+    /// Number of sites rendered so far, and of all sites, which is 0 until all files are read. In a
+    /// [history](Self::is_history), the number of commits in which sites are rendered.
     pub fn sites(&self) -> (usize, usize) {
         (self.sites_rendered.load(Relaxed), self.sites.load(Relaxed))
+    }
+
+    /// Whether sites are rendered in the commits of a history.
+    pub fn is_history(&self) -> bool {
+        self.is_history.load(Relaxed)
     }
 }
 

@@ -138,6 +138,7 @@ impl<'p> SiteStates<'p> {
         let plan = plan(self.options, self.set.as_ref(), first, further, self.progress);
         let sources: Vec<SideSource<'_>> = states.iter().map(SiteState::source).collect();
         let work = self.settings.work;
+        self.progress.is_history.store(true, Relaxed);
         self.progress.sites.fetch_add(states.len(), Relaxed);
         let read_before = self.loaded.as_ref().map_or(0, Loaded::files_read);
         let (mut loaded, sides) = Loaded::of_states(&plan, &sources, work, self.loaded.take())?;

@@ -87,7 +87,8 @@ fn show_progress(progress: &Progress, done: &AtomicBool) {
         let (read, files) = progress.files();
         let (rendered, sites) = progress.sites();
         let line = if sites > 0 {
-            format!("rendering: {rendered} of {sites} sites")
+            let of = if progress.is_history() { "commits" } else { "sites" };
+            format!("rendering: {rendered} of {sites} {of}")
         } else {
             format!("reading: {read} of {files} files")
         };
