@@ -91,7 +91,7 @@ class Sites:
 
     def comment(self, text="a comment"):
         """Makes a change that affects no output."""
-        self.edit(VERSIONS, "# The one place", f"# {text}\n# The one place")
+        self.edit(VERSIONS, "# All versions", f"# {text}\n# All versions")
         return self.commit("a comment")
 
     def grow(self, count):

@@ -9,7 +9,7 @@ use layercake::commands::demo::{EDIT, FILES, FOLDER, NAME, NEXT, PIN, SHARED, SI
 use crate::cli::{Ran, Sandbox};
 
 /// Id of the demo's commit, which changes whenever the examples do.
-const COMMIT: &str = "7d491b7392299ae0acbcb19f473d7fb226b14144";
+const COMMIT: &str = "e32216c2d662fba9174d67fbdb4f6ce4cdfb68df";
 
 #[test]
 fn program_embeds_the_files_of_the_example() {

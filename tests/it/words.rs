@@ -35,7 +35,7 @@ const SUSPECT: &[&str] = &[
 ];
 
 /// Maximum number of lines with one of them in sources and pages.
-const MAX_LINES: usize = 59;
+const MAX_LINES: usize = 30;
 
 /// Uses in users' text that are plain English.
 const JUSTIFIED: &[&str] = &[

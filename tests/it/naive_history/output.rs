@@ -108,7 +108,7 @@ impl Written {
         let policy = at(root, "/metadata/storagePolicy").and_then(Node::as_str);
         let is_secret = output.data.as_ref().map_or(policy == Some("encrypted"), |it| it.secret);
         let Some(data) = root.get("data").filter(|_| !is_secret) else { return BTreeSet::new() };
-        // Empty data is no value.
+        // Empty data does not count.
         let is_empty = ["null", "{}", "[]"].contains(&canonical(data).as_str());
         let places = values(data).into_iter().filter(|_| !is_empty);
         let text = |pointer: &str| at(data, pointer).map(canonical).unwrap_or_default();
