@@ -207,8 +207,7 @@ impl<'r> EntryBuilder<'_, 'r> {
         let outputs = StyledText::of(TextRole::Strong, counted(count, "output"));
         let text =
             if is_comparable { StyledText::plain("reaches ").join(outputs) } else { outputs };
-        let place = self.sites.phrase(&reached);
-        let text = if place.is_empty() { text } else { text.and(" in ").join(place) };
+        let text = self.in_sites(text, &reached);
         if !is_comparable {
             return text.and(" cannot be compared");
         }
@@ -224,12 +223,12 @@ impl<'r> EntryBuilder<'_, 'r> {
     }
 
     fn shielded(&self) -> StyledText {
-        let sites = self.fold.shields.iter().flat_map(|shield| self.sites.in_set(shield.sites));
-        match (self.fold.shields.is_empty(), self.sites.phrase(&sites.collect())) {
-            (true, _) => StyledText::default(),
-            (false, sites) if sites.is_empty() => StyledText::plain("shielded"),
-            (false, sites) => StyledText::plain("shielded in ").join(sites),
+        let shields = &self.fold.shields;
+        if shields.is_empty() {
+            return StyledText::default();
         }
+        let sites = shields.iter().flat_map(|shield| self.sites.in_set(shield.sites)).collect();
+        self.in_sites(StyledText::plain("shielded"), &sites)
     }
 
     /// Groups the outputs: added and removed ones first, then by distance from the edit.

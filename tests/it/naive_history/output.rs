@@ -107,12 +107,11 @@ impl Written {
     fn public_values(root: &Node, output: &Output) -> BTreeSet<(String, String)> {
         let policy = at(root, "/metadata/storagePolicy").and_then(Node::as_str);
         let is_secret = output.data.as_ref().map_or(policy == Some("encrypted"), |it| it.secret);
-        let Some(data) = root.get("data").filter(|_| !is_secret) else { return BTreeSet::new() };
-        // Empty data does not count.
-        let is_empty = ["null", "{}", "[]"].contains(&canonical(data).as_str());
-        let places = values(data).into_iter().filter(|_| !is_empty);
+        let is_empty = |data: &Node| ["null", "{}", "[]"].contains(&canonical(data).as_str());
+        let data = root.get("data").filter(|data| !is_secret && !is_empty(data));
+        let Some(data) = data else { return BTreeSet::new() };
         let text = |pointer: &str| at(data, pointer).map(canonical).unwrap_or_default();
-        places.map(|pointer| (text(&pointer), pointer)).collect()
+        values(data).into_iter().map(|pointer| (text(&pointer), pointer)).collect()
     }
 
     /// Millionths of the values that are the same, if at least half are. Documents without values
