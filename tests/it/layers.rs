@@ -146,6 +146,7 @@ const RESTRICTED: &[(&str, &[&str])] = &[
     ("roff::", &["cli/manual.rs"]),
     ("miette::", &["report/terminal/"]),
     ("granit_parser", &["yaml/"]),
+    ("libyaml_safer", &["yaml/libyaml.rs"]),
     ("jsonpath_rust", &["yaml/query/"]),
     ("jsonptr::", &["engine/merge/patch/"]),
     ("flate2::", &["system/cloud_init/read/decoding.rs"]),

@@ -341,12 +341,18 @@ fn crates() -> BTreeSet<Crate> {
     crates
 }
 
+/// Crates whose manifest names a file instead of a licence, with the licence in it; `cargo deny`
+/// reads the file.
+const LICENCE_FILES: [(&str, &str); 1] = [("libyaml-safer", "MIT")];
+
 /// `NAME vVERSION (...)|LICENCE`.
 fn read(line: &str) -> Crate {
     let (package, license) = line.split_once('|').expect("it has a licence, or none");
     let mut words = package.split(' ');
     let name = words.next().expect("a text has a first part").to_owned();
     let version = words.next().and_then(|it| it.strip_prefix('v')).expect("it has a version");
+    let of_file = LICENCE_FILES.iter().find(|(of, _)| *of == name && license.is_empty());
+    let license = of_file.map_or(license, |(_, license)| license);
     Crate { name, version: version.to_owned(), license: license.to_owned() }
 }
 

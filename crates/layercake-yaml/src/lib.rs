@@ -6,12 +6,11 @@
 //! of the crate root.
 //!
 //! - `scalar`: resolution of plain scalars
-//! - `quoted`: quoted scalars
-//! - `spelling`: respellings of text that granit-parser and libyaml parse differently
 //! - `item`: the lines of one list item
 //! - `node`, `collection`: the node tree
+//! - `libyaml`: events of libyaml, for text that granit-parser may read differently
 //! - `read`: conversion of events to nodes
-//! - `libyaml`, `python`: errors specific to one of PyYAML's loaders
+//! - `python`: errors specific to PyYAML's loader written in Python
 //! - `whole`: documents that are parsed again on demand
 //! - [`path`]: Deckhand's JSONPath, and locations in trees
 //! - `query`: JSONPath according to RFC 9535
@@ -27,10 +26,8 @@ mod node;
 pub mod path;
 mod python;
 mod query;
-mod quoted;
 mod read;
 mod scalar;
-mod spelling;
 mod whole;
 
 pub use collection::{Mapping, Sequence, Size, is_in_capitals, words_in_capitals};
@@ -40,13 +37,10 @@ pub use node::{Date, Key, Node, Origin, Timestamp, Value};
 pub use query::{InvalidQuery, PlaceQuery, Query};
 pub use whole::{Whole, WholeText};
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use layercake_source::offset;
-
-use self::read::ReadDocuments;
 
 /// Contents of one file.
 #[derive(Debug, Default)]
@@ -212,50 +206,28 @@ pub fn parse_stretch(file: FileId, text: &str, stretch: Range<usize>, loader: Lo
     let body = &text[stretch.start..];
     let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
     let base = offset(text.len() - body.len());
-    let body = with_line_breaks_of_libyaml(body);
-    let mut read = read_respelled(file, base, &body, loader);
-    match loader {
-        Loader::Libyaml => libyaml::review(file, base, &body, |_| false, &mut read),
-        Loader::Python => {
-            libyaml::review(file, base, &body, python::passes, &mut read);
-            python::review(file, base, &body, &mut read);
-        }
+    let mut parsed = read_as_loader(file, base, body, loader);
+    if loader == Loader::Python {
+        python::review(file, base, body, &mut parsed);
     }
-    read.parsed
+    parsed
 }
 
-/// Parses `text`, respelled if granit-parser would parse it differently from libyaml.
-fn read_respelled(file: FileId, base: u32, text: &str, loader: Loader) -> ReadDocuments {
-    let written = read::read(file, base, text, loader);
-    if written.respellings.is_empty() {
-        return written;
+/// Parses `text` with granit-parser, and again with libyaml if the two may differ.
+fn read_as_loader(file: FileId, base: u32, text: &str, loader: Loader) -> Parsed {
+    let granit = read::read(file, base, text, loader);
+    if !granit.is_odd && !libyaml::has_odd_characters(text) {
+        return granit.parsed;
     }
-    let mut respelled = spelling::respelled(text, &written.respellings);
-    let mut read = read::read(file, base, &respelled, loader);
-    for _ in 1..spelling::max_passes(text.len()) {
-        if read.respellings.is_empty() {
-            break;
-        }
-        respelled = spelling::respelled(&respelled, &read.respellings);
-        read = read::read(file, base, &respelled, loader);
+    let (mut parsed, refused) = read::read_with_libyaml(file, base, text, loader);
+    if !refused.is_empty() {
+        let passes = match loader {
+            Loader::Libyaml => |_: &str| false,
+            Loader::Python => python::passes,
+        };
+        libyaml::add_refused(&mut parsed, granit.parsed, &refused, (file, base, text), passes);
     }
-    // libyaml decides whether the respelled text is accepted.
-    read.extents.iter_mut().for_each(|extent| extent.is_odd = true);
-    // If no problem was resolved, the problems of the original text are clearer.
-    let faults =
-        |read: &ReadDocuments| read.parsed.problems.iter().filter(|it| it.kind.is_fatal()).count();
-    if faults(&read) < faults(&written) { read } else { written }
+    parsed
 }
 
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
-
-/// Replaces U+0085, which ends a line in YAML 1.1, but not in YAML 1.2. `\r\n` has the same length
-/// in UTF-8, so offsets are preserved.
-fn with_line_breaks_of_libyaml(text: &str) -> Cow<'_, str> {
-    const NEXT_LINE: char = '\u{85}';
-    // Fast path: ASCII text does not contain it.
-    if text.is_ascii() || !text.contains(NEXT_LINE) {
-        return text.into();
-    }
-    text.replace(NEXT_LINE, "\r\n").into()
-}

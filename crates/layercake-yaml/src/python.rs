@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use layercake_source::{FileId, Span, offset};
 
-use super::read::{self, ReadDocuments, WrittenKind, WrittenToken};
-use super::{PythonRefusal, YamlProblem, YamlProblemKind};
+use super::read::{self, WrittenKind, WrittenToken};
+use super::{Parsed, PythonRefusal, YamlProblem, YamlProblemKind};
 
 /// Whether this scanner accepts text that libyaml rejects with the message `reason`: colons before
 /// an indicator, unknown directives and versions, and a tab at the beginning of a block scalar.
@@ -18,6 +18,8 @@ pub(super) fn passes(refusal: &str) -> bool {
         "found unknown directive name",
         "found incompatible YAML document",
         "found a tab character where an indentation space is expected",
+        // Surrogates, which are reported separately.
+        "found invalid Unicode character escape code",
     ]
     .iter()
     .any(|words| refusal.starts_with(words))
@@ -25,8 +27,8 @@ pub(super) fn passes(refusal: &str) -> bool {
 
 /// Removes all documents from `read` and adds a problem if the scanner rejects `text`, which begins
 /// at byte `base` of the file.
-pub(super) fn review(file: FileId, base: u32, text: &str, read: &mut ReadDocuments) {
-    let problems = &mut read.parsed.problems;
+pub(super) fn review(file: FileId, base: u32, text: &str, parsed: &mut Parsed) {
+    let problems = &mut parsed.problems;
     let is_refused = problems.iter().any(|problem| problem.kind.is_fatal());
     if is_refused || !text.contains(['\t', '?']) {
         return;
@@ -36,7 +38,7 @@ pub(super) fn review(file: FileId, base: u32, text: &str, read: &mut ReadDocumen
     let span = Span::new(file, at, at + 1);
     problems.push(YamlProblem { span, kind: YamlProblemKind::RefusedByPython(refusal) });
     problems.sort_by_key(|problem| problem.span);
-    read.parsed.documents.clear();
+    parsed.documents.clear();
 }
 
 /// Position and reason if the scanner rejects a text that libyaml accepts.
@@ -69,10 +71,7 @@ fn tab(text: &str, range: Range<usize>) -> Option<(usize, PythonRefusal)> {
 /// In a flow collection, a question mark also ends a plain scalar, and no token that may follow one
 /// begins with it.
 fn end_in_flow(text: &str, range: Range<usize>) -> Option<(usize, PythonRefusal)> {
-    // Before a key, it is an indicator, as in libyaml.
-    let written = &text[range.clone()];
-    let marked = usize::from(written.starts_with('?'));
-    let at = range.start + written[marked..].find('?').map_or(range.len(), |at| marked + at);
+    let at = range.start + text[range.clone()].find('?').unwrap_or(range.len());
     let question_mark = (at < range.end).then_some((at, PythonRefusal::QuestionMark));
     tab(text, range.start..at).or(question_mark)
 }

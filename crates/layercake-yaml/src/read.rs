@@ -2,11 +2,11 @@
 //!
 //! granit-parser implements YAML 1.2 without types. This module adds the behavior of PyYAML's safe
 //! loader: tags, merge keys, sets, duplicate keys and anchors as in `composer.py` and
-//! `constructor.py`. It is the only module that uses granit-parser.
+//! `constructor.py`. Where libyaml may read a text differently, `libyaml` provides its events
+//! instead.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,33 +14,22 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Tag};
 use layercake_source::{FileId, Span, offset};
 
 use super::collection::settled;
-use super::quoted;
+use super::libyaml::{LibyamlEvents, RefusedDocument, SpacedText};
 use super::scalar::{self, Plain, ScalarFault, ScalarTag};
-use super::spelling::{self, Respelling};
 use super::{
     Comment, Key, Loader, Mapping, Node, Parsed, SharedCollection, Size, Value, YamlDocument,
     YamlLimit, YamlProblem, YamlProblemKind,
 };
 
-/// Result of parsing: [`Parsed`], and additional data for each document.
-pub(super) struct ReadDocuments {
+/// Result of parsing with granit-parser.
+pub(super) struct GranitRead {
     pub(crate) parsed: Parsed,
-    /// Extents of the documents, in the same order.
-    pub(crate) extents: Vec<DocumentExtent>,
-    /// Replacements needed to parse the text like libyaml.
-    pub(crate) respellings: Vec<Respelling>,
-}
-
-/// Data of a document for the validation by libyaml.
-pub(super) struct DocumentExtent {
-    /// Text of the document, from the end of the previous one, including directives.
-    pub(crate) range: Range<usize>,
-    /// Whether it contains constructs with different meanings in YAML 1.1 and 1.2.
+    /// Whether libyaml may read the text differently.
     pub(crate) is_odd: bool,
 }
 
 /// Parses `text`, which begins at byte `base` of the file and has no byte order mark.
-pub(super) fn read(file: FileId, base: u32, text: &str, loader: Loader) -> ReadDocuments {
+pub(super) fn read(file: FileId, base: u32, text: &str, loader: Loader) -> GranitRead {
     let mut reader = YamlReader::new(file, base, text, loader);
     let mut parser = Parser::new_from_str_with_options(text, options(text));
     while let Some(event) = parser.next_event() {
@@ -57,7 +46,32 @@ pub(super) fn read(file: FileId, base: u32, text: &str, loader: Loader) -> ReadD
             break;
         }
     }
-    reader.finish()
+    let is_odd = reader.is_odd || !reader.started;
+    GranitRead { parsed: reader.finish(), is_odd }
+}
+
+/// Parses `text` like [`read`], but with libyaml. Also returns the documents that libyaml refuses.
+pub(super) fn read_with_libyaml(
+    file: FileId,
+    base: u32,
+    text: &str,
+    loader: Loader,
+) -> (Parsed, Vec<RefusedDocument>) {
+    let spaced = SpacedText::new(text);
+    let mut reader = YamlReader::new(file, base, &spaced.text, loader);
+    reader.spaced = Some(&spaced);
+    let mut refused = Vec::new();
+    for event in LibyamlEvents::new(&spaced.text) {
+        match event {
+            Ok((event, span)) => reader.event(event, span),
+            Err(RefusedDocument { range, at, message }) => {
+                reader.draft = None;
+                let range = spaced.original(range.start)..spaced.original(range.end);
+                refused.push(RefusedDocument { range, at: spaced.original(at), message });
+            }
+        }
+    }
+    (reader.finish(), refused)
 }
 
 /// A token of a text, other than indicators and white space.
@@ -82,9 +96,16 @@ pub(super) fn written(text: &str) -> Vec<WrittenToken> {
     let mut written = Vec::new();
     // For each open collection, whether it is, or is inside of, a flow collection.
     let mut flows: Vec<bool> = Vec::new();
-    for event in Parser::new_from_str_with_options(text, options(text)) {
-        let Ok((event, marks)) = event else { break };
+    let spaced = SpacedText::new(text);
+    let events: Result<Vec<_>, _> = LibyamlEvents::new(&spaced.text).collect();
+    // PyYAML's scanner may accept what libyaml refuses.
+    let events = events.unwrap_or_else(|_| {
+        let text = &spaced.text;
+        Parser::new_from_str_with_options(text, options(text)).map_while(Result::ok).collect()
+    });
+    for (event, marks) in events {
         let range = marks.byte_range().expect("events of a text have byte offsets");
+        let range = spaced.original(range.start)..spaced.original(range.end);
         let in_flow = flows.last().is_some_and(|is_flow| *is_flow);
         let kind = match event {
             Event::Comment(..) => WrittenKind::Enclosed,
@@ -121,31 +142,27 @@ fn options(text: &str) -> Options {
     options
 }
 
-/// Line breaks in YAML 1.1 that are not line breaks in YAML 1.2, without U+0085, which has been
-/// replaced.
-const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
-
 struct YamlReader<'text> {
     file: FileId,
     base: u32,
     text: &'text str,
+    /// Text from which `text` differs by blanks, for libyaml.
+    spaced: Option<&'text SpacedText<'text>>,
     loader: Loader,
-    /// Names of possible aliases, computed on first use.
-    aliases: OnceCell<HashSet<&'text str>>,
     /// End of the last event other than a comment.
     cursor: usize,
-    /// End of the last document; `usize::MAX` after a syntax error.
-    boundary: usize,
+    /// Whether a syntax error was the last event.
+    is_lost: bool,
     /// Whether a document has started.
     started: bool,
-    /// Whether the text contains [`SEPARATORS`].
-    has_separators: bool,
+    /// Whether libyaml may read the text differently.
+    is_odd: bool,
     draft: Option<DocumentDraft>,
     /// Number of entries added by `<<`.
     merged: u64,
     /// Buffers of finished collections.
     spare: SpareBuffers,
-    read: ReadDocuments,
+    parsed: Parsed,
 }
 
 /// Empty buffers to reuse for the next collections.
@@ -168,7 +185,6 @@ struct DocumentDraft {
     /// Number of nodes, with aliases expanded.
     nodes: u64,
     state: DraftState,
-    is_odd: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -275,42 +291,26 @@ enum TagMeaning<'tag> {
 
 impl<'text> YamlReader<'text> {
     fn new(file: FileId, base: u32, text: &'text str, loader: Loader) -> Self {
-        let read = ReadDocuments {
-            parsed: Parsed::default(),
-            extents: Vec::new(),
-            respellings: Vec::new(),
-        };
-        // Fast path: ASCII text has no separators.
-        let has_separators =
-            !text.is_ascii() && SEPARATORS.iter().any(|separator| text.contains(*separator));
-        let (cursor, boundary, started) = (0, 0, false);
         Self {
             file,
             base,
             text,
+            spaced: None,
             loader,
-            aliases: OnceCell::new(),
-            cursor,
-            boundary,
-            started,
-            has_separators,
+            cursor: 0,
+            is_lost: false,
+            started: false,
+            is_odd: false,
             draft: None,
             merged: 0,
             spare: SpareBuffers::default(),
-            read,
+            parsed: Parsed::default(),
         }
     }
 
-    fn finish(mut self) -> ReadDocuments {
-        self.read.parsed.problems.sort_by_key(|problem| problem.span);
-        // Text after the last document belongs to it, unless it is broken.
-        if self.boundary != usize::MAX
-            && let Some(last) = self.read.extents.last_mut()
-            && last.range.end == self.boundary
-        {
-            last.range.end = self.text.len();
-        }
-        self.read
+    fn finish(mut self) -> Parsed {
+        self.parsed.problems.sort_by_key(|problem| problem.span);
+        self.parsed
     }
 
     fn event(&mut self, event: Event<'_>, marks: granit_parser::Span) {
@@ -318,9 +318,8 @@ impl<'text> YamlReader<'text> {
         match event {
             Event::StreamStart | Event::StreamEnd => {}
             Event::Comment(..) => {
-                self.check_separators(range.clone());
                 let span = self.span(range);
-                self.read.parsed.comments.push(Comment { span });
+                self.parsed.comments.push(Comment { span });
                 // A comment event may precede that of the block scalar above it.
                 return;
             }
@@ -329,7 +328,7 @@ impl<'text> YamlReader<'text> {
                 return self.start_document(range.start..range.start, false);
             }
             Event::DocumentStart(true, _) => self.start_document(range.clone(), true),
-            Event::DocumentEnd => self.end_document(range.clone()),
+            Event::DocumentEnd => self.end_document(),
             Event::Anchor(_, name) => self.name_anchor(&name, range.clone()),
             Event::Scalar(text, style, anchor, tag) => {
                 self.tag(&marks);
@@ -360,7 +359,8 @@ impl<'text> YamlReader<'text> {
     }
 
     fn span(&self, range: Range<usize>) -> Span {
-        Span::new(self.file, self.base + offset(range.start), self.base + offset(range.end))
+        let at = |at| self.base + offset(self.spaced.map_or(at, |spaced| spaced.original(at)));
+        Span::new(self.file, at(range.start), at(range.end))
     }
 
     /// Extends the document to the end of a token, and returns its span.
@@ -369,12 +369,6 @@ impl<'text> YamlReader<'text> {
             draft.end = draft.end.max(range.end);
         }
         self.span(range)
-    }
-
-    fn mark_odd(&mut self, is_odd: bool) {
-        if let Some(draft) = &mut self.draft {
-            draft.is_odd |= is_odd;
-        }
     }
 
     /// Adds a fatal problem.
@@ -390,42 +384,37 @@ impl<'text> YamlReader<'text> {
                 _ => DraftState::Broken,
             };
         }
-        self.read.parsed.problems.push(YamlProblem { span, kind });
+        self.parsed.problems.push(YamlProblem { span, kind });
     }
 
     /// Adds a syntax error and discards the document.
     fn abandon(&mut self, error: &ScanError) {
         let at = error.marker().byte_offset().unwrap_or(self.cursor).min(self.text.len());
-        let in_flow = self.is_in_flow();
-        let respelling = spelling::of_error(error, self.text, at, in_flow, self.loader);
-        self.read.respellings.extend(respelling);
         let kind = match error.kind() {
             granit_parser::ErrorKind::RecursionLimitExceeded => {
                 YamlProblemKind::OverLimit(YamlLimit::Depth)
             }
-            kind => YamlProblemKind::Syntax(kind.to_string()),
+            kind => {
+                self.is_odd = true;
+                YamlProblemKind::Syntax(kind.to_string())
+            }
         };
         let span = self.span(at..at);
         self.problem(span, kind);
         self.draft = None;
-        self.boundary = usize::MAX;
+        self.is_lost = true;
     }
 
     fn start_document(&mut self, range: Range<usize>, is_explicit: bool) {
         // After a syntax error, the end of the broken document is unknown.
-        if self.boundary == usize::MAX {
-            self.boundary = range.start;
+        if self.is_lost {
+            self.is_lost = false;
             let unread = self.cursor.min(range.start)..range.start;
             self.cursor = end_of_document_marker(self.text, unread).unwrap_or(self.cursor);
         }
-        let gap = self.boundary.min(range.start)..range.start;
-        let end = end_of_document_marker(self.text, gap);
-        let is_odd = !self.started && end.is_some();
-        if self.started
-            && let Some(end) = end
-        {
-            self.boundary = end;
-        }
+        // Only the first document may omit `---`, and `...` may not precede it.
+        self.is_odd |=
+            if self.started { !is_explicit } else { self.text[..range.start].contains("...") };
         self.draft = Some(DocumentDraft {
             start: range.start,
             end: range.end,
@@ -436,26 +425,11 @@ impl<'text> YamlReader<'text> {
             shared: Vec::new(),
             nodes: 0,
             state: DraftState::Sound,
-            is_odd,
         });
-        // Only the first document may omit `---`, even after `...`. A byte order mark counts as
-        // content there.
-        let has_mark = self.text[self.boundary.min(range.start)..].starts_with('\u{FEFF}');
-        if self.started && (!is_explicit || has_mark) {
-            let why = "did not find expected <document start>".to_owned();
-            self.problem(
-                self.span(range.start..range.start),
-                YamlProblemKind::RefusedByLibyaml(why),
-            );
-        }
         self.started = true;
     }
 
-    fn end_document(&mut self, range: Range<usize>) {
-        let start = self.boundary.min(range.end);
-        // White space belongs to the preceding document, because a tab may end a line.
-        let rest = &self.text[range.end..];
-        self.boundary = self.text.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
+    fn end_document(&mut self) {
         let Some(draft) = self.draft.take() else { return };
         if draft.state != DraftState::Sound {
             return;
@@ -464,39 +438,15 @@ impl<'text> YamlReader<'text> {
         let root = draft.root.unwrap_or_else(|| Node::new(Value::Null, span));
         // The first token may be the header of a block scalar.
         span.start = span.start.min(root.span.start);
-        self.read.parsed.documents.push(YamlDocument { root, span, shared: draft.shared });
-        let range = start..self.boundary;
-        self.read.extents.push(DocumentExtent { range, is_odd: draft.is_odd });
+        self.parsed.documents.push(YamlDocument { root, span, shared: draft.shared });
     }
 
-    /// Rejects line separators, which YAML 1.2 treats as text. In libyaml, they end a line, and
-    /// with it a comment or a plain scalar.
-    fn check_separators(&mut self, range: Range<usize>) {
-        if !self.has_separators {
-            return;
-        }
-        let text = &self.text[range.clone()];
-        let mut found = text.char_indices();
-        if let Some((at, separator)) = found.find(|(_, letter)| SEPARATORS.contains(letter)) {
-            let at = range.start + at;
-            let code = u32::from(separator);
-            let why = format!("U+{code:04X} ends a line; write it in quotes as \\u{code:04X}");
-            let span = self.span(at..at + separator.len_utf8());
-            self.problem(span, YamlProblemKind::RefusedByLibyaml(why));
-        }
-    }
-
-    /// Rejects names that are valid only in YAML 1.2. libyaml either rejects them too, or parses
-    /// only part of them as a name.
+    /// Checks for names that libyaml refuses, or of which it reads only a part.
     fn check_name(&mut self, name: &str, range: Range<usize>) {
         let accepts = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         let next = self.text[range.end..].chars().next();
         let ends = |next: char| next.is_whitespace() || "?:,]}%@`".contains(next);
-        if !name.bytes().all(accepts) || !next.is_none_or(ends) {
-            let span = self.span(range);
-            let why = "did not find expected alphabetic or numeric character";
-            self.problem(span, YamlProblemKind::RefusedByLibyaml(why.to_owned()));
-        }
+        self.is_odd |= !name.bytes().all(accepts) || !next.is_none_or(ends);
     }
 
     /// Advances over the tag of a node, which precedes it.
@@ -504,16 +454,11 @@ impl<'text> YamlReader<'text> {
         let Some(range) = marks.tag_span().and_then(|span| span.byte_range()) else { return };
         let accepts = |byte: u8| byte.is_ascii_alphanumeric() || b"!_-./:<>".contains(&byte);
         let is_separated = !self.text[range.end..].starts_with(|next: char| !next.is_whitespace());
-        self.mark_odd(!is_separated || !self.text[range.clone()].bytes().all(accepts));
+        self.is_odd |= !is_separated || !self.text[range.clone()].bytes().all(accepts);
         self.cursor = self.cursor.max(range.end);
     }
 
     fn name_anchor(&mut self, name: &str, range: Range<usize>) {
-        let text = self.text;
-        let respelling = spelling::of_anchor(&text[range.clone()], range.start, || {
-            self.aliases.get_or_init(|| spelling::alias_names(text))
-        });
-        self.read.respellings.extend(respelling);
         self.check_name(name, range.clone());
         let span = self.span(range);
         let Some(draft) = &mut self.draft else { return };
@@ -540,25 +485,14 @@ impl<'text> YamlReader<'text> {
         let absent = style == ScalarStyle::Plain && range.is_empty();
         let text = if absent { Cow::Borrowed("") } else { text };
         let range = match style {
-            ScalarStyle::Literal | ScalarStyle::Folded => {
-                self.check_block_at_margin(&text, &range);
-                self.block_scalar_range(range)
-            }
+            ScalarStyle::Literal | ScalarStyle::Folded => self.block_scalar_range(range),
             _ if absent => self.missing_node_range(range.start),
             _ => range,
         };
-        let is_quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
-        let mut text = text;
-        if is_quoted {
-            self.check_surrogates(range.clone(), style);
-            let written = &self.text[range.clone()];
-            if self.has_separators && written.contains(SEPARATORS) {
-                text = quoted::value(written).map_or(text, Cow::Owned);
-            }
-        } else {
-            self.check_separators(range.clone());
+        if style == ScalarStyle::DoubleQuoted {
+            self.check_surrogates(range.clone());
         }
-        let mut span = self.extend_document(range);
+        let span = self.extend_document(range);
         let meaning = match meaning(tag) {
             // libyaml cannot resolve a missing scalar.
             TagMeaning::Plain if absent => TagMeaning::Scalar(ScalarTag::String),
@@ -566,15 +500,7 @@ impl<'text> YamlReader<'text> {
         };
         let is_plain = style == ScalarStyle::Plain;
         self.mark_odd_scalar(absent, style);
-        let is_marked = is_plain && self.is_marked_key(&text);
-        if is_marked {
-            self.mark_odd(true);
-            span.start += 1;
-            text = Cow::Owned(text[1..].to_owned());
-        } else if is_plain && text.starts_with(['?', ':']) && self.is_in_flow() {
-            let why = "`?` and `:` are always indicators in a flow collection";
-            self.problem(span, YamlProblemKind::RefusedByLibyaml(why.to_owned()));
-        }
+        self.is_odd |= is_plain && text.starts_with(['?', ':']) && self.is_in_flow();
         if self.is_key_next() && self.merge_or_default_key(&meaning, is_plain, &text, span, anchor)
         {
             return;
@@ -591,42 +517,7 @@ impl<'text> YamlReader<'text> {
             draft.anchors.insert(anchor, Anchored { node: node.clone(), nodes: 1, height: 0 });
         }
         self.count(1, span);
-        if is_marked && !self.is_key_next() {
-            return self.push_key_without_value(node);
-        }
         self.push(node, 0);
-    }
-
-    /// Whether the text is a key after a question mark without a blank, in a flow collection:
-    /// libyaml and PyYAML treat the question mark as an indicator, YAML 1.2 as text. Other texts
-    /// after it are rejected.
-    fn is_marked_key(&self, text: &str) -> bool {
-        let Some(key) = text.strip_prefix('?') else { return false };
-        let begins_text = match key.chars().next() {
-            None => false,
-            Some('-') => key[1..].starts_with(|next: char| !next.is_whitespace()),
-            Some(first) => !first.is_whitespace() && !"?:,[]{}#&*!|>'\"%@`".contains(first),
-        };
-        let frame = self.draft.as_ref().and_then(|draft| draft.frames.last());
-        let may_be_key = frame.is_some_and(|frame| match &frame.contents {
-            Contents::Mapping(entries) | Contents::Set(entries) => entries.key.is_none(),
-            Contents::Sequence(_) => true,
-            Contents::Pairs(_) | Contents::Pair(_) | Contents::Scalar(_) => false,
-        });
-        begins_text && may_be_key && self.is_in_flow()
-    }
-
-    /// Adds a mapping with a key and a null value to a list.
-    fn push_key_without_value(&mut self, key: Node) {
-        let span = key.span;
-        let nothing = Node::new(Value::Null, Span::point(span.file, span.end));
-        match MappingDraft::of_pair((&key, &nothing)) {
-            Ok(mapping) => {
-                self.count(2, span);
-                self.push(Node::new(Value::Mapping(Arc::new(mapping)), span), 1);
-            }
-            Err(problem) => self.problem(problem.span, problem.kind),
-        }
     }
 
     /// State of the surrounding mapping with a scalar tag, if the next node is the value of its key
@@ -643,35 +534,15 @@ impl<'text> YamlReader<'text> {
     }
 
     /// Checks for surrogate escapes, which YAML 1.2 combines into one character.
-    fn check_surrogates(&mut self, range: Range<usize>, style: ScalarStyle) {
-        if style != ScalarStyle::DoubleQuoted {
-            return;
-        }
+    fn check_surrogates(&mut self, range: Range<usize>) {
         let Some(escape) = surrogate_escape(&self.text[range.clone()]) else { return };
-        let span = self.span(range.start + escape.start..range.start + escape.end);
         match self.loader {
-            Loader::Libyaml => {
-                let why = "found invalid Unicode character escape code".to_owned();
-                self.problem(span, YamlProblemKind::RefusedByLibyaml(why));
-            }
+            Loader::Libyaml => self.is_odd = true,
             Loader::Python => {
-                self.read
-                    .parsed
-                    .problems
-                    .push(YamlProblem { span, kind: YamlProblemKind::Surrogate });
+                let span = self.span(range.start + escape.start..range.start + escape.end);
+                let kind = YamlProblemKind::Surrogate;
+                self.parsed.problems.push(YamlProblem { span, kind });
             }
-        }
-    }
-
-    /// Rejects an unindented block scalar as a whole document: libyaml parses an empty scalar,
-    /// followed by other content.
-    fn check_block_at_margin(&mut self, text: &str, range: &Range<usize>) {
-        let is_root = self.draft.as_ref().is_some_and(|draft| draft.frames.is_empty());
-        let is_at_margin = self.text[..range.start].ends_with(['\n', '\r']);
-        if is_root && is_at_margin && !text.trim_matches('\n').is_empty() {
-            let why = "did not find expected <document start>".to_owned();
-            let span = self.span(range.start..range.start);
-            self.problem(span, YamlProblemKind::RefusedByLibyaml(why));
         }
     }
 
@@ -684,8 +555,8 @@ impl<'text> YamlReader<'text> {
     /// Marks missing keys, and block scalars as whole documents: libyaml handles their indentation
     /// differently.
     fn mark_odd_scalar(&mut self, absent: bool, style: ScalarStyle) {
-        let Some(draft) = &mut self.draft else { return };
-        draft.is_odd |= match draft.frames.last().map(|frame| &frame.contents) {
+        let Some(draft) = &self.draft else { return };
+        self.is_odd |= match draft.frames.last().map(|frame| &frame.contents) {
             None => matches!(style, ScalarStyle::Literal | ScalarStyle::Folded),
             Some(Contents::Mapping(entries) | Contents::Set(entries)) => {
                 absent && entries.key.is_none()
@@ -910,12 +781,10 @@ impl<'text> YamlReader<'text> {
         // The end event of a block collection is at the next token, after the end of its own last
         // token. The end of a flow collection is a token.
         self.extend_document(if range.is_empty() { 0..0 } else { range });
-        let text = self.text;
-        let Some(draft) = &mut self.draft else { return };
-        if frame.is_flow && !draft.frames.last().is_some_and(|outer| outer.is_flow) {
-            draft.is_odd |= is_odd_flow(&text[frame.start..draft.end]);
-        }
         let Some(draft) = &self.draft else { return };
+        if frame.is_flow && !draft.frames.last().is_some_and(|outer| outer.is_flow) {
+            self.is_odd |= is_odd_flow(&self.text[frame.start..draft.end]);
+        }
         let span = self.span(frame.start..draft.end.max(frame.start));
         let nodes = draft.nodes - frame.nodes_before;
         let value = match frame.contents {
@@ -1067,7 +936,7 @@ impl<'text> YamlReader<'text> {
             None => {}
             // The only non-fatal problem: the last value is used.
             Some(problem @ YamlProblem { kind: YamlProblemKind::DuplicateKey { .. }, .. }) => {
-                self.read.parsed.problems.push(problem);
+                self.parsed.problems.push(problem);
             }
             Some(problem) => self.problem(problem.span, problem.kind),
         }

@@ -55,21 +55,6 @@ fn scalars_continue_and_end_as_in_libyaml() {
     }
 }
 
-/// libyaml skips a byte order mark but counts it as a column, which may change the meaning of the
-/// next lines.
-#[test]
-fn byte_order_mark_does_not_start_a_block_line() {
-    for text in ["a:\n\u{feff}  b: 1\n", "---\n\u{feff}a: 1\n"] {
-        let parsed = parse(some_file(), text);
-        let [problem] = parsed.problems.as_slice() else { panic!("{text:?} {parsed:?}") };
-        assert!(
-            matches!(&problem.kind, YamlProblemKind::Syntax(why) if why.contains("BOM")),
-            "{text:?}"
-        );
-        assert!(text[problem.span.start as usize..].starts_with('\u{feff}'), "{text:?}");
-    }
-}
-
 #[test]
 fn later_documents_need_their_dashes() {
     let parsed = parse(some_file(), "a: 1\n...\nb: 2\n...\n---\nc: 3\n");
@@ -330,18 +315,77 @@ fn non_standard_yaml_is_read_as_by_libyaml() {
         ("a: \"x\\\n  \u{2029} y\\ \u{2028} z\"\n", r#"{"a":"x\u2029y \u2028z"}"#),
         ("{k: \"a\\\\ud83d\", l: '\\ud83d'}\n", r#"{"k":"a\\ud83d","l":"\\ud83d"}"#),
     ] {
-        let parsed = parse(some_file(), text);
-        assert_eq!(parsed.problems, [], "{text:?}");
-        let expected: serde_json::Value = serde_json::from_str(value).unwrap();
-        let read: serde_json::Value =
-            serde_json::from_str(&canonical(&parsed.documents[0].root)).unwrap();
-        assert_eq!(read, expected, "{text:?}");
+        assert_reads(text, value);
     }
     let parsed = parse(some_file(), "d:\n  &a: v\n");
     assert_eq!(parsed.problems, []);
     let inner = parsed.documents[0].root.get("d").and_then(Node::as_mapping).unwrap();
     let (key, value) = inner.iter().next().unwrap();
     assert_eq!((&key.value, value.as_str()), (&Value::Null, Some("v")));
+}
+
+fn assert_reads(text: &str, value: &str) {
+    let parsed = parse(some_file(), text);
+    assert_eq!(parsed.problems, [], "{text:?}");
+    let expected: serde_json::Value = serde_json::from_str(value).unwrap();
+    let read: serde_json::Value =
+        serde_json::from_str(&canonical(&parsed.documents[0].root)).unwrap();
+    assert_eq!(read, expected, "{text:?}");
+}
+
+/// Recorded in the same way: comments without a blank, indicators in `[]` and `{}`, line breaks of
+/// YAML 1.1, block scalars at the margin, byte order marks.
+#[test]
+fn tokens_begin_and_end_as_in_libyaml() {
+    for (text, value) in [
+        ("a: \"q\"#c\nb: 'q'#c\n", r#"{"a":"q","b":"q"}"#),
+        ("a: [x]#c\nb: {y: z}#c\n", r#"{"a":["x"],"b":{"y":"z"}}"#),
+        ("a: |#c\n b\nc: >-#c\n d\n", r#"{"a":"b\n","c":"d"}"#),
+        ("? |#c\n x\n: y\n", r#"{"x\n":"y"}"#),
+        ("[a#b, c#]\n", r#"["a#b","c#"]"#),
+        ("k: [-]\n", r#"{"k":["-"]}"#),
+        ("k: [-, a, -]\n", r#"{"k":["-","a","-"]}"#),
+        ("k: {a: -, -: b}\n", r#"{"k":{"a":"-","-":"b"}}"#),
+        ("[a: -]\n", r#"[{"a":"-"}]"#),
+        ("k: {?a, ?\"b\"}\n", r#"{"k":{"a":null,"b":null}}"#),
+        ("[?\"a\": b, ?&x c]\n", r#"[{"a":"b"},{"c":null}]"#),
+        ("a: b\u{2028}c: d\n", r#"{"a":"b","c":"d"}"#),
+        ("a: b # c\u{2028}d: e\n", r#"{"a":"b","d":"e"}"#),
+        ("a: b\u{2028}  c\n", r#"{"a":"b\u2028c"}"#),
+        ("a: b\u{2029}\u{2028}  c\n", r#"{"a":"b\u2029\u2028c"}"#),
+        ("a: |\n b\u{2028} c\n", r#"{"a":"b\u2028c\n"}"#),
+        ("a: |\u{2028}  b\u{2028}  c", r#"{"a":"b\u2028c"}"#),
+        ("- a\u{2029}- b\n", r#"["a","b"]"#),
+        ("a: b\u{85}c: d\n", r#"{"a":"b","c":"d"}"#),
+        ("a:\n|\n", r#"{"a":""}"#),
+        ("a:\n\u{feff}  b: 1\n", r#"{"a":{"b":1}}"#),
+        ("---\n\u{feff}a: 1\n", r#"{"a":1}"#),
+        ("[!!str, \"!!str,\"#c\n]\n", r#"["","!!str,"]"#),
+        ("{a: !!null, b: \"x\"#c\n}\n", r#"{"a":null,"b":"x"}"#),
+    ] {
+        assert_reads(text, value);
+    }
+    let parsed = parse(some_file(), "{?, b: }\n");
+    assert_eq!(parsed.problems, []);
+    let mapping = parsed.documents[0].root.as_mapping().expect("a mapping");
+    let read: Vec<_> = mapping.iter().map(|(key, node)| (&key.value, &node.value)).collect();
+    assert_eq!(read, [(&Value::Null, &Value::Null), (&Value::String("b".into()), &Value::Null)]);
+}
+
+#[test]
+fn nodes_and_comments_of_libyaml_have_spans() {
+    let text =
+        "# é\n&x !!map {k: \"v\"#c\n, l: [!!str, &y # e\n z], m: !!null }\n--- |#h\n é\n# end";
+    let parsed = parse(some_file(), text);
+    assert_eq!(parsed.problems, []);
+    let comments: Vec<_> = parsed.comments.iter().map(|it| &text[it.span.range()]).collect();
+    assert_eq!(comments, ["# é", "#c", "# e", "#h", "# end"]);
+    let root = &parsed.documents[0].root;
+    assert!(text[root.span.range()].starts_with("{k:"));
+    assert!(text[root.span.range()].ends_with("!!null }"));
+    let list = root.get("l").and_then(Node::as_sequence).expect("a list");
+    assert_eq!(list.iter().map(|it| &text[it.span.range()]).collect::<Vec<_>>(), ["", "z"]);
+    assert_eq!(&text[parsed.documents[1].root.span.range()], "|#h\n é\n");
 }
 
 #[test]
@@ -378,6 +422,14 @@ fn other_non_standard_yaml_is_refused() {
         "'a\u{2028} b': 1\n",
         "{k: \"\\ud83d\\ude00\"}\n",
         "{k: \"\\U0000d83d\"}\n",
+        "a: !!str#c\n",
+        "a: *x#c\n",
+        "a: &x#c\n",
+        "[a:]\n",
+        "{a: :b}\n",
+        "{? a : b, ?]\n",
+        "- \"a\"- b\n",
+        "[!,? &x!!map \n]\n",
     ] {
         assert_ne!(parse(some_file(), text).problems, [], "{text:?}");
     }
