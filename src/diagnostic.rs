@@ -72,6 +72,10 @@ impl Severity {
     }
 }
 
+/// Phrase in every finding for which Deckhand cannot render a site, whether its code raises an
+/// error or crashes.
+pub const REFUSED: &str = "Deckhand refuses the whole site";
+
 /// A rule: a kind of defect with a name and a page.
 #[derive(Debug)]
 pub struct Rule {
@@ -103,7 +107,7 @@ pub enum Trait {
     /// A finding in one site is reported only if it occurs in every site that contains the file: a
     /// document of `global/` is not unused because one site does not use it.
     Everywhere,
-    /// Deckhand itself rejects its findings.
+    /// Deckhand itself rejects all or some of its findings: see [`Diagnostic::is_refused`].
     Refused,
     /// Its findings mean that something was not read, so that a comparison does not cover it.
     Unreadable,
@@ -312,6 +316,13 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// Whether Deckhand refuses the site because of this finding: whether a note says so, without a
+    /// condition.
+    pub(crate) fn is_refused(&self) -> bool {
+        let mut phrases = self.notes.iter().filter_map(|note| note.split_once(REFUSED));
+        self.severity == Severity::Error && phrases.any(|(_, rest)| !rest.starts_with(" if "))
+    }
+
     /// Total number of findings, including represented ones.
     pub(crate) fn total<'a>(findings: impl IntoIterator<Item = &'a Self>) -> usize {
         findings.into_iter().map(|finding| finding.count).sum()

@@ -10,7 +10,7 @@ use super::{
     REFUSED, SiteFacts, guard_finding, guard_site_check, is_internal, is_refused_template,
     report_relation, report_rendering, schema_violation, undecided_semantics,
 };
-use crate::diagnostic::{Diagnostic, Severity, Trait};
+use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Graph, MissingSource};
 use crate::merge::deckhand::Semantics;
 use crate::near;
@@ -77,7 +77,7 @@ fn compare(
     let refused: HashSet<Span> = known
         .iter()
         .chain(&refusals)
-        .filter(|it| it.severity == Severity::Error && says_refused(it))
+        .filter(|it| it.is_refused())
         .map(|it| it.primary.span)
         .collect();
     if facts.settings.is_undecided && facts.settings.want(&[&undecided_semantics::RULE]) {
@@ -108,10 +108,7 @@ fn refusals(facts: &SiteFacts<'_>, deckhand: &SiteFacts<'_>) -> Vec<Diagnostic> 
     if deckhand.settings.want(&[&schema_violation::RULE]) {
         schema_violation::check(deckhand, &mut found);
     }
-    let is_refusal = |finding: &Diagnostic| {
-        finding.severity == Severity::Error && finding.rule.is(Trait::Refused)
-    };
-    found.retain(|finding| is_refusal(finding) || is_internal(finding));
+    found.retain(|finding| finding.is_refused() || is_internal(finding));
     found
 }
 
@@ -123,11 +120,6 @@ fn as_documented(facts: &SiteFacts<'_>, mut finding: Diagnostic) -> Diagnostic {
     }
     finding.notes.retain(|note| !note.contains(REFUSED));
     finding.note(REFUSED).note(facts.rendered_meaning())
-}
-
-/// Whether a finding says that Deckhand cannot render the site.
-fn says_refused(finding: &Diagnostic) -> bool {
-    finding.notes.iter().any(|note| note.contains(REFUSED))
 }
 
 /// Spans at which the two semantics differ.

@@ -8,8 +8,15 @@ super::rule!("invalid-path", Error [Refused], "path that cannot be parsed", was 
 
 pub(super) fn report(at: Span, title: &str, field: &str, error: &PathError) -> Diagnostic {
     let message = format!("`{field}` of `{title}` is not a valid path: {error}");
+    // Deckhand parses the path only where it reads it.
+    let note = if field.ends_with("src.path") {
+        "the substitution is skipped; Deckhand refuses the whole site if the data of the source is a \
+         mapping, and uses all of it otherwise"
+    } else {
+        "the action or substitution is skipped; Deckhand refuses the whole site"
+    };
     Diagnostic::new(&RULE, message, Label::new(at, error.to_string()))
-        .note("the action or substitution is skipped; Deckhand refuses the whole site")
+        .note(note)
         .help(help(&error.kind))
 }
 

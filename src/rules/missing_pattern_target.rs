@@ -31,8 +31,8 @@ pub(super) fn report(
 }
 
 /// Outcome for the value at the destination.
-pub(super) fn outcome(recurses: bool, is_created: bool) -> &'static str {
-    match (recurses, is_created) {
+pub(super) fn outcome(is_accepted: bool, is_created: bool) -> &'static str {
+    match (is_accepted, is_created) {
         (false, false) => "nothing is written; Deckhand refuses the whole site",
         (false, true) => "`{}` is left there; Deckhand refuses the whole site",
         (true, false) => "nothing is written; Deckhand leaves `{}` there without a warning",

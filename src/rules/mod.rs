@@ -194,9 +194,7 @@ pub use schema_violation::MAX_VIOLATIONS;
 
 pub(crate) use unused_configuration::{UnusedEntry, UnusedKind, report_unused};
 
-/// Phrase in every finding for which Deckhand cannot render a site, whether its code raises an
-/// error or crashes.
-pub const REFUSED: &str = "Deckhand refuses the whole site";
+pub use crate::diagnostic::REFUSED;
 
 /// Lists all rules by name.
 ///
@@ -1256,8 +1254,8 @@ fn report_rendering(facts: &SiteFacts<'_>, problem: &render::Problem) -> Diagnos
         Kind::UnmatchedSourcePattern { value } => {
             unmatched_source_pattern::report(facts, problem, *value)
         }
-        Kind::MissingPatternTarget { path, near, recurses, is_created } => {
-            let outcome = missing_pattern_target::outcome(*recurses, *is_created);
+        Kind::MissingPatternTarget { path, near, is_accepted, is_created } => {
+            let outcome = missing_pattern_target::outcome(*is_accepted, *is_created);
             missing_pattern_target::report(facts, problem, path, near.as_deref(), outcome)
         }
         Kind::UnmatchedPattern { target } => unmatched_pattern::report(facts, problem, *target),

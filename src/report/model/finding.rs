@@ -9,7 +9,7 @@ use super::is_default;
 use super::lines::LineCollector;
 use super::place::LabelledPlace;
 use super::sites::SiteSets;
-use crate::diagnostic::{Diagnostic, Fix, Label, Safety, Severity, Suppression, Trait};
+use crate::diagnostic::{Diagnostic, Fix, Label, Safety, Severity, Suppression};
 use crate::edit::EditId;
 use crate::report::View;
 use crate::source::{DocKey, RepoPath, Span};
@@ -217,7 +217,7 @@ impl Finding {
             rule: it.rule.name.to_owned(),
             severity: it.severity,
             state: found.state,
-            refused: it.rule.is(Trait::Refused) && it.severity == Severity::Error,
+            refused: it.is_refused(),
             fingerprint: fingerprint(it, view.place(it.primary.span).path),
             message: it.message.clone(),
             help: it.help.clone(),

@@ -325,3 +325,48 @@ fn init_chooses_semantics_and_says_why() {
     broken.write("site/lab/site-definition.yaml", definition("lab", "").replace("data", "- data"));
     assert!(written(&broken).contains("semantics: deckhand\n"));
 }
+
+/// `refused` in JSON says the same as the notes of a finding.
+#[test]
+fn refused_agrees_with_the_notes() {
+    let policy = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, \
+                  name: layering-policy}\ndata: {layerOrder: [site]}\n";
+    let metadata = |name: &str| {
+        format!(
+            "metadata:\n  schema: metadata/Document/v1\n  name: {name}\n  storagePolicy: \
+             cleartext\n  layeringDefinition: {{abstract: false, layer: site}}\n"
+        )
+    };
+    let source = format!("---\nschema: deckhand/Passphrase/v1\n{}data: secret\n", metadata("pw"));
+    let recursion = "recurse: {depth: -1}";
+    for (src_path, dest, data, is_refused) in [
+        (".", format!("path: .a, pattern: PW, {recursion}"), "{b: 1}", false),
+        (".", format!("path: .b.a, pattern: PW, {recursion}"), "{b: 1}", true),
+        (".", "path: .a, pattern: PW".to_owned(), "{b: 1}", true),
+        (".", format!("path: .a, pattern: PW, {recursion}"), "{a: []}", false),
+        (".", format!("path: ., pattern: PW, {recursion}"), "[]", true),
+        (".", format!("path: ., pattern: PW, {recursion}"), "{}", false),
+        (".", "path: .a, pattern: '(PW(?(1)a|b))'".to_owned(), "{a: PW}", false),
+        (".", "path: .a, pattern: '(PW'".to_owned(), "{a: PW}", true),
+        (".a/b", "path: .a".to_owned(), "{a: PW}", false),
+    ] {
+        let sandbox = Sandbox::new();
+        let target = format!(
+            "---\nschema: example/Kind/v1\n{}  substitutions:\n    - src: {{schema: \
+             deckhand/Passphrase/v1, name: pw, path: {src_path}}}\n      dest: {{{dest}}}\ndata: \
+             {data}\n",
+            metadata("d")
+        );
+        sandbox.write("in.yaml", format!("{policy}{source}{target}"));
+        let findings = sandbox.findings(&["--set", "in.yaml"]);
+        assert!(!findings.is_empty(), "{dest} {data}");
+        for finding in &findings {
+            let notes = finding["notes"].to_string();
+            let refuses = notes.contains("Deckhand refuses the whole site")
+                && !notes.contains("Deckhand refuses the whole site if ");
+            assert_eq!(finding["refused"] == true, refuses, "{finding}");
+        }
+        let refuses = findings.iter().any(|finding| finding["refused"] == true);
+        assert_eq!(refuses, is_refused, "{dest} {data}: {findings:?}");
+    }
+}

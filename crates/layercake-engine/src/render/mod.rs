@@ -192,8 +192,8 @@ pub enum ProblemKind {
         path: String,
         /// An existing key with a similar name.
         near: Option<String>,
-        /// Whether the search includes strings below the path.
-        recurses: bool,
+        /// Whether Deckhand's code accepts that: it searches below the mapping that it creates.
+        is_accepted: bool,
         /// Whether Deckhand's code leaves an empty mapping there.
         is_created: bool,
     },

@@ -186,9 +186,16 @@ impl Making<'_> {
                 // Nothing needs to be written if there is only one place.
                 let is_only_place = is_node && path.segments().is_some();
                 match self.replaced_text(part, &put, &target, text) {
+                    Some((node, _)) if path.is_root() && node.value.is_falsy() => {
+                        return self.problem(at, ProblemKind::EmptyRoot);
+                    }
                     Some((_, 0)) if is_only_place => None,
                     replaced => replaced.map(|(node, _)| node),
                 }
+            }
+            // Deckhand's code takes the unchanged list for a failure (12.5).
+            (Value::Sequence(items), Some(_)) if path.is_root() && items.is_empty() => {
+                return self.problem(at, ProblemKind::EmptyRoot);
             }
             (Value::Mapping(_) | Value::Sequence(_), Some(depth)) if is_node => {
                 let texts = self.replaced_below(part, &put, &target, depth);
@@ -213,23 +220,22 @@ impl Making<'_> {
     }
 
     /// Handles a path without a value (D16). Deckhand's code creates a mapping there. With
-    /// recursion the mapping is kept. Otherwise that is an error, and only mappings created inside
-    /// an existing value of the data remain (12.5).
+    /// recursion the mapping is kept, if the path then leads to it. Otherwise that is an error, and
+    /// only mappings created inside an existing value of the data remain (12.5).
     fn missing_target(&mut self, destination: &Destination, part: &Part) {
         let (path, at) = (&destination.path.value, destination.path.span);
         let near = path.near_miss(&self.data);
-        let recurses = part.depth.is_some();
-        let is_created = self.graph.semantics == Semantics::Deckhand && {
-            let before = self.data.clone();
-            let top = path.create(&mut self.data, at).ok().flatten();
-            let is_kept = top.is_some_and(|top| recurses || top.0.len() > 1);
-            if !is_kept {
-                self.data = before;
-            }
-            is_kept
-        };
+        let mut created = self.data.clone();
+        let top = path.create(&mut created, at).ok().flatten();
+        let is_found = path.first(&created).is_ok_and(|found| found.is_some());
+        let is_accepted = part.depth.is_some() && is_found;
+        let is_created = self.graph.semantics == Semantics::Deckhand
+            && top.is_some_and(|top| is_accepted || top.0.len() > 1);
+        if is_created {
+            self.data = created;
+        }
         let path = path.text().to_owned();
-        let kind = ProblemKind::MissingPatternTarget { path, near, recurses, is_created };
+        let kind = ProblemKind::MissingPatternTarget { path, near, is_accepted, is_created };
         self.problem(at, kind);
     }
 
