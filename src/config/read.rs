@@ -594,6 +594,9 @@ fn describe(kind: &YamlProblemKind) -> String {
             format!("invalid YAML: {reason}")
         }
         YamlProblemKind::DuplicateKey { .. } => "duplicate key".to_owned(),
+        YamlProblemKind::AmbiguousMerge { .. } => {
+            "`<<` merges different values of one key".to_owned()
+        }
         YamlProblemKind::UnhashableKey => "a list or mapping cannot be used as a key".to_owned(),
         YamlProblemKind::UnknownTag(tag) => format!("unknown tag `{tag}`"),
         YamlProblemKind::InvalidScalar(reason) => format!("invalid value: {reason}"),

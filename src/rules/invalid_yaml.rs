@@ -50,6 +50,7 @@ pub(super) fn is_of_conflict(problem: &YamlProblem, conflict: Span) -> bool {
         | YamlProblemKind::DuplicateAnchor { .. }
         | YamlProblemKind::RecursiveAlias
         | YamlProblemKind::DuplicateKey { .. }
+        | YamlProblemKind::AmbiguousMerge { .. }
         | YamlProblemKind::Surrogate
         | YamlProblemKind::UnknownTag(_)
         | YamlProblemKind::InvalidScalar(_) => conflict.contains(problem.span),
@@ -147,6 +148,7 @@ fn report_problem(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
                 .help("write the value out")
         }
         YamlProblemKind::DuplicateKey { .. }
+        | YamlProblemKind::AmbiguousMerge { .. }
         | YamlProblemKind::Surrogate
         | YamlProblemKind::UnknownTag(_)
         | YamlProblemKind::InvalidScalar(_)

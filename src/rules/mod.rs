@@ -68,6 +68,7 @@ macro_rules! rule {
 use rule;
 
 mod abstract_replacement;
+mod ambiguous_merge;
 mod ambiguous_parent;
 mod ambiguous_property_name;
 mod backslash_in_pattern_value;
@@ -212,6 +213,7 @@ macro_rules! registry {
 
 registry! {
     abstract_replacement,
+    ambiguous_merge,
     ambiguous_parent,
     ambiguous_property_name,
     backslash_in_pattern_value,
@@ -1072,6 +1074,7 @@ fn report_yaml(facts: &FileFacts<'_>, problem: &yaml::YamlProblem) -> Diagnostic
         | Kind::DuplicateAnchor { .. }
         | Kind::RecursiveAlias => invalid_yaml::report(facts, problem),
         Kind::DuplicateKey { first } => duplicate_key::report(facts, at, *first),
+        Kind::AmbiguousMerge { used, other } => ambiguous_merge::report(facts, at, *used, *other),
         Kind::UnknownTag(tag) => unknown_tag::report(facts, at, tag),
         Kind::InvalidScalar(reason) => invalid_scalar::report(facts, at, reason),
         Kind::Surrogate => invalid_scalar::report_surrogate(at),

@@ -90,8 +90,8 @@ pub struct YamlProblem {
     pub kind: YamlProblemKind,
 }
 
-/// Kinds of [`YamlProblem`]. All but [`YamlProblemKind::DuplicateKey`] and
-/// [`YamlProblemKind::Surrogate`] are fatal for the document.
+/// Kinds of [`YamlProblem`], most of which are fatal for the document: see
+/// [`YamlProblemKind::is_fatal`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum YamlProblemKind {
     /// Invalid YAML, with the message of the parser.
@@ -107,6 +107,14 @@ pub enum YamlProblemKind {
     DuplicateKey {
         /// First occurrence of the key.
         first: Span,
+    },
+    /// A key `<<` that merges several mappings with a key whose value depends on the version of
+    /// PyYAML; the value is that of 6.0.3.
+    AmbiguousMerge {
+        /// The key in the mapping that is used.
+        used: Span,
+        /// The key in the mapping that PyYAML 6.0.4 uses.
+        other: Span,
     },
     /// A list, a mapping or a set as a key.
     UnhashableKey,
@@ -135,7 +143,12 @@ pub enum YamlProblemKind {
 impl YamlProblemKind {
     /// Whether the document of the problem is discarded.
     pub fn is_fatal(&self) -> bool {
-        !matches!(self, YamlProblemKind::DuplicateKey { .. } | YamlProblemKind::Surrogate)
+        !matches!(
+            self,
+            YamlProblemKind::DuplicateKey { .. }
+                | YamlProblemKind::AmbiguousMerge { .. }
+                | YamlProblemKind::Surrogate
+        )
     }
 }
 

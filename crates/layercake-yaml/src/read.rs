@@ -6,7 +6,7 @@
 //! instead.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -182,6 +182,8 @@ struct DocumentDraft {
     anchors: HashMap<usize, Anchored, foldhash::fast::RandomState>,
     names: HashMap<String, Span, foldhash::fast::RandomState>,
     shared: Vec<SharedCollection>,
+    /// For mappings with `<<`: merged keys that are overridden, which PyYAML merges as well.
+    overridden: OverriddenKeys,
     /// Number of nodes, with aliases expanded.
     nodes: u64,
     state: DraftState,
@@ -251,16 +253,32 @@ struct MappingDraft {
     /// Key of the next value.
     key: Option<PendingKey>,
     /// Mappings merged by `<<`, by ascending precedence.
-    merged: Vec<Arc<Mapping>>,
+    merged: Vec<MergeSource>,
     /// Repeated keys: from the last span to the first. Boxed, because few mappings have any.
     repeated: Option<Box<RepeatedKeys>>,
 }
+
+/// A mapping merged by `<<`.
+struct MergeSource {
+    mapping: Arc<Mapping>,
+    /// Span of the mapping.
+    at: Span,
+    /// Span of the key `<<`.
+    key: Span,
+}
+
+/// Maximum number of overridden keys stored for a mapping, since each mapping may merge the previous
+/// one.
+const MAX_OVERRIDDEN_KEYS: usize = 100;
+
+type OverriddenKeys = HashMap<Span, Vec<Span>, foldhash::fast::RandomState>;
 
 type RepeatedKeys = HashMap<Span, Span, foldhash::fast::RandomState>;
 
 enum PendingKey {
     Key(Key),
-    Merge,
+    /// `<<` at a span.
+    Merge(Span),
     /// Invalid key, already reported.
     Bad,
 }
@@ -268,6 +286,8 @@ enum PendingKey {
 /// Target of an anchor.
 struct Anchored {
     node: Node,
+    /// Mapping that `<<` merges, if the node is a set.
+    source: Option<Arc<Mapping>>,
     nodes: u64,
     height: usize,
 }
@@ -423,6 +443,7 @@ impl<'text> YamlReader<'text> {
             anchors: HashMap::default(),
             names: HashMap::default(),
             shared: Vec::new(),
+            overridden: HashMap::default(),
             nodes: 0,
             state: DraftState::Sound,
         });
@@ -514,7 +535,9 @@ impl<'text> YamlReader<'text> {
         if anchor != 0
             && let Some(draft) = &mut self.draft
         {
-            draft.anchors.insert(anchor, Anchored { node: node.clone(), nodes: 1, height: 0 });
+            draft
+                .anchors
+                .insert(anchor, Anchored { node: node.clone(), source: None, nodes: 1, height: 0 });
         }
         self.count(1, span);
         self.push(node, 0);
@@ -615,8 +638,8 @@ impl<'text> YamlReader<'text> {
         let resolves = is_plain && matches!(meaning, TagMeaning::Untagged)
             || matches!(meaning, TagMeaning::Plain);
         let key = match (meaning, text) {
-            (TagMeaning::Merge, _) => PendingKey::Merge,
-            (_, "<<") if resolves => PendingKey::Merge,
+            (TagMeaning::Merge, _) => PendingKey::Merge(span),
+            (_, "<<") if resolves => PendingKey::Merge(span),
             (TagMeaning::Default, _) => PendingKey::Key(Key::string(text, span)),
             (_, "=") if resolves => PendingKey::Key(Key::string(text, span)),
             _ => return false,
@@ -625,10 +648,10 @@ impl<'text> YamlReader<'text> {
             && let Some(draft) = &mut self.draft
         {
             let node = Node::new(Value::String(text.into()), span);
-            draft.anchors.insert(anchor, Anchored { node, nodes: 1, height: 0 });
+            draft.anchors.insert(anchor, Anchored { node, source: None, nodes: 1, height: 0 });
         }
         self.count(1, span);
-        let is_default = !matches!(key, PendingKey::Merge);
+        let is_default = !matches!(key, PendingKey::Merge(_));
         let frame = self.draft.as_mut().and_then(|draft| draft.frames.last_mut());
         if let Some(Frame { contents: Contents::Scalar(value), .. }) = frame {
             value.is_next = is_default && value.read.is_none();
@@ -720,7 +743,10 @@ impl<'text> YamlReader<'text> {
         range: &Range<usize>,
     ) {
         let span = self.extend_document(range.clone());
-        let contents = self.tagged_contents(contents, meaning(tag), span);
+        // An alias of the collection would construct it, according to its tag.
+        let is_constructed = anchor != 0 || !self.is_merge_source();
+        let meaning = if is_constructed { meaning(tag) } else { TagMeaning::Untagged };
+        let contents = self.tagged_contents(contents, meaning, span);
         let Some(draft) = &mut self.draft else { return };
         let nodes_before = draft.nodes;
         let (start, is_flow) = (range.start, !range.is_empty());
@@ -729,6 +755,22 @@ impl<'text> YamlReader<'text> {
         self.count(1, span);
         if too_deep {
             self.problem(span, YamlProblemKind::OverLimit(YamlLimit::Depth));
+        }
+    }
+
+    /// Whether the next node is merged by `<<`, alone or in a list: `flatten_mapping` ignores its tag.
+    fn is_merge_source(&self) -> bool {
+        let frames = self.draft.as_ref().map_or(&[][..], |draft| &draft.frames);
+        let merges = |frame: &Frame| match &frame.contents {
+            Contents::Mapping(entries) | Contents::Set(entries) => {
+                matches!(entries.key, Some(PendingKey::Merge(_)))
+            }
+            _ => false,
+        };
+        match frames {
+            [.., outer, Frame { contents: Contents::Sequence(_), .. }] => merges(outer),
+            [.., frame] => merges(frame),
+            [] => false,
         }
     }
 
@@ -787,6 +829,10 @@ impl<'text> YamlReader<'text> {
         }
         let span = self.span(frame.start..draft.end.max(frame.start));
         let nodes = draft.nodes - frame.nodes_before;
+        if let Contents::Mapping(entries) | Contents::Set(entries) = &frame.contents {
+            self.check_merge(entries, span);
+        }
+        let mut source = None;
         let value = match frame.contents {
             Contents::Sequence(mut items) => {
                 let list = settled(&mut items);
@@ -798,7 +844,10 @@ impl<'text> YamlReader<'text> {
                 self.spare.mappings.push(buffer);
                 Value::Mapping(Arc::new(mapping))
             }
-            Contents::Set(entries) => Value::Set(entries.finish().keys().cloned().collect()),
+            Contents::Set(entries) => {
+                let mapping = source.insert(Arc::new(entries.finish()));
+                Value::Set(mapping.keys().cloned().collect())
+            }
             Contents::Scalar(value) => {
                 let Some(DefaultContent::Text(text)) = value.read else {
                     let why = "scalar tag on a collection";
@@ -834,10 +883,32 @@ impl<'text> YamlReader<'text> {
         if frame.anchor != 0
             && let Some(draft) = &mut self.draft
         {
-            let anchored = Anchored { node: node.clone(), nodes, height: frame.height };
+            let source = source.clone();
+            let anchored = Anchored { node: node.clone(), source, nodes, height: frame.height };
             draft.anchors.insert(frame.anchor, anchored);
         }
-        self.push(node, frame.height);
+        self.push(self.merged_or_constructed(node, source), frame.height);
+    }
+
+    /// Checks whether the value of a merged key depends on the version of PyYAML.
+    fn check_merge(&mut self, entries: &MappingDraft, span: Span) {
+        let Some(draft) = &mut self.draft else { return };
+        if entries.merged.is_empty() {
+            return;
+        }
+        self.parsed.problems.extend(entries.ambiguous_merge(&draft.overridden));
+        let overridden = entries.overridden_keys(&draft.overridden);
+        draft.overridden.insert(span, overridden);
+    }
+
+    /// The mapping of a set that `<<` merges, with its values; any other node as constructed.
+    fn merged_or_constructed(&self, node: Node, source: Option<Arc<Mapping>>) -> Node {
+        match source {
+            Some(mapping) if self.is_merge_source() => {
+                Node::new(Value::Mapping(mapping), node.span)
+            }
+            _ => node,
+        }
     }
 
     /// Stores the target of an alias of a pair: the mapping as written.
@@ -855,7 +926,7 @@ impl<'text> YamlReader<'text> {
         };
         let node = Node::new(Value::Mapping(Arc::new(mapping)), span);
         if let Some(draft) = &mut self.draft {
-            draft.anchors.insert(anchor, Anchored { node, nodes, height });
+            draft.anchors.insert(anchor, Anchored { node, source: None, nodes, height });
         }
     }
 
@@ -877,8 +948,8 @@ impl<'text> YamlReader<'text> {
             self.problem(span, YamlProblemKind::RecursiveAlias);
             return self.push(Node::new(Value::Null, span), 0);
         };
-        let Anchored { node, nodes, height } = anchored;
-        let (node, nodes, height) = (node.clone(), *nodes, *height);
+        let Anchored { node, source, nodes, height } = anchored;
+        let (node, source, nodes, height) = (node.clone(), source.clone(), *nodes, *height);
         let depth = draft.frames.len() + height;
         if height > 0 {
             draft.shared.push(SharedCollection { collection: node.span, alias: span });
@@ -887,7 +958,7 @@ impl<'text> YamlReader<'text> {
             self.problem(span, YamlProblemKind::OverLimit(YamlLimit::Depth));
         }
         self.count(nodes, span);
-        self.push(node, height);
+        self.push(self.merged_or_constructed(node, source), height);
     }
 
     /// Counts nodes and checks the limit.
@@ -911,7 +982,7 @@ impl<'text> YamlReader<'text> {
         };
         frame.height = frame.height.max(height + 1);
         if let Contents::Mapping(entries) | Contents::Set(entries) = &frame.contents
-            && matches!(entries.key, Some(PendingKey::Merge))
+            && matches!(entries.key, Some(PendingKey::Merge(_)))
         {
             self.merged = self.merged.saturating_add(entries_in(&node));
             if self.merged > YamlLimit::merged(self.text.len()) {
@@ -1015,7 +1086,7 @@ impl MappingDraft {
                 }
             },
             Some(PendingKey::Key(key)) => self.insert(key, node),
-            Some(PendingKey::Merge) => self.merge(&node),
+            Some(PendingKey::Merge(key)) => self.merge(key, &node),
             Some(PendingKey::Bad) => None,
         }
     }
@@ -1033,13 +1104,15 @@ impl MappingDraft {
 
     /// Merges like `flatten_mapping`: a mapping, or a list of mappings with earlier ones taking
     /// precedence.
-    fn merge(&mut self, node: &Node) -> Option<YamlProblem> {
+    fn merge(&mut self, key: Span, node: &Node) -> Option<YamlProblem> {
         let invalid = |span| Some(YamlProblem { span, kind: YamlProblemKind::InvalidMerge });
         match &node.value {
             Value::Sequence(items) => {
                 for item in items.iter().rev() {
                     match merge_source(&item.value) {
-                        Some(mapping) => self.merged.push(mapping),
+                        Some(mapping) => {
+                            self.merged.push(MergeSource { mapping, at: item.span, key });
+                        }
                         None => return invalid(item.span),
                     }
                 }
@@ -1047,9 +1120,12 @@ impl MappingDraft {
             }
             // The composer treats it as a list, regardless of its tag.
             Value::Pairs(pairs) => {
-                for (key, value) in pairs.iter().rev() {
-                    match Self::of_pair((key, value)) {
-                        Ok(mapping) => self.merged.push(Arc::new(mapping)),
+                for (pair_key, value) in pairs.iter().rev() {
+                    match Self::of_pair((pair_key, value)) {
+                        Ok(mapping) => {
+                            let (mapping, at) = (Arc::new(mapping), pair_key.span);
+                            self.merged.push(MergeSource { mapping, at, key });
+                        }
                         Err(problem) => return Some(problem),
                     }
                 }
@@ -1057,7 +1133,7 @@ impl MappingDraft {
             }
             value => match merge_source(value) {
                 Some(mapping) => {
-                    self.merged.push(mapping);
+                    self.merged.push(MergeSource { mapping, at: node.span, key });
                     None
                 }
                 None => invalid(node.span),
@@ -1070,16 +1146,78 @@ impl MappingDraft {
         if self.merged.is_empty() {
             return self.own;
         }
-        let mut entries = Mapping::new();
-        for mapping in &self.merged {
-            for (key, node) in mapping.iter() {
-                entries.put(key.clone(), node.clone());
-            }
-        }
+        let mut entries = self.merged_values();
         for (key, node) in std::mem::take(&mut self.own) {
             entries.put(key, node);
         }
         entries
+    }
+
+    /// The values that PyYAML up to 6.0.3 merges: those of the first source in a list, and of the
+    /// last `<<`.
+    fn merged_values(&self) -> Mapping {
+        let mut values = Mapping::new();
+        for (key, node) in self.merged.iter().flat_map(|source| source.mapping.iter()) {
+            values.put(key.clone(), node.clone());
+        }
+        values
+    }
+
+    /// The first merged key whose value depends on the version of PyYAML: since 6.0.4, the last
+    /// source takes precedence, but a key whose Python string is an object seen before is skipped.
+    fn ambiguous_merge(&self, overridden: &OverriddenKeys) -> Option<YamlProblem> {
+        if self.merged.len() < 2 {
+            return None;
+        }
+        let mut later = Mapping::new();
+        let mut seen = HashSet::new();
+        for sources in self.merged.chunk_by(|left, right| left.key == right.key) {
+            for source in sources.iter().rev() {
+                for (key, node) in source.mapping.iter() {
+                    let is_shared = is_shared_string(key) && later.get(key).is_some();
+                    if seen.insert(key.span) && !is_shared {
+                        later.put(key.clone(), node.clone());
+                    }
+                }
+                seen.extend(overridden.get(&source.at).into_iter().flatten());
+            }
+        }
+        let last = self.merged.last().expect("there are two sources");
+        self.merged_values().iter().find_map(|(key, node)| {
+            let (other_key, other) = later.get_entry(key)?;
+            let kind = YamlProblemKind::AmbiguousMerge { used: key.span, other: other_key.span };
+            let differs = node != other && self.own.get(key).is_none();
+            differs.then_some(YamlProblem { span: last.key, kind })
+        })
+    }
+
+    /// Keys of the sources that do not appear in the result, because others override them.
+    fn overridden_keys(&self, overridden: &OverriddenKeys) -> Vec<Span> {
+        let values = self.merged_values();
+        let is_overridden = |key: &Key| {
+            let used = self.own.get_entry(key).or_else(|| values.get_entry(key));
+            used.is_some_and(|(used, _)| used.span != key.span)
+        };
+        let keys = self.merged.iter().flat_map(|source| source.mapping.keys());
+        let of_sources = self.merged.iter().filter_map(|source| overridden.get(&source.at));
+        let mut found: Vec<Span> = keys
+            .filter(|key| is_overridden(key))
+            .map(|key| key.span)
+            .chain(of_sources.flatten().copied())
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found.truncate(MAX_OVERRIDDEN_KEYS);
+        found
+    }
+}
+
+/// Whether Python has one object for all strings of this text.
+fn is_shared_string(key: &Key) -> bool {
+    match &key.value {
+        Value::String(text) => text.chars().count() <= 1 && text.chars().all(|it| it <= '\u{ff}'),
+        Value::Int(digit) => (0..=9).contains(digit),
+        _ => false,
     }
 }
 

@@ -135,7 +135,8 @@ fn pairs_are_mappings_where_merged_or_aliased() {
     assert_eq!(keys(&root.value), ["k", "a", "b"]);
     assert_eq!(root.get("b").and_then(|it| it.get("k")).and_then(Node::as_str), Some("v"));
     let parsed = parse(some_file(), "a: 1\n<<: !!pairs [{a: 2, b: 3}]\n");
-    assert!(matches!(parsed.problems[0].kind, YamlProblemKind::InvalidScalar(_)));
+    assert_eq!(parsed.problems, []);
+    assert_eq!(keys(&parsed.documents[0].root.value), ["a", "b"]);
     let parsed = parse(some_file(), "a: !!pairs [&x {[k]: v}]\n");
     assert_eq!(parsed.problems[0].kind, YamlProblemKind::UnhashableKey);
     let earlier = parse(some_file(), "<<: !!pairs [{a: 1}, {a: 2}, {b: 3}]\n");
@@ -322,6 +323,23 @@ fn non_standard_yaml_is_read_as_by_libyaml() {
     let inner = parsed.documents[0].root.get("d").and_then(Node::as_mapping).unwrap();
     let (key, value) = inner.iter().next().unwrap();
     assert_eq!((&key.value, value.as_str()), (&Value::Null, Some("v")));
+}
+
+/// `flatten_mapping` ignores the tags of what `<<` merges, and merges the values of a set.
+#[test]
+fn tags_of_merged_collections_are_ignored() {
+    for (text, value) in [
+        ("{<<: !!map {a: !!int '3'}, b: 1}\n", r#"{"a":3,"b":1}"#),
+        ("{<<: !!str {a: 1}}\n", r#"{"a":1}"#),
+        ("{<<: !other [!other {a: 1}, !!set {b: 2}]}\n", r#"{"a":1,"b":2}"#),
+        ("{<<: !!set {a: 1}}\n", r#"{"a":1}"#),
+    ] {
+        assert_reads(text, value);
+    }
+    let parsed = parse(some_file(), "a: &a !!set {b: 1}\nc: {<<: *a}\n");
+    assert_eq!(parsed.problems, []);
+    let merged = parsed.documents[0].root.get("c").and_then(|it| it.get("b")).expect("a value");
+    assert_eq!(merged.value, Value::Int(1));
 }
 
 fn assert_reads(text: &str, value: &str) {
