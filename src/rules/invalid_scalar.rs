@@ -1,7 +1,7 @@
 //! `invalid-scalar`: scalar that is not valid for its form or tag.
 
 use super::FileFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::source::Span;
 
 super::rule!("invalid-scalar", Error [Refused], "scalar that is not valid for its form or tag", was "P007");
@@ -13,13 +13,14 @@ pub(super) fn report(facts: &FileFacts<'_>, at: Span, reason: &str) -> Diagnosti
         .help("correct it, or quote it if it is a string")
 }
 
-/// Finding for half of a surrogate pair, which only PyYAML's own reader accepts.
+/// Warning for half of a surrogate pair, which only PyYAML's own reader accepts.
 pub(super) fn report_surrogate(at: Span) -> Diagnostic {
     let message = "escape sequence for half of a surrogate pair";
-    Diagnostic::new(&RULE, message, Label::new(at, "a surrogate"))
+    let finding = Diagnostic::new(&RULE, message, Label::new(at, "a surrogate"))
         .note(
-            "cloud-init reads the two halves as two characters, which it cannot write to a file; \
-             layercake reads them as one character",
+            "cloud-init keeps each half as a character of its own; layercake shows a pair as one \
+             character, and a single half as U+FFFD",
         )
-        .help("write the character itself, or a single escape: `\\U0001F600`")
+        .help("write the character itself, or a single escape: `\\U0001F600`");
+    Diagnostic { severity: Severity::Warning, ..finding }
 }

@@ -465,7 +465,11 @@ fn surrogate_escapes_are_reported_and_the_other_keys_are_merged() {
     let text = "#cloud-config\na: \"\\ud83d\\ude00\"\nb: 1\n";
     let (output, found) = merged(&[("--user-data", text)], &[]);
     assert_eq!(output, "#cloud-config\na: 😀\nb: 1\n");
-    assert!(found.contains("invalid-scalar"), "{found}");
+    assert!(found.contains("warning[invalid-scalar]"), "{found}");
+    let single = text.replace("\\ud83d", "");
+    let (output, found) = merged(&[("--user-data", &single)], &[]);
+    assert_eq!(output, "#cloud-config\na: \u{fffd}\nb: 1\n");
+    assert!(found.contains("warning[invalid-scalar]"), "{found}");
 }
 
 #[test]

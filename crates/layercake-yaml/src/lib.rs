@@ -42,6 +42,8 @@ use std::sync::Arc;
 
 use layercake_source::offset;
 
+use self::python::RespelledText;
+
 /// Contents of one file.
 #[derive(Debug, Default)]
 pub struct Parsed {
@@ -100,8 +102,8 @@ pub enum YamlProblemKind {
     RefusedByLibyaml(String),
     /// YAML that only [`Loader::Python`] rejects.
     RefusedByPython(PythonRefusal),
-    /// An escaped surrogate half, which [`Loader::Python`] does not combine; the value contains the
-    /// whole character.
+    /// An escaped surrogate, which [`Loader::Python`] accepts and does not combine with another; the
+    /// value contains the whole character of a pair, and U+FFFD for a single surrogate.
     Surrogate,
     /// A repeated key of a mapping; the last value is used.
     DuplicateKey {
@@ -219,11 +221,16 @@ pub fn parse_stretch(file: FileId, text: &str, stretch: Range<usize>, loader: Lo
     let body = &text[stretch.start..];
     let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
     let base = offset(text.len() - body.len());
-    let mut parsed = read_as_loader(file, base, body, loader);
-    if loader == Loader::Python {
-        python::review(file, base, body, &mut parsed);
+    match loader {
+        Loader::Libyaml => read_as_loader(file, base, body, loader),
+        Loader::Python => {
+            let RespelledText { text, surrogates } = python::respelled(body);
+            let mut parsed = read_as_loader(file, base, &text, loader);
+            python::review(file, base, &text, &mut parsed);
+            python::add_surrogates(file, base, &surrogates, &mut parsed.problems);
+            parsed
+        }
     }
-    parsed
 }
 
 /// Parses `text` with granit-parser, and again with libyaml if the two may differ.

@@ -3,26 +3,160 @@
 //! `yaml.safe_load` does not use libyaml, and its scanner (`scanner.py`) accepts less white space
 //! and ends plain scalars earlier. It also accepts some text that libyaml rejects: see [`passes`].
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use layercake_source::{FileId, Span, offset};
 
 use super::read::{self, WrittenKind, WrittenToken};
-use super::{Parsed, PythonRefusal, YamlProblem, YamlProblemKind};
+use super::{BYTE_ORDER_MARK, Parsed, PythonRefusal, YamlProblem, YamlProblemKind};
 
 /// Whether this scanner accepts text that libyaml rejects with the message `reason`: colons before
-/// an indicator, unknown directives and versions, and a tab at the beginning of a block scalar.
+/// an indicator, unknown directives and versions, a tab at the beginning of a block scalar, and a
+/// question mark without a key in a list.
 pub(super) fn passes(refusal: &str) -> bool {
     [
         "found unexpected ':'",
         "found unknown directive name",
         "found incompatible YAML document",
         "found a tab character where an indentation space is expected",
-        // Surrogates, which are reported separately.
-        "found invalid Unicode character escape code",
+        "did not find expected ',' or ']'",
     ]
     .iter()
     .any(|words| refusal.starts_with(words))
+}
+
+/// A text for other parsers, with the same offsets.
+pub(super) struct RespelledText<'text> {
+    pub(crate) text: Cow<'text, str>,
+    /// Escapes of single surrogates, and of the first ones of pairs.
+    pub(crate) surrogates: Vec<Range<usize>>,
+}
+
+/// Placeholder for a byte order mark that this scanner reads as text: a noncharacter of the same
+/// length in UTF-8.
+const MARK: char = '\u{FDD0}';
+
+/// Fills the place of a longer escape; it is removed from the value.
+const FILLER: char = '\u{10FFFF}';
+
+/// Replaces what this scanner reads as a character, but other parsers do not: byte order marks and
+/// escapes of surrogates. [`original`] restores the value.
+pub(super) fn respelled(text: &str) -> RespelledText<'_> {
+    let escapes = quoted_surrogates(text);
+    let mut respelled = Cow::Borrowed(text);
+    let mut surrogates = Vec::new();
+    let mut rest = &escapes[..];
+    while let [first, after @ ..] = rest {
+        rest = match after {
+            [second, behind @ ..] if let Some(character) = first.combine(second) => {
+                let range = first.range.start..second.range.end;
+                let character = format!("{character}{FILLER}{FILLER}");
+                respelled.to_mut().replace_range(range, &character);
+                behind
+            }
+            _ => {
+                respelled.to_mut().replace_range(first.range.clone(), first.replacement());
+                after
+            }
+        };
+        surrogates.push(first.range.clone());
+    }
+    if respelled.contains(BYTE_ORDER_MARK) {
+        respelled = respelled.replace(BYTE_ORDER_MARK, MARK.encode_utf8(&mut [0; 4])).into();
+    }
+    RespelledText { text: respelled, surrogates }
+}
+
+/// The value of a scalar in a respelled text.
+pub(super) fn original(value: Cow<'_, str>) -> Cow<'_, str> {
+    if !value.contains([MARK, FILLER]) {
+        return value;
+    }
+    value.replace(MARK, BYTE_ORDER_MARK.encode_utf8(&mut [0; 4])).replace(FILLER, "").into()
+}
+
+/// Adds a problem for each of these escapes.
+pub(super) fn add_surrogates(
+    file: FileId,
+    base: u32,
+    surrogates: &[Range<usize>],
+    problems: &mut Vec<YamlProblem>,
+) {
+    for range in surrogates {
+        let span = Span::new(file, base + offset(range.start), base + offset(range.end));
+        problems.push(YamlProblem { span, kind: YamlProblemKind::Surrogate });
+    }
+    problems.sort_by_key(|problem| problem.span);
+}
+
+/// Escape of a surrogate.
+pub(super) struct SurrogateEscape {
+    range: Range<usize>,
+    code: u16,
+}
+
+impl SurrogateEscape {
+    /// Character that YAML 1.2 reads for this escape and the next one.
+    fn combine(&self, next: &SurrogateEscape) -> Option<char> {
+        let are_short = self.range.len() == 6 && next.range.len() == 6;
+        let pair = char::decode_utf16([self.code, next.code]).next()?.ok();
+        pair.filter(|_| are_short && self.range.end == next.range.start)
+    }
+
+    /// Escape of U+FFFD with the same length.
+    fn replacement(&self) -> &'static str {
+        if self.range.len() == 6 { "\\uFFFD" } else { "\\U0000FFFD" }
+    }
+}
+
+/// Escapes of surrogates in double-quoted scalars.
+fn quoted_surrogates(text: &str) -> Vec<SurrogateEscape> {
+    let escapes = surrogate_escapes(text);
+    if escapes.is_empty() {
+        return escapes;
+    }
+    // Other parsers stop at single surrogates.
+    let mut readable = text.to_owned();
+    for escape in &escapes {
+        readable.replace_range(escape.range.clone(), escape.replacement());
+    }
+    let written = read::written(&readable).into_iter();
+    let quoted = written.filter(|token| token.kind == WrittenKind::DoubleQuoted);
+    quoted
+        .flat_map(|WrittenToken { range: token, .. }| {
+            let escapes = surrogate_escapes(&text[token.clone()]).into_iter();
+            escapes.map(move |SurrogateEscape { range, code }| SurrogateEscape {
+                range: token.start + range.start..token.start + range.end,
+                code,
+            })
+        })
+        .collect()
+}
+
+/// Escapes of surrogates in the text of a double-quoted scalar.
+pub(super) fn surrogate_escapes(written: &str) -> Vec<SurrogateEscape> {
+    let mut escapes = Vec::new();
+    let mut at = 0;
+    while let Some(found) = written[at..].find('\\') {
+        let start = at + found;
+        let digits = match written.as_bytes().get(start + 1) {
+            Some(b'u') => 4,
+            Some(b'U') => 8,
+            _ => 0,
+        };
+        let range = start..start + 2 + digits;
+        let digits = written.get(start + 2..range.end);
+        let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        if let Some(code) = code.and_then(|code| u16::try_from(code).ok())
+            && (0xD800..0xE000).contains(&code)
+        {
+            escapes.push(SurrogateEscape { range, code });
+        }
+        // The escaped character may be a backslash, or longer than a byte.
+        at = start + 1 + written[start + 1..].chars().next().map_or(0, char::len_utf8);
+    }
+    escapes
 }
 
 /// Removes all documents from `read` and adds a problem if the scanner rejects `text`, which begins
@@ -49,7 +183,7 @@ fn refusal(text: &str) -> Option<(usize, PythonRefusal)> {
     for WrittenToken { range, kind } in written {
         let between = reached.min(range.start)..range.start;
         let refusal = tab(text, between).or_else(|| match kind {
-            WrittenKind::Enclosed => None,
+            WrittenKind::Enclosed | WrittenKind::DoubleQuoted => None,
             WrittenKind::Plain => tab(text, range.clone()),
             WrittenKind::PlainInFlow => end_in_flow(text, range.clone()),
         });
@@ -69,8 +203,11 @@ fn tab(text: &str, range: Range<usize>) -> Option<(usize, PythonRefusal)> {
 }
 
 /// In a flow collection, a question mark also ends a plain scalar, and no token that may follow one
-/// begins with it.
+/// begins with it. A single one is a key, as in `[?]`.
 fn end_in_flow(text: &str, range: Range<usize>) -> Option<(usize, PythonRefusal)> {
+    if &text[range.clone()] == "?" {
+        return None;
+    }
     let at = range.start + text[range.clone()].find('?').unwrap_or(range.len());
     let question_mark = (at < range.end).then_some((at, PythonRefusal::QuestionMark));
     tab(text, range.start..at).or(question_mark)

@@ -15,6 +15,7 @@ use layercake_source::{FileId, Span, offset};
 
 use super::collection::settled;
 use super::libyaml::{LibyamlEvents, RefusedDocument, SpacedText};
+use super::python;
 use super::scalar::{self, Plain, ScalarFault, ScalarTag};
 use super::{
     Comment, Key, Loader, Mapping, Node, Parsed, SharedCollection, Size, Value, YamlDocument,
@@ -83,8 +84,10 @@ pub(super) struct WrittenToken {
 /// Kinds of [`WrittenToken`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WrittenKind {
-    /// Comment, quoted scalar or block scalar.
+    /// Comment, single-quoted scalar or block scalar.
     Enclosed,
+    /// Double-quoted scalar.
+    DoubleQuoted,
     /// Plain scalar in a block context.
     Plain,
     /// Plain scalar inside of `[]` or `{}`.
@@ -111,6 +114,7 @@ pub(super) fn written(text: &str) -> Vec<WrittenToken> {
             Event::Comment(..) => WrittenKind::Enclosed,
             Event::Scalar(_, ScalarStyle::Plain, ..) if in_flow => WrittenKind::PlainInFlow,
             Event::Scalar(_, ScalarStyle::Plain, ..) => WrittenKind::Plain,
+            Event::Scalar(_, ScalarStyle::DoubleQuoted, ..) => WrittenKind::DoubleQuoted,
             Event::Scalar(..) => WrittenKind::Enclosed,
             Event::SequenceStart(..) | Event::MappingStart(..) => {
                 flows.push(in_flow || !range.is_empty());
@@ -510,13 +514,19 @@ impl<'text> YamlReader<'text> {
             _ if absent => self.missing_node_range(range.start),
             _ => range,
         };
-        if style == ScalarStyle::DoubleQuoted {
-            self.check_surrogates(range.clone());
-        }
+        // YAML 1.2 combines surrogates into one character.
+        self.is_odd |= style == ScalarStyle::DoubleQuoted
+            && !python::surrogate_escapes(&self.text[range.clone()]).is_empty();
+        let text = match self.loader {
+            Loader::Libyaml => text,
+            Loader::Python => python::original(text),
+        };
         let span = self.extend_document(range);
         let meaning = match meaning(tag) {
             // libyaml cannot resolve a missing scalar.
-            TagMeaning::Plain if absent => TagMeaning::Scalar(ScalarTag::String),
+            TagMeaning::Plain if absent && self.loader == Loader::Libyaml => {
+                TagMeaning::Scalar(ScalarTag::String)
+            }
             meaning => meaning,
         };
         let is_plain = style == ScalarStyle::Plain;
@@ -525,6 +535,9 @@ impl<'text> YamlReader<'text> {
         if self.is_key_next() && self.merge_or_default_key(&meaning, is_plain, &text, span, anchor)
         {
             return;
+        }
+        if self.loader == Loader::Python && is_plain && text == "?" && self.is_in_flow() {
+            return self.push_missing_key(span);
         }
         if let Some(value) = self.default_value() {
             value.read = Some(DefaultContent::Text(text.into_owned()));
@@ -543,6 +556,14 @@ impl<'text> YamlReader<'text> {
         self.push(node, 0);
     }
 
+    /// Adds a mapping for a question mark without a key in a list, which YAML 1.2 reads as text.
+    fn push_missing_key(&mut self, span: Span) {
+        let nothing = Node::new(Value::Null, Span::point(span.file, span.end));
+        let pair = MappingDraft::of_pair((&nothing, &nothing)).expect("null may be a key");
+        self.count(3, span);
+        self.push(Node::new(Value::Mapping(Arc::new(pair)), span), 1);
+    }
+
     /// State of the surrounding mapping with a scalar tag, if the next node is the value of its key
     /// `=`.
     fn default_value(&mut self) -> Option<&mut DefaultValue> {
@@ -553,19 +574,6 @@ impl<'text> YamlReader<'text> {
                 Some(value)
             }
             _ => None,
-        }
-    }
-
-    /// Checks for surrogate escapes, which YAML 1.2 combines into one character.
-    fn check_surrogates(&mut self, range: Range<usize>) {
-        let Some(escape) = surrogate_escape(&self.text[range.clone()]) else { return };
-        match self.loader {
-            Loader::Libyaml => self.is_odd = true,
-            Loader::Python => {
-                let span = self.span(range.start + escape.start..range.start + escape.end);
-                let kind = YamlProblemKind::Surrogate;
-                self.parsed.problems.push(YamlProblem { span, kind });
-            }
         }
     }
 
@@ -1012,27 +1020,6 @@ impl<'text> YamlReader<'text> {
             Some(problem) => self.problem(problem.span, problem.kind),
         }
     }
-}
-
-/// First escape of a surrogate in a double-quoted scalar.
-fn surrogate_escape(written: &str) -> Option<Range<usize>> {
-    let mut at = 0;
-    while let Some(found) = written[at..].find('\\') {
-        let start = at + found;
-        let digits = match written.as_bytes().get(start + 1) {
-            Some(b'u') => 4,
-            Some(b'U') => 8,
-            _ => 0,
-        };
-        let end = start + 2 + digits;
-        let code = written.get(start + 2..end).and_then(|it| u32::from_str_radix(it, 16).ok());
-        if code.is_some_and(|code| (0xD800..0xE000).contains(&code)) {
-            return Some(start..end);
-        }
-        // The escaped character may be a backslash, or longer than a byte.
-        at = start + 1 + written[start + 1..].chars().next().map_or(0, char::len_utf8);
-    }
-    None
 }
 
 /// Number of entries that `<<` merges from this value.

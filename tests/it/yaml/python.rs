@@ -71,9 +71,52 @@ fn text_accepted_by_python_only_is_read() {
         ("%YAM 1.1\n---\na\n", r#""a""#),
         ("%YAML 1.3\n---\na\n", r#""a""#),
         ("a: |\n \tb\n", r#"{"a":"\tb\n"}"#),
+        ("[?]\n", r#"[{"!!null":null}]"#),
+        ("[a, ?, '?,']\n", r#"["a",{"!!null":null},"?,"]"#),
+        ("[? a, ? ]\n", r#"[{"a":null},{"!!null":null}]"#),
+        ("a: 1\n\u{feff}b: 2\n", "{\"a\":1,\"\u{feff}b\":2}"),
     ] {
         assert_ne!(parse(some_file(), text).problems, [], "{text:?}");
         assert_eq!(value_of(text), value, "{text:?}");
+    }
+}
+
+/// libyaml reads these differently.
+#[test]
+fn text_has_its_value_in_python() {
+    for (text, libyaml, python) in [
+        ("a: !\n", r#"{"a":""}"#, r#"{"a":null}"#),
+        ("# x\n\u{feff}a: b\n", r#"{"a":"b"}"#, "{\"\u{feff}a\":\"b\"}"),
+    ] {
+        assert_eq!(canonical(&parse(some_file(), text).documents[0].root), libyaml, "{text:?}");
+        assert_eq!(value_of(text), python, "{text:?}");
+    }
+}
+
+/// libyaml refuses escapes of surrogates, and strings here cannot contain one.
+#[test]
+fn surrogates_are_kept_with_a_problem() {
+    for (marked, value) in [
+        (r#"a: "⟦\ud83d⟧\ude00""#, r#"{"a":"😀"}"#),
+        (r#"a: "x⟦\ud83d⟧ y""#, "{\"a\":\"x\u{fffd} y\"}"),
+        (r#"a: ["⟦\ude00⟧"]"#, "{\"a\":[\"\u{fffd}\"]}"),
+        (r#""⟦\U0000D83D⟧": 1"#, "{\"\u{fffd}\":1}"),
+    ] {
+        let (text, at) = unmarked(marked);
+        assert_ne!(parse(some_file(), &text).problems, [], "{text}");
+        assert_eq!(value_of(&text), value, "{text}");
+        let problems = read(&text).problems;
+        let [problem] = &problems[..] else { panic!("{text}: {problems:?}") };
+        assert_eq!((&problem.kind, problem.span.range()), (&YamlProblemKind::Surrogate, at));
+    }
+    // Only libyaml reads the comment.
+    let commented = "\"\\ud83d\\ude00\": {a: [\"\\ude00\"#x\n]}";
+    assert_eq!(value_of(commented), "{\"😀\":{\"a\":[\"\u{fffd}\"]}}");
+    let three = r#"a: "\ud83d\ud83d\ude00 \udfff""#;
+    assert_eq!(value_of(three), "{\"a\":\"\u{fffd}😀 \u{fffd}\"}");
+    for text in [r"a: \ud83d", r"a: '\ud83d'", r#"a: "\\ud83d""#, "a: |\n  \"\\ud83d\"\n"] {
+        assert_eq!(read(text).problems, [], "{text}");
+        assert!(value_of(text).contains(r"\\ud83d"), "{text}");
     }
 }
 
