@@ -21,7 +21,7 @@ use crate::source::{
     FileId, ListedFiles, MemoryTree, RepoPath, Span, WorkTree, bytes_at, names_in,
 };
 use crate::system::cloud_init::SourceKind;
-use crate::system::cloud_init::declared::{DeclaredSet, SecretFiles};
+use crate::system::cloud_init::declared::{DeclaredSet, SecretFiles, is_read_in_conf_d};
 use crate::system::deckhand::layout::Layout;
 use crate::system::deckhand::secrecy::Folder;
 use crate::yaml::{Key, Mapping, Node, Value};
@@ -211,7 +211,9 @@ impl NamedFiles {
             named.add(kind, directory, file, parts)?;
         }
         if let Some(folder) = &parts.conf_d {
-            for name in names_in(&directory.join(folder))? {
+            let mut names = names_in(&directory.join(folder))?;
+            names.retain(|name| is_read_in_conf_d(name));
+            for name in names {
                 named.add(SourceKind::ConfD, directory, &folder.join(name), parts)?;
             }
         }

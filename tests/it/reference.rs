@@ -473,6 +473,15 @@ fn surrogate_escapes_are_reported_and_the_other_keys_are_merged() {
 }
 
 #[test]
+fn other_files_of_conf_d_are_not_read() {
+    let sandbox = Sandbox::outside_git();
+    sandbox.write("conf.d/10.cfg", "a: 1\n");
+    sandbox.write("conf.d/README", "# Only *.cfg\nis read.\n");
+    let ran = sandbox.run(&["cloud-config", "--isolated", "--conf-d", "conf.d"]);
+    assert_eq!((ran.code, &*ran.stdout, &*ran.stderr), (0, "#cloud-config\na: 1\n", ""));
+}
+
+#[test]
 fn folded_text_drops_a_space_after_a_line_separator() {
     let text = "#cloud-config\na: '\u{2028} x'\nb: 1\n";
     let (output, found) = merged(&[("--user-data", text)], &["--format", "json"]);

@@ -51,7 +51,7 @@ impl Files<'_> {
         entries: Vec<Entry>,
     ) -> Result<Vec<PartFile>, Error> {
         let globs = self.part_globs.clone();
-        let is_part = |it: &Entry| it.kind == EntryKind::File && globs.has(&it.path);
+        let is_part = |it: &Entry| it.kind == EntryKind::File && globs.is_part(&it.path);
         let entries: Vec<Entry> = entries.into_iter().filter(is_part).collect();
         let paths: Vec<RepoPath> = entries.iter().map(|entry| entry.path.clone()).collect();
         tree.ensure_present(&paths)?;

@@ -40,7 +40,8 @@ impl DeclaredSet {
 #[derive(Debug, Default)]
 pub(crate) struct PartGlobs {
     user_data: GlobSet,
-    configurations: GlobSet,
+    conf_d: GlobSet,
+    base: GlobSet,
     /// Literal prefixes of the globs; every matching path begins with one of them.
     prefixes: Vec<String>,
 }
@@ -56,7 +57,8 @@ impl PartGlobs {
         let prefixes = globs.map(|glob| glob[..glob.find(META).unwrap_or(glob.len())].to_owned());
         Self {
             user_data: of(&SourceKind::is_user_data),
-            configurations: of(&|kind| !kind.is_user_data()),
+            conf_d: of(&|kind| kind == SourceKind::ConfD),
+            base: of(&|kind| kind == SourceKind::Base),
             prefixes: prefixes.collect(),
         }
     }
@@ -70,12 +72,19 @@ impl PartGlobs {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.user_data.is_empty() && self.configurations.is_empty()
+        self.user_data.is_empty() && self.conf_d.is_empty() && self.base.is_empty()
     }
 
     /// Whether a file belongs to cloud-init rather than Deckhand.
     pub(crate) fn has(&self, path: &RepoPath) -> bool {
-        self.is_user_data(path) || self.configurations.is_match(path.as_str())
+        self.is_part(path) || self.conf_d.is_match(path.as_str())
+    }
+
+    /// Whether cloud-init reads a file.
+    pub(crate) fn is_part(&self, path: &RepoPath) -> bool {
+        self.is_user_data(path)
+            || self.base.is_match(path.as_str())
+            || self.conf_d.is_match(path.as_str()) && is_read_in_conf_d(path.as_str())
     }
 
     /// Whether the file is read as user-data rather than as a configuration.
@@ -185,14 +194,19 @@ fn files<'a>(
         files.extend(matching(glob, given).into_iter().filter(|path| known.insert(*path)));
     }
     if kind == SourceKind::ConfD {
-        // Only these files are read, and the last name has the highest priority (section 7).
-        files.retain(|path| path.as_str().ends_with(".cfg"));
+        // The last name has the highest priority (section 7).
+        files.retain(|path| is_read_in_conf_d(path.as_str()));
         files.sort_by(|one: &&RepoPath, other: &&RepoPath| {
             let name = |path: &RepoPath| path.parts().last().map(str::to_owned);
             (name(other), other).cmp(&(name(one), one))
         });
     }
     files
+}
+
+/// Whether cloud-init reads a file of `conf.d` with this name or path (`util.read_conf_d`).
+pub(crate) fn is_read_in_conf_d(path: &str) -> bool {
+    path.ends_with(".cfg")
 }
 
 /// Paths that match a glob. Globs without metacharacters are looked up directly, so that thousands

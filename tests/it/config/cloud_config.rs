@@ -92,6 +92,19 @@ fn sources_have_the_priority_that_cloud_init_gives_them() {
 }
 
 #[test]
+fn other_files_of_conf_d_are_not_read() {
+    let files = &[
+        ("global/conf/10.cfg", "v: 1\n"),
+        ("global/conf/README", "# All *.cfg files\nare read.\n"),
+        ("global/conf/old.yaml", "v: [\n"),
+    ];
+    let sandbox = repository("cloud-config: [{name: x, conf-d: ['global/conf/*']}]\n", files);
+    assert_eq!(outputs(&sandbox, &[])[0], r#"lab x {"v":1}"#);
+    let found = rules(&sandbox, &[]);
+    assert!(are(&found, &[]), "{found:?}");
+}
+
+#[test]
 fn set_can_be_limited_to_sites() {
     let text = "cloud-config: [{name: x, parts: ['global/cloud/one'], sites: 'pr*'}]\n";
     assert_eq!(outputs_of(text), [r#"prod x {"a":["one"]}"#]);
