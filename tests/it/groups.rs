@@ -66,6 +66,23 @@ fn versions_are_compared_as_written() {
     assert_eq!(lossy, ["lossy-version Some(\"g\")"]);
 }
 
+/// As in JSON Schema.
+#[test]
+fn conditions_compare_numbers_by_value() {
+    let holds = |wanted: &str, given: &str| {
+        let schema = format!("property_groups: [{{or: [{{property: a, is: {wanted}}}]}}]");
+        findings(&schema, &format!("a: {given}")).is_empty()
+    };
+    for (one, other) in [("1", "1.0"), ("0", "-0.0"), ("1.0e+2", "100"), ("[2, 1]", "1.0")] {
+        assert!(holds(one, other), "{one}, {other}");
+    }
+    assert!(holds("1.0", "1") && holds("'1'", "'1'") && holds("true", "yes"));
+    for (one, other) in [("1", "true"), ("true", "1"), ("0.0", "false"), ("1", "'1'"), ("1", "1.5")]
+    {
+        assert!(!holds(one, other), "{one}, {other}");
+    }
+}
+
 #[test]
 fn blocks_are_allowed_wherever_a_schema_always_applies() {
     let group = "property_groups: [{or: [a, b]}]";

@@ -293,7 +293,16 @@ impl PropertyPath {
 
     /// Whether a value counts as given (D3).
     pub(super) fn is_given_by(&self, value: &Value) -> bool {
-        *value != Value::Null && (self.values.is_empty() || self.values.contains(value))
+        *value != Value::Null
+            && (self.values.is_empty() || self.values.iter().any(|it| equals_in_schema(it, value)))
+    }
+}
+
+/// Equality of scalars as in JSON Schema: numbers compare by value, and a boolean is not a number.
+fn equals_in_schema(wanted: &Value, value: &Value) -> bool {
+    match (wanted, value) {
+        (Value::Bool(_), _) | (_, Value::Bool(_)) => wanted == value,
+        _ => wanted.equals_in_python(value),
     }
 }
 
