@@ -482,6 +482,44 @@ fn other_files_of_conf_d_are_not_read() {
 }
 
 #[test]
+fn disabled_handlers_of_vendor_data_are_honoured() {
+    let vendor = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\
+                  Content-Type: text/cloud-config\n\nb: 2\n--b\n\
+                  Content-Type: text/cloud-config-jsonp\n\n\
+                  [{\"op\": \"add\", \"path\": \"/c\", \"value\": 3}]\n--b--\n";
+    let used = |user: &str, base: &str, option: &'static str| {
+        let user = format!("#cloud-config\n{user}\n");
+        let files = [("--user-data", &*user), ("--base", base), (option, vendor)];
+        let (output, found) = merged(&files, &[]);
+        (output.contains("b: 2"), output.contains("c: 3"), found)
+    };
+    for (setting, is_config, is_patch) in [
+        ("[text/cloud-config]", false, true),
+        ("[text/cloud-config, text/cloud-config-jsonp]", false, false),
+        ("[TEXT/cloud-config, cloud-config]", true, true),
+        ("text/cloud-config-jsonp", false, false),
+        ("{text/cloud-config-jsonp: 1}", true, false),
+        ("!!set {text/cloud-config}", false, true),
+        ("null", true, true),
+        ("[[text/cloud-config]]", true, true),
+        ("false", false, false),
+        ("5", false, false),
+    ] {
+        for (key, option) in [("vendor_data", "--vendor-data"), ("vendor_data2", "--vendor-data2")]
+        {
+            let base = format!("{key}: {{disabled_handlers: {setting}}}\n");
+            let (config, patch, found) = used("a: 1", &base, option);
+            assert_eq!((config, patch), (is_config, is_patch), "{setting}: {found}");
+            assert_eq!(found.contains("unused-vendor-data"), !config || !patch, "{found}");
+            // The setting of user-data has the higher priority.
+            let (config, patch, _) =
+                used(&base, &format!("{key}: {{disabled_handlers: []}}"), option);
+            assert_eq!((config, patch), (is_config, is_patch), "{setting}");
+        }
+    }
+}
+
+#[test]
 fn folded_text_drops_a_space_after_a_line_separator() {
     let text = "#cloud-config\na: '\u{2028} x'\nb: 1\n";
     let (output, found) = merged(&[("--user-data", text)], &["--format", "json"]);

@@ -23,7 +23,7 @@ use crate::merge::cloud_init::{Default, Dialect, Incoming, MergeRules, stack, st
 use crate::source::{DocKey, Span};
 use crate::yaml::{Mapping, Node, Value};
 
-pub(crate) use self::vendor::UnusedVendorData;
+pub(crate) use self::vendor::{DisabledPart, UnusedVendorData, WhyUnused};
 
 /// Schema of outputs.
 pub const OUTPUT: &str = "cloud-config";
@@ -161,6 +161,8 @@ pub struct Sets<'a> {
     pub sets: Vec<Set<'a>>,
     /// Sources that cloud-init does not use, each with the index of its set.
     pub(crate) unused: Vec<(usize, UnusedVendorData)>,
+    /// Parts that cloud-init passes over, each with the index of its set.
+    pub(crate) disabled: Vec<(usize, DisabledPart<'a>)>,
     /// Index of the first document of a set; all later documents belong to sets.
     first: usize,
     members: Vec<SetMember<'a>>,
@@ -179,18 +181,19 @@ pub struct SetMember<'a> {
 
 impl<'a> Sets<'a> {
     /// Lowers `sets` to documents appended to `graph`.
-    pub fn add_to(sets: Vec<Set<'a>>, graph: &mut Graph) -> Self {
+    pub fn add_to(mut sets: Vec<Set<'a>>, graph: &mut Graph) -> Self {
         let first = graph.recipes.len();
         let mut lowering = Lowering { first, recipes: Vec::new(), members: Vec::new() };
-        let mut unused = Vec::new();
-        for (index, set) in sets.iter().enumerate() {
-            let of_set = vendor::unused(set);
-            lowering.add(index, set, &of_set);
-            unused.extend(of_set.into_iter().map(|it| (index, it)));
+        let (mut unused, mut disabled) = (Vec::new(), Vec::new());
+        for (index, set) in sets.iter_mut().enumerate() {
+            let left_out = vendor::leave_out(set);
+            lowering.add(index, set, &left_out.sources);
+            unused.extend(left_out.sources.into_iter().map(|it| (index, it)));
+            disabled.extend(left_out.parts.into_iter().map(|it| (index, it)));
         }
         let Lowering { recipes, members, .. } = lowering;
         graph.recipes.extend(recipes.into_iter().map(Arc::new));
-        Self { sets, unused, first, members }
+        Self { sets, unused, disabled, first, members }
     }
 
     /// Role of a document in the sets; `None` for documents of another system.

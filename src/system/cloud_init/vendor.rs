@@ -1,11 +1,13 @@
-//! Detection of unused vendor-data: cloud-init uses it only if the other sources combined enable it
-//! (`cloud-init.md` 8).
+//! Detection of unused vendor-data: cloud-init uses it only if the other sources combined enable it,
+//! and passes over its parts of the types that they disable (`cloud-init.md` 8; `stages.py`,
+//! `_consume_vendordata`).
 //!
 //! The set of combined sources must be known before rendering, so the relevant sources are merged
 //! here first, with the same strategies.
 
 use std::sync::Arc;
 
+use super::part::CloudPart;
 use super::{PartSource, Set, SourceKind, rules_of_sources, steps};
 use crate::merge::Strategy;
 use crate::source::Span;
@@ -16,38 +18,133 @@ use crate::yaml::{Key, Mapping, Node, Value};
 pub(crate) struct UnusedVendorData {
     /// Kind of the source.
     pub(crate) source: SourceKind,
-    /// The value that disables it; `None` if no value enables it.
-    pub(crate) by: Option<Span>,
+    /// Reason why it is not used.
+    pub(crate) why: WhyUnused,
 }
 
-/// Sources of a set that have parts but are not used.
-pub(super) fn unused(set: &Set<'_>) -> Vec<UnusedVendorData> {
+/// Reason why cloud-init does not use a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhyUnused {
+    /// It is not enabled. Has the value that disables it; `None` if no value enables it.
+    Disabled(Option<Span>),
+    /// cloud-init fails, because `disabled_handlers` cannot contain a type. Has its actual kind.
+    InvalidHandlers(Span, &'static str),
+}
+
+/// A part of vendor-data that cloud-init passes over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DisabledPart<'a> {
+    pub(crate) part: &'a CloudPart,
+    /// The value that disables its content type.
+    pub(crate) by: Span,
+}
+
+/// Vendor-data of a set that is not used.
+#[derive(Debug, std::default::Default)]
+pub(super) struct LeftOut<'a> {
+    pub(super) sources: Vec<UnusedVendorData>,
+    pub(super) parts: Vec<DisabledPart<'a>>,
+}
+
+/// Finds the sources of a set that have parts but are not used, and removes the parts of the others
+/// that cloud-init passes over.
+pub(super) fn leave_out<'a>(set: &mut Set<'a>) -> LeftOut<'a> {
+    let mut left_out = LeftOut::default();
     let is_there = |(kind, _): &(SourceKind, &str)| {
         let mut sources = set.sources.iter().filter(|source| source.kind == *kind);
         sources.any(|source| source.parts().next().is_some())
     };
     let there: Vec<(SourceKind, &str)> = SWITCHES.into_iter().filter(is_there).collect();
     if there.is_empty() {
-        return Vec::new();
+        return left_out;
     }
     let rest = without_vendor_data(set);
-    there.into_iter().filter_map(|(source, key)| disabled(source, rest.get(key))).collect()
+    for (source, key) in there {
+        let switch = rest.get(key);
+        let handlers = switch.and_then(|switch| switch.get("disabled_handlers"));
+        if let Some(why) = not_enabled(switch).or_else(|| handlers.and_then(invalid_handlers)) {
+            left_out.sources.push(UnusedVendorData { source, why });
+        } else if let Some(handlers) = handlers {
+            remove_disabled(set, source, handlers, &mut left_out.parts);
+        }
+    }
+    left_out
+}
+
+/// Removes the parts of a source whose content types are disabled (`walker_callback`).
+fn remove_disabled<'a>(
+    set: &mut Set<'a>,
+    kind: SourceKind,
+    handlers: &Node,
+    disabled: &mut Vec<DisabledPart<'a>>,
+) {
+    let sources = set.sources.iter_mut().filter(|source| source.kind == kind);
+    for file in sources.flat_map(|source| &mut source.files) {
+        file.parts.retain(|part| {
+            let by = disabling(handlers, part.kind.as_str());
+            disabled.extend(by.map(|by| DisabledPart { part, by }));
+            by.is_none()
+        });
+    }
+}
+
+/// The value that disables a content type, like Python's `in`.
+fn disabling(handlers: &Node, content_type: &str) -> Option<Span> {
+    let is_it = |value: &Value| matches!(value, Value::String(text) if *text == content_type);
+    match &handlers.value {
+        Value::String(text) => text.contains(content_type).then_some(handlers.span),
+        Value::Sequence(items) => {
+            items.iter().find(|item| is_it(&item.value)).map(|item| item.span)
+        }
+        Value::Set(keys) => keys.iter().find(|key| is_it(&key.value)).map(|key| key.span),
+        Value::Mapping(mapping) => mapping.get_entry(content_type).map(|(key, _)| key.span),
+        Value::Pairs(_)
+        | Value::Null
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::BigInt(_)
+        | Value::Float(_)
+        | Value::Date(_)
+        | Value::Timestamp(_)
+        | Value::Binary(_) => None,
+    }
+}
+
+/// Fault of a value in which Python's `in` cannot look for a string.
+fn invalid_handlers(handlers: &Node) -> Option<WhyUnused> {
+    match handlers.value {
+        Value::Null
+        | Value::String(_)
+        | Value::Sequence(_)
+        | Value::Set(_)
+        | Value::Mapping(_)
+        | Value::Pairs(_) => None,
+        Value::Bool(_)
+        | Value::Int(_)
+        | Value::BigInt(_)
+        | Value::Float(_)
+        | Value::Date(_)
+        | Value::Timestamp(_)
+        | Value::Binary(_) => {
+            Some(WhyUnused::InvalidHandlers(handlers.span, handlers.value.kind()))
+        }
+    }
 }
 
 /// The keys that enable each kind of vendor-data.
 const SWITCHES: [(SourceKind, &str); 2] =
     [(SourceKind::VendorData2, "vendor_data2"), (SourceKind::VendorData, "vendor_data")];
 
-/// The source if it is disabled, with the value that disables it; `None` if it is enabled. A value
-/// that is not a mapping counts as disabled.
-fn disabled(source: SourceKind, switch: Option<&Node>) -> Option<UnusedVendorData> {
-    let Some(switch) = switch else { return Some(UnusedVendorData { source, by: None }) };
+/// Reason why a source is not enabled; `None` if it is. A value that is not a mapping counts as
+/// disabled.
+fn not_enabled(switch: Option<&Node>) -> Option<WhyUnused> {
+    let Some(switch) = switch else { return Some(WhyUnused::Disabled(None)) };
     let by = match switch.get("enabled") {
         Some(enabled) if is_true(enabled) => return None,
         Some(enabled) => enabled.span,
         None => switch.span,
     };
-    Some(UnusedVendorData { source, by: Some(by) })
+    Some(WhyUnused::Disabled(Some(by)))
 }
 
 /// Python's `util.is_true`.
