@@ -436,6 +436,8 @@ pub fn merged(files: &[(&str, &str)], more: &[&str]) -> (String, String) {
 #[test]
 fn message_in_a_message_is_merged() {
     let part = "Content-Type: text/cloud-config\n\n#cloud-config\na: 1\n";
+    let appended = "Content-Type: text/cloud-config\n\n\
+                    merge_how: dict(recurse_list)+list(append)\nl: [1]\n";
     let outer = |inner: &str| {
         format!(
             "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\
@@ -446,6 +448,11 @@ fn message_in_a_message_is_merged() {
     for inner in [part, &nested] {
         let (output, found) = merged(&[("--user-data", &outer(inner))], &[]);
         assert_eq!((&*output, &*found), ("#cloud-config\na: 1\n", ""));
+    }
+    let nested = format!("Content-Type: message/rfc822\n\n{appended}");
+    for (inner, times) in [(appended, 2), (&nested, 3)] {
+        let (output, found) = merged(&[("--user-data", &outer(inner))], &[]);
+        assert_eq!(output, format!("#cloud-config\nl:\n{}", "- 1\n".repeat(times)), "{found}");
     }
 }
 

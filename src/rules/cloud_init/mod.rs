@@ -233,8 +233,8 @@ pub(super) fn report(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
         for finding in &mut of_set {
             name_origin(facts.sources, finding);
         }
-        of_set.retain(|finding| !known.contains(&identity(finding)));
-        known.extend(of_set.iter().map(identity));
+        // A part that is merged twice has its findings twice.
+        of_set.retain(|finding| known.insert(identity(finding)));
         found.append(&mut of_set);
     }
     found

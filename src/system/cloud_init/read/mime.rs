@@ -16,6 +16,8 @@ use crate::system::cloud_init::part::{Carrier, Header, PartFault, PartFaultKind,
 pub(super) struct MimeMessage {
     /// Texts in order, without containers.
     pub(super) leaves: Vec<Leaf>,
+    /// Indices of the texts of each message inside of the message, outer messages first.
+    pub(super) inner: Vec<Range<usize>>,
     /// Faults of the containers.
     pub(super) faults: Vec<PartFault>,
 }
@@ -71,7 +73,7 @@ fn is_content_header(line: &str) -> bool {
 /// # Errors
 /// A fault if a limit is exceeded.
 pub(super) fn message(file: FileId, text: &str) -> Result<MimeMessage, PartFault> {
-    let message = MimeMessage { leaves: Vec::new(), faults: Vec::new() };
+    let message = MimeMessage { leaves: Vec::new(), inner: Vec::new(), faults: Vec::new() };
     let has_returns = text.contains('\r');
     let (at, separators, nesting) = (0, Vec::new(), 0);
     let mut parser = MimeParser { file, text, has_returns, at, separators, nesting, message };
@@ -157,7 +159,10 @@ impl MimeParser<'_> {
             return Err(PartFault { at, kind: PartFaultKind::OverLimit(PartLimit::Nesting) });
         }
         self.nesting += 1;
+        let (index, first) = (self.message.inner.len(), self.message.leaves.len());
+        self.message.inner.push(first..first);
         let entity = self.entity(PLAIN)?;
+        self.message.inner[index].end = self.message.leaves.len();
         self.nesting -= 1;
         Ok(entity)
     }
@@ -323,7 +328,7 @@ impl MimeParser<'_> {
             at,
             separators: self.separators.clone(),
             nesting: self.nesting,
-            message: MimeMessage { leaves: Vec::new(), faults: Vec::new() },
+            message: MimeMessage { leaves: Vec::new(), inner: Vec::new(), faults: Vec::new() },
         };
         next.next_line().is_some_and(|line| header_line(&self.text[line]).is_some())
     }

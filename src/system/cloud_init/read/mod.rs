@@ -16,10 +16,16 @@ mod mime;
 mod parameter;
 mod sniff;
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use self::decoding::NotDecompressed;
 use self::sniff::ContentUse;
+use super::PART;
 use super::part::{Carrier, CloudPart, Header, PartFault, PartFaultKind, PartLimit};
-use crate::source::{Encoding, FileId, RepoPath, Source, SourceMap, Span, TextFault, offset};
+use crate::source::{
+    DocKey, Encoding, FileId, RepoPath, Source, SourceMap, Span, TextFault, offset,
+};
 use crate::yaml;
 
 /// Contents of user-data.
@@ -105,6 +111,14 @@ struct UserDataReader<'a> {
     read: UserData,
 }
 
+/// A text of a message that has been read.
+struct ReadLeaf {
+    /// Name of the part that is the text itself, unless it was compressed.
+    name: Option<String>,
+    /// Indices of the parts read from the text.
+    parts: Range<usize>,
+}
+
 /// A part whose content has not been read yet.
 struct UnreadPart {
     name: String,
@@ -173,16 +187,69 @@ impl UserDataReader<'_> {
     }
 
     fn message(&mut self, file: FileId, text: &str) -> Result<(), PartFault> {
-        let mime::MimeMessage { leaves, faults } = mime::message(file, text)?;
+        let mime::MimeMessage { leaves, inner, faults } = mime::message(file, text)?;
         self.read.faults.extend(faults);
         let path = self.sources.get(file).path().to_string();
         let is_single = leaves.len() == 1;
+        let before = self.read.parts.len();
+        let mut read_leaves = Vec::new();
         for (index, leaf) in leaves.into_iter().enumerate() {
             let name = if is_single { path.clone() } else { format!("{path}#{}", index + 1) };
             let mime::Leaf { headers, content_type, body } = leaf;
-            let piece = UnreadPart { name, headers, content_type, text: body, faults: Vec::new() };
+            let first = self.read.parts.len();
+            let is_plain = !sniff::is_compressed(&content_type);
+            let piece = UnreadPart {
+                name: name.clone(),
+                headers,
+                content_type,
+                text: body,
+                faults: Vec::new(),
+            };
             self.leaf(piece)?;
+            let parts = first - before..self.read.parts.len() - before;
+            read_leaves.push(ReadLeaf { name: is_plain.then_some(name), parts });
         }
+        if inner.is_empty() { Ok(()) } else { self.repeat_inner(before, &read_leaves, &inner) }
+    }
+
+    /// Repeats the parts of messages inside a message, the parts after index `before`. cloud-init
+    /// attaches such a message as well as each of its texts, unpacked (`_process_msg`), and then
+    /// handles the texts of both (`handlers.walk`).
+    fn repeat_inner(
+        &mut self,
+        before: usize,
+        leaves: &[ReadLeaf],
+        inner: &[Range<usize>],
+    ) -> Result<(), PartFault> {
+        let parts = self.read.parts.split_off(before);
+        let mut inner = inner.iter().peekable();
+        for (index, leaf) in leaves.iter().enumerate() {
+            while let Some(texts) = inner.next_if(|texts| texts.start == index) {
+                for leaf in &leaves[texts.clone()] {
+                    self.repeat(leaf, &parts)?;
+                }
+            }
+            self.read.parts.extend_from_slice(&parts[leaf.parts.clone()]);
+        }
+        Ok(())
+    }
+
+    /// Adds the part of a leaf once more if it is merged where it is. The faults of the part are
+    /// those of the original.
+    fn repeat(&mut self, leaf: &ReadLeaf, parts: &[CloudPart]) -> Result<(), PartFault> {
+        let mut own = parts[leaf.parts.clone()].iter();
+        let own = own.find(|part| leaf.name.as_deref() == Some(&part.key.name));
+        let Some(part) = own.filter(|part| part.is_merged() && !part.data.is_null()) else {
+            return Ok(());
+        };
+        self.check_number(part.span)?;
+        self.read.parts.push(CloudPart {
+            key: DocKey::new(PART, Arc::default(), format!("{} (in its message)", part.key.name)),
+            problems: Vec::new(),
+            faults: Vec::new(),
+            comments: Vec::new(),
+            ..part.clone()
+        });
         Ok(())
     }
 
@@ -229,14 +296,17 @@ impl UserDataReader<'_> {
     }
 
     fn attach(&mut self, piece: UnreadPart) -> Result<(), PartFault> {
-        if self.read.parts.len() >= PartLimit::PARTS {
-            return Err(PartFault {
-                at: piece.text,
-                kind: PartFaultKind::OverLimit(PartLimit::Parts),
-            });
-        }
+        self.check_number(piece.text)?;
         let part = content::part(self.sources, piece);
         self.read.parts.push(part);
+        Ok(())
+    }
+
+    /// Checks that there may be another part.
+    fn check_number(&self, at: Span) -> Result<(), PartFault> {
+        if self.read.parts.len() >= PartLimit::PARTS {
+            return Err(PartFault { at, kind: PartFaultKind::OverLimit(PartLimit::Parts) });
+        }
         Ok(())
     }
 
