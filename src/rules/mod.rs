@@ -320,6 +320,7 @@ registry! {
     uncommon_destination,
     undecided_semantics,
     undeclared_secret,
+    cloud_init::unexecuted_part_handler,
     unexpected_change,
     unknown_document_key,
     unknown_layer,

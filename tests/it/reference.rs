@@ -527,6 +527,33 @@ fn disabled_handlers_of_vendor_data_are_honoured() {
 }
 
 #[test]
+fn part_handlers_are_reported() {
+    let user_data = |handler: &str, encoding: &str| {
+        format!(
+            "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\
+             Content-Type: text/cloud-config\n\na: 1\n--b\n\
+             Content-Type: text/part-handler\n{encoding}\n{handler}\n--b\n\
+             Content-Type: text/x-own\n\nx\n--b\nContent-Type: text/cloud-config\n\nb: 1\n--b--\n"
+        )
+    };
+    let sound = "def list_types():\n    return ['text/x-own']\n\ndef handle_part(*part):\n    pass";
+    let (output, found) = merged(&[("--user-data", &user_data(sound, ""))], &[]);
+    assert_eq!(output, "#cloud-config\na: 1\nb: 1\n");
+    assert!(found.contains("note[unexecuted-part-handler]"), "{found}");
+    assert!(!found.contains("unrecognized-part"), "{found}");
+    // cloud-init does not register it, and continues.
+    let (output, found) = merged(&[("--user-data", &user_data("import os", ""))], &[]);
+    assert_eq!(output, "#cloud-config\na: 1\nb: 1\n");
+    assert!(found.contains("error[unexecuted-part-handler]"), "{found}");
+    assert!(found.contains("unknown content type"), "{found}");
+    // `# é` in Latin-1: `write_file` raises, after the first part has been merged.
+    let latin = user_data("IyDpCg==", "Content-Transfer-Encoding: base64\n");
+    let (output, found) = merged(&[("--user-data", &latin)], &[]);
+    assert_eq!(output, "#cloud-config\na: 1\n");
+    assert!(found.contains("error[unexecuted-part-handler]"), "{found}");
+}
+
+#[test]
 fn folded_text_drops_a_space_after_a_line_separator() {
     let text = "#cloud-config\na: '\u{2028} x'\nb: 1\n";
     let (output, found) = merged(&[("--user-data", text)], &["--format", "json"]);

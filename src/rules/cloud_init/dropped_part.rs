@@ -165,6 +165,8 @@ fn of_carrier(kind: &PartFaultKind) -> DroppedPartMessage {
         | Kind::HeaderCase { .. }
         | Kind::IgnoredHeader(_)
         | Kind::NotRendered
+        | Kind::HandlerNotUtf8
+        | Kind::HandlerWithout(_)
         | Kind::RemoteInclude
         | Kind::BrokenBase64
         | Kind::BrokenUuencode

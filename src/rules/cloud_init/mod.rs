@@ -23,6 +23,7 @@ pub(super) mod refused_merge_specification;
 pub(super) mod remote_include;
 pub(super) mod repeated_merge_class;
 pub(super) mod replaced_by_index;
+pub(super) mod unexecuted_part_handler;
 pub(super) mod unknown_merge_option;
 pub(super) mod unlisted_merge_option;
 pub(super) mod unmerged_part;
@@ -145,7 +146,12 @@ pub(crate) fn report_user_data(facts: &UserDataFacts<'_>) -> Vec<Diagnostic> {
         PartKind::Template => true,
         PartKind::CloudConfig | PartKind::JsonPatch(_) | PartKind::Other(_) => false,
     });
-    let found = used.chain(given_up).chain(templates.map(unrendered_template::report));
+    let handlers = read.parts.iter().filter(|part| part.is_part_handler());
+    let sound_handlers = handlers.filter(|part| part.faults.is_empty());
+    let found = used
+        .chain(given_up)
+        .chain(templates.map(unrendered_template::report))
+        .chain(sound_handlers.map(unexecuted_part_handler::report));
     let mut found: Vec<Diagnostic> = found.collect();
     for finding in &mut found {
         name_origin(facts.sources, finding);
@@ -185,6 +191,10 @@ fn report_fault(
     Some(match &fault.kind {
         Fault::HeaderCase { expected } => ignored_merge_header::report_case(facts, at, expected),
         Fault::IgnoredHeader(carrier) => ignored_merge_header::report_carrier(facts, at, *carrier),
+        Fault::HandlerNotUtf8 => unexecuted_part_handler::report_not_utf8(facts, at),
+        Fault::HandlerWithout(function) => {
+            unexecuted_part_handler::report_without(facts, at, function)
+        }
         Fault::NotRendered => unrendered_template::report_never(facts, at),
         Fault::Unrecognized(likeness) => unrecognized_part::report_text(facts, at, likeness),
         Fault::UnknownType(name) => unrecognized_part::report_type(facts, at, name),

@@ -144,6 +144,26 @@ impl<'a> Set<'a> {
         self.sources.iter().flat_map(of_source).collect()
     }
 
+    /// Removes the parts after one at which cloud-init fails (`stages.py`, `consume_data`), except in
+    /// sources that it does not use.
+    fn stop_at_failure(&mut self, unused: &[UnusedVendorData]) {
+        let mut has_failed = false;
+        for kind in [SourceKind::UserData, SourceKind::VendorData, SourceKind::VendorData2] {
+            if unused.iter().any(|it| it.source == kind) {
+                continue;
+            }
+            let sources = self.sources.iter_mut().filter(|source| source.kind == kind);
+            for file in sources.flat_map(|source| &mut source.files) {
+                if has_failed {
+                    file.parts.clear();
+                } else if let Some(at) = file.parts.iter().position(|part| part.is_fatal()) {
+                    file.parts.truncate(at + 1);
+                    has_failed = true;
+                }
+            }
+        }
+    }
+
     /// Sources that have files and are read by cloud-init.
     pub(crate) fn read_sources(&self) -> impl Iterator<Item = &PartSource<'a>> {
         let reads_conf_d = self.conf_d() == ConfD::Read;
@@ -187,6 +207,7 @@ impl<'a> Sets<'a> {
         let (mut unused, mut disabled) = (Vec::new(), Vec::new());
         for (index, set) in sets.iter_mut().enumerate() {
             let left_out = vendor::leave_out(set);
+            set.stop_at_failure(&left_out.sources);
             lowering.add(index, set, &left_out.sources);
             unused.extend(left_out.sources.into_iter().map(|it| (index, it)));
             disabled.extend(left_out.parts.into_iter().map(|it| (index, it)));

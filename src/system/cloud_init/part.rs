@@ -118,6 +118,10 @@ pub enum PartFaultKind {
     },
     /// A merge header on content that is not merged itself and does not pass the header on.
     IgnoredHeader(Carrier),
+    /// The part handler is not UTF-8: cloud-init fails when it writes it to a file.
+    HandlerNotUtf8,
+    /// The part handler does not define this function, so cloud-init does not register it.
+    HandlerWithout(&'static str),
     /// A template whose content type prevents it from being rendered.
     NotRendered,
     /// The included text does not exist.
@@ -221,6 +225,7 @@ impl PartFaultKind {
             | PartFaultKind::NoText
             | PartFaultKind::MissingInclude
             | PartFaultKind::IncludeCycle
+            | PartFaultKind::HandlerNotUtf8
             | PartFaultKind::OverLimit(_) => FaultCost::UserData,
             PartFaultKind::Documents(_)
             | PartFaultKind::NotAMapping(_)
@@ -234,6 +239,7 @@ impl PartFaultKind {
             | PartFaultKind::NotAList(_)
             | PartFaultKind::Entry(_)
             | PartFaultKind::RemoteInclude
+            | PartFaultKind::HandlerWithout(_)
             | PartFaultKind::NoBoundary
             | PartFaultKind::NoParts => FaultCost::Part,
             PartFaultKind::Mangled { is_readable: true }
@@ -246,6 +252,9 @@ impl PartFaultKind {
         }
     }
 }
+
+/// Type of part handlers.
+pub(super) const PART_HANDLER: &str = "text/part-handler";
 
 /// Type of [`CloudPart::empty`]; real content types contain a slash.
 const NOTHING: &str = "nothing";
@@ -280,6 +289,16 @@ impl CloudPart {
             PartKind::CloudConfig | PartKind::JsonPatch(_) => true,
             PartKind::Template | PartKind::Other(_) => false,
         }
+    }
+
+    /// Whether the part is Python code that may handle the parts after it.
+    pub(crate) fn is_part_handler(&self) -> bool {
+        self.kind.as_str() == PART_HANDLER
+    }
+
+    /// Whether cloud-init fails at the part, so that no part after it is merged.
+    pub(crate) fn is_fatal(&self) -> bool {
+        self.faults.iter().any(|fault| fault.kind == PartFaultKind::HandlerNotUtf8)
     }
 
     /// The keys `merge_type` and `merge_how` of a part that has both: cloud-init reads and removes

@@ -122,7 +122,10 @@ fn plain_text_is_typed_by_its_first_line() {
         &["user-data text/cloud-boothook \"-\" null"],
     );
     assert_parts("#!/bin/sh\n", &["user-data text/x-shellscript \"-\" null"]);
-    assert_parts("#part-handler\n", &["user-data text/part-handler \"-\" null"]);
+    assert_parts(
+        "#part-handler\ndef list_types(): ...\ndef handle_part(*part): ...\n",
+        &["user-data text/part-handler \"-\" null"],
+    );
     assert_parts(
         "## template: jinja\n#cloud-config\na: {{ b }}\n",
         &["user-data template \"-\" null"],

@@ -39,6 +39,9 @@ pub(super) fn part(sources: &SourceMap, piece: UnreadPart) -> CloudPart {
         comments: Vec::new(),
     };
     check_headers(&mut part);
+    if part.is_part_handler() {
+        part.faults.extend(handler_fault(sources, &part));
+    }
     if !part.faults.iter().any(|fault| makes_text_unusable(&fault.kind)) {
         // cloud-init ignores empty text without a warning.
         if text.start < text.end || sources.get(text.file).bytes().is_some() {
@@ -73,6 +76,17 @@ fn faults_of_text(sources: &SourceMap, piece: &UnreadPart) -> Vec<PartFault> {
     let used_as = sniff::used_as(&piece.content_type);
     faults.retain(|fault| is_worth_reporting(&fault.kind, used_as));
     faults
+}
+
+/// Reason why cloud-init cannot use a part handler (`walker_handle_handler`).
+fn handler_fault(sources: &SourceMap, part: &CloudPart) -> Option<PartFault> {
+    let file = part.span.file;
+    if let Some(at) = not_utf8(sources.get(file), file) {
+        return Some(PartFault { at, kind: PartFaultKind::HandlerNotUtf8 });
+    }
+    let text = sources.slice(part.span);
+    let missing = ["list_types", "handle_part"].into_iter().find(|name| !text.contains(name))?;
+    Some(PartFault { at: part.at, kind: PartFaultKind::HandlerWithout(missing) })
 }
 
 /// Whether a fault matters for this use. For content that is not merged, only a fault that may

@@ -77,7 +77,9 @@ pub fn read_with(
 ) -> UserData {
     let read = UserData::default();
     let (open, includes, left) = (Vec::new(), 0, PartLimit::BYTES);
-    let mut reader = UserDataReader { sources, include, given, open, includes, left, read };
+    let has_handler = false;
+    let mut reader =
+        UserDataReader { sources, include, given, open, includes, left, has_handler, read };
     let aborted = reader.file(file, Span::point(file, 0)).err();
     UserData { aborted, ..reader.read }
 }
@@ -108,6 +110,8 @@ struct UserDataReader<'a> {
     includes: usize,
     /// Number of bytes that may still be decoded or included.
     left: u64,
+    /// Whether a part handler precedes, which may handle any type of the parts after it.
+    has_handler: bool,
     read: UserData,
 }
 
@@ -297,7 +301,11 @@ impl UserDataReader<'_> {
 
     fn attach(&mut self, piece: UnreadPart) -> Result<(), PartFault> {
         self.check_number(piece.text)?;
-        let part = content::part(self.sources, piece);
+        let mut part = content::part(self.sources, piece);
+        if self.has_handler {
+            part.faults.retain(|fault| !matches!(fault.kind, PartFaultKind::UnknownType(_)));
+        }
+        self.has_handler |= part.is_part_handler() && part.faults.is_empty();
         self.read.parts.push(part);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Content types by the start of a text (`handlers/__init__.py`, `type_from_starts_with`), and
 //! cloud-init's use of each.
 
-use crate::system::cloud_init::part::Carrier;
+use crate::system::cloud_init::part::{Carrier, PART_HANDLER};
 
 pub(super) const CLOUD_CONFIG: &str = "text/cloud-config";
 pub(super) const JSON_PATCH: &str = "text/cloud-config-jsonp";
@@ -43,7 +43,7 @@ const MARKERS: &[(&str, &str)] = &[
     ("#cloud-boothook", "text/cloud-boothook"),
     ("#cloud-config", CLOUD_CONFIG),
     ("#include-once", "text/x-include-once-url"),
-    ("#part-handler", "text/part-handler"),
+    ("#part-handler", PART_HANDLER),
     ("#include", "text/x-include-url"),
     ("#!", "text/x-shellscript"),
 ];
@@ -92,7 +92,7 @@ pub(super) fn used_as(content_type: &str) -> ContentUse {
         | "text/x-shellscript-per-instance"
         | "text/x-shellscript-per-once"
         | "text/cloud-boothook"
-        | "text/part-handler" => ContentUse::Script,
+        | PART_HANDLER => ContentUse::Script,
         PLAIN | NOT_MULTIPART => ContentUse::Unrecognized,
         container if container.starts_with("multipart/") => ContentUse::Multipart,
         _ => ContentUse::Unknown,
