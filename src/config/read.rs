@@ -593,6 +593,7 @@ fn describe(kind: &YamlProblemKind) -> String {
         YamlProblemKind::Syntax(reason) | YamlProblemKind::RefusedByLibyaml(reason) => {
             format!("invalid YAML: {reason}")
         }
+        YamlProblemKind::Unusual(description) => format!("unusual YAML: {description}"),
         YamlProblemKind::DuplicateKey { .. } => "duplicate key".to_owned(),
         YamlProblemKind::AmbiguousMerge { .. } => {
             "`<<` merges different values of one key".to_owned()

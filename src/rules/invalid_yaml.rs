@@ -52,6 +52,7 @@ pub(super) fn is_of_conflict(problem: &YamlProblem, conflict: Span) -> bool {
         | YamlProblemKind::DuplicateKey { .. }
         | YamlProblemKind::AmbiguousMerge { .. }
         | YamlProblemKind::Surrogate
+        | YamlProblemKind::Unusual(_)
         | YamlProblemKind::UnknownTag(_)
         | YamlProblemKind::InvalidScalar(_) => conflict.contains(problem.span),
         YamlProblemKind::OverLimit(_) | YamlProblemKind::Internal => false,
@@ -150,6 +151,7 @@ fn report_problem(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
         YamlProblemKind::DuplicateKey { .. }
         | YamlProblemKind::AmbiguousMerge { .. }
         | YamlProblemKind::Surrogate
+        | YamlProblemKind::Unusual(_)
         | YamlProblemKind::UnknownTag(_)
         | YamlProblemKind::InvalidScalar(_)
         | YamlProblemKind::OverLimit(_)

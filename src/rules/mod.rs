@@ -180,6 +180,7 @@ mod unused_ignore;
 mod unused_label;
 mod unused_schema;
 mod unused_type;
+mod unusual_yaml;
 
 mod cloud_init;
 mod plain_scalars;
@@ -348,6 +349,7 @@ registry! {
     unused_schema,
     unused_type,
     cloud_init::unused_vendor_data,
+    unusual_yaml,
 }
 
 /// Checks one file and adds its findings.
@@ -1078,6 +1080,7 @@ fn report_yaml(facts: &FileFacts<'_>, problem: &yaml::YamlProblem) -> Diagnostic
         Kind::AmbiguousMerge { used, other } => ambiguous_merge::report(facts, at, *used, *other),
         Kind::UnknownTag(tag) => unknown_tag::report(facts, at, tag),
         Kind::InvalidScalar(reason) => invalid_scalar::report(facts, at, reason),
+        Kind::Unusual(description) => unusual_yaml::report(facts, at, description),
         Kind::Surrogate => invalid_scalar::report_surrogate(at),
         Kind::OverLimit(limit) => over_limit::report_text(at, *limit),
         Kind::Internal => internal_error::report_file(at),

@@ -105,6 +105,8 @@ pub enum YamlProblemKind {
     /// An escaped surrogate, which [`Loader::Python`] accepts and does not combine with another; the
     /// value contains the whole character of a pair, and U+FFFD for a single surrogate.
     Surrogate,
+    /// Text that YAML 1.2 does not allow, but the loaders accept, with a description.
+    Unusual(&'static str),
     /// A repeated key of a mapping; the last value is used.
     DuplicateKey {
         /// First occurrence of the key.
@@ -150,6 +152,7 @@ impl YamlProblemKind {
             YamlProblemKind::DuplicateKey { .. }
                 | YamlProblemKind::AmbiguousMerge { .. }
                 | YamlProblemKind::Surrogate
+                | YamlProblemKind::Unusual(_)
         )
     }
 }

@@ -18,8 +18,8 @@ use super::libyaml::{LibyamlEvents, RefusedDocument, SpacedText};
 use super::python;
 use super::scalar::{self, Plain, ScalarFault, ScalarTag};
 use super::{
-    Comment, Key, Loader, Mapping, Node, Parsed, SharedCollection, Size, Value, YamlDocument,
-    YamlLimit, YamlProblem, YamlProblemKind,
+    BYTE_ORDER_MARK, Comment, Key, Loader, Mapping, Node, Parsed, SharedCollection, Size, Value,
+    YamlDocument, YamlLimit, YamlProblem, YamlProblemKind,
 };
 
 /// Result of parsing with granit-parser.
@@ -339,6 +339,9 @@ impl<'text> YamlReader<'text> {
 
     fn event(&mut self, event: Event<'_>, marks: granit_parser::Span) {
         let range = marks.byte_range().expect("events of a text have byte offsets");
+        if self.spaced.is_some() {
+            self.check_unusual(&event, &range);
+        }
         match event {
             Event::StreamStart | Event::StreamEnd => {}
             Event::Comment(..) => {
@@ -380,6 +383,34 @@ impl<'text> YamlReader<'text> {
             _ => {}
         }
         self.cursor = self.cursor.max(range.end);
+    }
+
+    /// Warns about text before or in a token that granit-parser refuses.
+    fn check_unusual(&mut self, event: &Event<'_>, range: &Range<usize>) {
+        let (at, description) = match event {
+            Event::Comment(..) => {
+                let is_blank = |it: char| it.is_whitespace() || it == BYTE_ORDER_MARK;
+                if !self.text[..range.start].ends_with(|it| !is_blank(it)) {
+                    return;
+                }
+                (range.start, "comment without a space before `#`")
+            }
+            Event::Scalar(text, ScalarStyle::Plain, ..) if text == "-" => {
+                (range.start, "`-` as an unquoted string in [] or {}")
+            }
+            _ => {
+                let before = self.text.get(self.cursor..range.start).unwrap_or_default();
+                let found = before.find(['\u{85}', '\u{2028}', '\u{2029}']);
+                let Some(at) = found else { return };
+                (self.cursor + at, "U+0085, U+2028 or U+2029 as a line break")
+            }
+        };
+        let end = at + self.text[at..].chars().next().map_or(0, char::len_utf8);
+        let problem =
+            YamlProblem { span: self.span(at..end), kind: YamlProblemKind::Unusual(description) };
+        if self.parsed.problems.last() != Some(&problem) {
+            self.parsed.problems.push(problem);
+        }
     }
 
     fn span(&self, range: Range<usize>) -> Span {
