@@ -9,6 +9,7 @@
 //! - `item`: the lines of one list item
 //! - `node`, `collection`: the node tree
 //! - `libyaml`: events of libyaml, for text that granit-parser may read differently
+//! - `respelling`: placeholders for text that only PyYAML's own scanner reads
 //! - `read`: conversion of events to nodes
 //! - `python`: errors specific to PyYAML's loader written in Python
 //! - `whole`: documents that are parsed again on demand
@@ -27,6 +28,7 @@ pub mod path;
 mod python;
 mod query;
 mod read;
+mod respelling;
 mod scalar;
 mod whole;
 

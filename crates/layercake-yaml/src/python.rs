@@ -9,6 +9,7 @@ use std::ops::Range;
 use layercake_source::{FileId, Span, offset};
 
 use super::read::{self, WrittenKind, WrittenToken};
+use super::respelling::{FILLER, MARK, SurrogateEscape, surrogate_escapes};
 use super::{BYTE_ORDER_MARK, Parsed, PythonRefusal, YamlProblem, YamlProblemKind};
 
 /// Whether this scanner accepts text that libyaml rejects with the message `reason`: colons before
@@ -33,15 +34,8 @@ pub(super) struct RespelledText<'text> {
     pub(crate) surrogates: Vec<Range<usize>>,
 }
 
-/// Placeholder for a byte order mark that this scanner reads as text: a noncharacter of the same
-/// length in UTF-8.
-const MARK: char = '\u{FDD0}';
-
-/// Fills the place of a longer escape; it is removed from the value.
-const FILLER: char = '\u{10FFFF}';
-
 /// Replaces what this scanner reads as a character, but other parsers do not: byte order marks and
-/// escapes of surrogates. [`original`] restores the value.
+/// escapes of surrogates. [`original`](super::respelling::original) restores the value.
 pub(super) fn respelled(text: &str) -> RespelledText<'_> {
     let escapes = quoted_surrogates(text);
     let mut respelled = Cow::Borrowed(text);
@@ -68,14 +62,6 @@ pub(super) fn respelled(text: &str) -> RespelledText<'_> {
     RespelledText { text: respelled, surrogates }
 }
 
-/// The value of a scalar in a respelled text.
-pub(super) fn original(value: Cow<'_, str>) -> Cow<'_, str> {
-    if !value.contains([MARK, FILLER]) {
-        return value;
-    }
-    value.replace(MARK, BYTE_ORDER_MARK.encode_utf8(&mut [0; 4])).replace(FILLER, "").into()
-}
-
 /// Adds a problem for each of these escapes.
 pub(super) fn add_surrogates(
     file: FileId,
@@ -88,26 +74,6 @@ pub(super) fn add_surrogates(
         problems.push(YamlProblem { span, kind: YamlProblemKind::Surrogate });
     }
     problems.sort_by_key(|problem| problem.span);
-}
-
-/// Escape of a surrogate.
-pub(super) struct SurrogateEscape {
-    range: Range<usize>,
-    code: u16,
-}
-
-impl SurrogateEscape {
-    /// Character that YAML 1.2 reads for this escape and the next one.
-    fn combine(&self, next: &SurrogateEscape) -> Option<char> {
-        let are_short = self.range.len() == 6 && next.range.len() == 6;
-        let pair = char::decode_utf16([self.code, next.code]).next()?.ok();
-        pair.filter(|_| are_short && self.range.end == next.range.start)
-    }
-
-    /// Escape of U+FFFD with the same length.
-    fn replacement(&self) -> &'static str {
-        if self.range.len() == 6 { "\\uFFFD" } else { "\\U0000FFFD" }
-    }
 }
 
 /// Escapes of surrogates in double-quoted scalars.
@@ -132,31 +98,6 @@ fn quoted_surrogates(text: &str) -> Vec<SurrogateEscape> {
             })
         })
         .collect()
-}
-
-/// Escapes of surrogates in the text of a double-quoted scalar.
-pub(super) fn surrogate_escapes(written: &str) -> Vec<SurrogateEscape> {
-    let mut escapes = Vec::new();
-    let mut at = 0;
-    while let Some(found) = written[at..].find('\\') {
-        let start = at + found;
-        let digits = match written.as_bytes().get(start + 1) {
-            Some(b'u') => 4,
-            Some(b'U') => 8,
-            _ => 0,
-        };
-        let range = start..start + 2 + digits;
-        let digits = written.get(start + 2..range.end);
-        let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        if let Some(code) = code.and_then(|code| u16::try_from(code).ok())
-            && (0xD800..0xE000).contains(&code)
-        {
-            escapes.push(SurrogateEscape { range, code });
-        }
-        // The escaped character may be a backslash, or longer than a byte.
-        at = start + 1 + written[start + 1..].chars().next().map_or(0, char::len_utf8);
-    }
-    escapes
 }
 
 /// Removes all documents from `read` and adds a problem if the scanner rejects `text`, which begins

@@ -15,7 +15,7 @@ use layercake_source::{FileId, Span, offset};
 
 use super::collection::settled;
 use super::libyaml::{LibyamlEvents, RefusedDocument, SpacedText};
-use super::python;
+use super::respelling;
 use super::scalar::{self, Plain, ScalarFault, ScalarTag};
 use super::{
     BYTE_ORDER_MARK, Comment, Key, Loader, Mapping, Node, Parsed, SharedCollection, Size, Value,
@@ -547,10 +547,10 @@ impl<'text> YamlReader<'text> {
         };
         // YAML 1.2 combines surrogates into one character.
         self.is_odd |= style == ScalarStyle::DoubleQuoted
-            && !python::surrogate_escapes(&self.text[range.clone()]).is_empty();
+            && !respelling::surrogate_escapes(&self.text[range.clone()]).is_empty();
         let text = match self.loader {
             Loader::Libyaml => text,
-            Loader::Python => python::original(text),
+            Loader::Python => respelling::original(text),
         };
         let span = self.extend_document(range);
         let meaning = match meaning(tag) {
