@@ -19,7 +19,7 @@ use crate::edit::{Edit, EditId, EditKind, Part as Section, Text};
 use crate::source::{DocKey, FileId, RepoPath, Span, Triple};
 use crate::yaml::diff::{self, DiffSide, Difference, DifferenceKind, ListKeys, same};
 use crate::yaml::path::{Item, Location, Piece, inside};
-use crate::yaml::{Node, Value};
+use crate::yaml::{Key, Node, Value};
 
 /// A document and its location.
 #[derive(Clone, Copy, Debug)]
@@ -746,8 +746,10 @@ impl<'a> DocumentPair<'a> {
         let found = diff::differences(&base.document.root(), &head.document.root(), &keys);
         // Text that an anchor puts in several places is edited once.
         let mut met: HashMap<(Vec<Span>, Vec<Span>), EditId> = HashMap::new();
-        for difference in found {
-            let draft = EditDraft::part(head, &difference);
+        let mut found: Vec<EditDraft> =
+            found.iter().map(|difference| EditDraft::part(head, difference)).collect();
+        join_layers(&mut found, base, head);
+        for draft in found {
             let covers = |text: &Option<Text>| {
                 text.as_ref().map(|text| text.covers.clone()).unwrap_or_default()
             };
@@ -762,7 +764,33 @@ impl<'a> DocumentPair<'a> {
     }
 }
 
+/// Replaces several differences of the layers of a policy by one, of their order.
+fn join_layers(found: &mut [EditDraft], base: &Located<'_>, head: &Located<'_>) {
+    let of_layers = |draft: &&mut EditDraft| draft.edit.kind == EditKind::Policy;
+    if found.iter_mut().filter(of_layers).count() < 2 {
+        return;
+    }
+    if let Some(order) = layer_order(base, head) {
+        let order = EditDraft::part(head, &order);
+        found.iter_mut().filter(of_layers).for_each(|draft| *draft = order.clone());
+    }
+}
+
+/// Returns the difference of the layers of a policy, if both sides are lists.
+fn layer_order(base: &Located<'_>, head: &Located<'_>) -> Option<Difference> {
+    let place = |located: &Located<'_>| {
+        let node = located.document.data().get("layerOrder")?.clone();
+        node.as_sequence()?;
+        let keys = ["data", "layerOrder"].map(|key| Piece::Key(Key::string(key, node.span)));
+        let location = Location(keys.to_vec());
+        Some(diff::DiffPlace { location, key: None, node })
+    };
+    let (base, head) = (Some(place(base)?), Some(place(head)?));
+    Some(Difference { kind: DifferenceKind::Value, base, head, items: Vec::new(), unlisted: 0 })
+}
+
 /// An edit without its final index, and its sort key.
+#[derive(Clone)]
 struct EditDraft {
     order: EditOrder,
     edit: Edit,
