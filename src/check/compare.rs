@@ -11,10 +11,10 @@ use super::edited::{SetPair, Sides};
 use super::load::{LoadedSide, SetFiles};
 use super::site::{KnownDocuments, OneSide, Related, judged, tables};
 use super::{Checked, CheckedSite, RenderedSite, Work};
-use crate::compare::reach::{Comparison, SiteChanges, SiteReach, Unlisted};
+use crate::compare::reach::{Comparison, SiteChanges, SiteReach};
 use crate::compare::{
-    Attributed, Attribution, Change, Limits, Proof, Question, Renames, Status, Texts, Trial,
-    Wanted, attribute, compare as changes_of, edits_overlapping, not_comparable, shields,
+    Attributed, Attribution, Change, Limits, Proof, Question, Renames, Texts, Trial, Wanted,
+    attribute, compare as changes_of, edits_overlapping, not_comparable, shorten,
 };
 use crate::diagnostic::{Diagnostic, Trait};
 use crate::edit::{Edit, EditId};
@@ -297,9 +297,8 @@ impl<'a> SiteRun<'_, 'a> {
         };
         let keys = &self.settings.keys;
         let renames = Renames::of(&self.edits.edits, &concerned);
-        let changes = time(Stage::Differ, || {
-            changes_of(before.as_ref(), after.as_ref(), &renames, keys, self.limits)
-        });
+        let changes =
+            time(Stage::Differ, || changes_of(before.as_ref(), after.as_ref(), &renames, keys));
         add_count(Stage::Differ, || changes.len());
         let sides = before.iter().chain(&after);
         let documents = sides.map(|side| side.graph.recipes.len()).max().unwrap_or_default();
@@ -311,6 +310,8 @@ impl<'a> SiteRun<'_, 'a> {
             rerender: &rerender,
             renames: &renames,
             keys,
+            may_relate: &may_relate,
+            is_complete: true,
             attribution: self.settings.attribution_of(documents),
             limits: self.limits,
         };
@@ -326,7 +327,8 @@ impl<'a> SiteRun<'_, 'a> {
     ) -> Vec<Change> {
         self.with_question(sides, known, |question, changes, _| {
             let mut changes = focus(changes);
-            time(Stage::Cause, || attribute(question, &mut changes));
+            let question = Question { is_complete: false, ..*question };
+            time(Stage::Cause, || attribute(&question, &mut changes));
             changes
         })
     }
@@ -350,32 +352,33 @@ impl<'a> SiteRun<'_, 'a> {
         (question, mut changes, renderer): (&Question<'_>, Vec<Change>, &TrialRenderer<'_, 'a>),
     ) -> ComparedSite {
         let Question { base: before, head: after, concerned, renames, .. } = *question;
-        let Attributed { mut proofs, unlisted: unlisted_causes } =
-            time(Stage::Cause, || attribute(question, &mut changes));
-        let (mut shields, unlisted_shields) = time(Stage::Route, || shields(question));
+        let mut attributed = time(Stage::Cause, || attribute(question, &mut changes));
+        shorten(question, &mut changes);
+        self.of_run.routes.share(&mut changes);
         let unread = self.unread();
         if !unread.is_empty() {
             changes = not_comparable(before, after, renames, changes, &unread);
-            let reaches = changes.iter().flat_map(|change| &change.causes);
-            let reaches: BTreeSet<EditId> = reaches.map(|cause| cause.edit).collect();
+            let reaches = changes.iter().flat_map(|change| &*change.edits);
+            let reaches: BTreeSet<EditId> = reaches.copied().collect();
             let unread: BTreeSet<EditId> = unread.iter().map(|(edit, _)| *edit).collect();
             // An edit of unknown content has no proof and no shield.
-            shields.retain(|(edit, _)| !unread.contains(edit));
-            proofs.retain(|edit, _| !unread.contains(edit));
-            proofs.extend(unread.intersection(&reaches).map(|edit| (*edit, Proof::Followed)));
+            attributed.shields.retain(|(edit, _)| !unread.contains(edit));
+            attributed.shielded.retain(|edit| !unread.contains(edit));
+            attributed.proofs.retain(|edit, _| !unread.contains(edit));
+            let known = unread.intersection(&reaches);
+            attributed.proofs.extend(known.map(|edit| (*edit, Proof::Followed)));
         }
-        let unlisted = Unlisted {
-            outputs: changes.len().saturating_sub(self.limits.outputs),
-            causes: unlisted_causes,
-            shields: unlisted_shields,
+        let Attributed { proofs, kept, shielded, shields, unlisted, faults } = attributed;
+        let found = SiteChanges {
+            reach: self.reach(base, head),
+            changes,
+            unlisted,
+            shielded,
+            shields,
+            proofs,
+            kept,
+            faults,
         };
-        if unlisted.outputs > 0 {
-            // Outputs that got worse are kept.
-            let is_worse =
-                |status| matches!(status, Status::Broken | Status::Removed | Status::NotComparable);
-            changes.sort_by_key(|change| !is_worse(change.status));
-            changes.truncate(self.limits.outputs);
-        }
         let [base_findings, head_findings] =
             [base, head].map(|side| side.map(|side| &side.findings[..]).unwrap_or_default());
         let loaded = self.sides.loaded;
@@ -390,10 +393,9 @@ impl<'a> SiteRun<'_, 'a> {
         });
         let failed = renderer.has_failed.load(Relaxed).then_some(FailedStep::FindingCauses);
         let failed = failed.and_then(|failed| self.pair.internal_error_finding(failed));
-        let reach = self.reach(base, head);
         ComparedSite {
             checked: self.checked(head),
-            found: SiteChanges { reach, changes, unlisted, shields, proofs },
+            found,
             base_findings: Vec::new(),
             head_findings: failed.into_iter().collect(),
             caused,
@@ -507,6 +509,12 @@ impl<'a> SiteRun<'_, 'a> {
         }
         caused
     }
+}
+
+/// Whether a document that is added or removed may be a policy, which relates all documents.
+fn may_relate(edit: &Edit) -> bool {
+    let schema = &*edit.document.schema;
+    schema.is_empty() || schema.contains("LayeringPolicy") || !schema.contains('/')
 }
 
 /// Identity of a finding across two renderings of a site.

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::load::{Loaded, LoadedSide, SetFiles};
 use super::{Plan, RenderedSite, Work};
-use crate::compare::Side;
+use crate::compare::{KnownRoutes, Side};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Graph};
 use crate::render::{Extent, FileSet, MadeDocument, Matching, Rendered, Table, render_with};
@@ -31,6 +31,8 @@ pub(super) struct KnownDocuments {
     of_documents: Mutex<Lookup<MadeDocument, JudgedFindings>>,
     /// Findings of all documents of a schema in a site.
     of_schemas: Mutex<Lookup<Vec<MadeDocument>, JudgedFindings>>,
+    /// Routes to changed outputs.
+    pub(super) routes: KnownRoutes,
 }
 
 type JudgedFindings = Arc<[Diagnostic]>;

@@ -59,7 +59,7 @@ pub(super) struct ReachArgs {
     #[arg(long, value_name = "KEY", help_heading = "Comparison")]
     list_key: Vec<String>,
 
-    /// Verify every cause by rendering with and without its edits
+    /// Check all causes and edits without effect by rendering
     #[arg(long, help_heading = "Comparison")]
     verify_attribution: bool,
 }
@@ -75,7 +75,7 @@ impl ReachArgs {
         Ok(ComparisonRequest {
             environment: environment(&wanted)?,
             wanted,
-            verify: if self.verify_attribution { Verify::All } else { Verify::Doubtful },
+            verify: if self.verify_attribution { Verify::All } else { Verify::Nothing },
             max_sites: self.max_sites,
             max_outputs: self.max_outputs,
             expect_unchanged: self.expect_unchanged.clone(),
@@ -267,7 +267,9 @@ impl Judge {
     /// changes if these are to fail.
     fn of_comparison(self, outcome: &ComparisonOutcome, request: &ComparisonRequest) -> RunVerdict {
         let compared = &outcome.compared;
-        let unproven = request.verify == Verify::All && compared.comparison.unexplained() > 0;
+        let comparison = &compared.comparison;
+        let is_wrong = comparison.unexplained() > 0 || !comparison.faults.is_empty();
+        let unproven = request.verify == Verify::All && is_wrong;
         if unproven || compared.checked.internal_error {
             return self.verdict(model::RunOutcome::InternalError);
         }

@@ -13,7 +13,7 @@ use crate::compare::Attribution;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind};
 use crate::report::model::{self, SideKind};
-use crate::rules::{ExpectedUnchanged, Gates, report_reach};
+use crate::rules::{ExpectedUnchanged, Gates, report_faults, report_reach};
 use crate::source::{Repository, Spanned, WorkTree};
 use crate::stopwatch::{Stage, time};
 
@@ -36,13 +36,13 @@ pub struct ComparisonRequest {
     pub expect_unchanged: Option<Vec<String>>,
 }
 
-/// Causes to verify by rendering.
+/// Whether to check the causes of all changes, and the edits without effect, by rendering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verify {
-    /// Those that remain doubtful after following the values.
+    /// Render only to find causes.
     #[default]
-    Doubtful,
-    /// All causes.
+    Nothing,
+    /// Check all of them.
     All,
 }
 
@@ -129,6 +129,9 @@ fn compared(
         if let Some(finding) = plan.options.policy.levelled(finding, path.as_str(), None) {
             compared.add_gated(finding, edit);
         }
+    }
+    for finding in report_faults(&compared.comparison) {
+        compared.add_gated(finding, None);
     }
     let sides = model::ReportedComparison {
         base: side(&repository, &chosen.from, pins(&chosen.bumps, |bump| bump.base.as_deref()))?,
@@ -231,7 +234,7 @@ fn repository(directory: &Path, wanted: &SideSelection) -> Result<Option<Reposit
 fn settings(request: &ComparisonRequest, config: &Config) -> Settings {
     let keys = configuration::list_keys(config, &request.list_keys);
     match request.verify {
-        Verify::Doubtful => Settings { keys, ..Settings::default() },
+        Verify::Nothing => Settings { keys, ..Settings::default() },
         Verify::All => Settings { keys, attribution: Attribution::Verified, ..Settings::default() },
     }
 }

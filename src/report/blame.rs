@@ -203,7 +203,7 @@ pub struct BlameCause {
     pub(crate) edit: Edit,
     /// Whether the edit is in the file of the output's document.
     pub(crate) is_in_own_file: bool,
-    pub(crate) route: Vec<Hop>,
+    pub(crate) route: Arc<[Hop]>,
 }
 
 /// Reason why a value is attributed to a commit.

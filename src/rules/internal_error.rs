@@ -4,7 +4,7 @@ use super::{FailedStep, SiteFacts, title};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::render::Outcome;
-use crate::source::{FileId, Span};
+use crate::source::{DocKey, FileId, Span};
 
 super::rule!("internal-error", Error[Always], "internal error in layercake");
 
@@ -20,6 +20,12 @@ pub(super) fn report(file: FileId, step: FailedStep) -> Diagnostic {
     };
     let label = "the first file of the affected documents";
     finding(message, Label::new(Span::point(file, 0), label))
+}
+
+/// Finding for a statement of a comparison that rendering contradicts, about the text at `at`.
+pub(super) fn report_fault(at: Span, output: &DocKey, says: &str) -> Diagnostic {
+    let message = format!("internal error: the causes of `{}` are wrong", title(output));
+    finding(&message, Label::new(at, says)).document(output.clone())
 }
 
 pub(super) fn report_file(at: Span) -> Diagnostic {

@@ -191,7 +191,7 @@ pub(crate) use config_changed::report_changed_configuration;
 pub(crate) use foreign::folded;
 pub(crate) use missing_reference::Reference;
 pub(crate) use reach::ReachedEdit;
-pub use reach::{ExpectedUnchanged, Gates, report_reach};
+pub use reach::{ExpectedUnchanged, Gates, report_faults, report_reach};
 pub use schema_violation::MAX_VIOLATIONS;
 
 pub(crate) use unused_configuration::{UnusedEntry, UnusedKind, report_unused};

@@ -1,10 +1,12 @@
 //! Input of the comparison rules: an edit, its reach, and the limits on it.
 
+use std::sync::Arc;
+
 use globset::GlobSet;
 
-use super::{reach_over_limit, unexpected_change};
-use crate::compare::Change;
+use super::{internal_error, reach_over_limit, unexpected_change};
 use crate::compare::reach::{Comparison, EditReach};
+use crate::compare::{Change, Fault};
 use crate::diagnostic::Diagnostic;
 use crate::edit::EditId;
 use crate::source::DocKey;
@@ -39,6 +41,8 @@ impl ExpectedUnchanged {
 
 /// An edit and what it reached.
 pub(crate) struct ReachedEdit<'a> {
+    /// Id of the edit.
+    pub(crate) id: EditId,
     /// Reach of the edit.
     pub(crate) reach: &'a EditReach,
     /// Comparison that contains the edit.
@@ -47,8 +51,7 @@ pub(crate) struct ReachedEdit<'a> {
 
 impl<'a> ReachedEdit<'a> {
     pub(super) fn outputs(&self) -> impl Iterator<Item = &'a Change> {
-        let comparison = self.comparison;
-        self.reach.outputs.iter().map(|output| &comparison.outputs[*output])
+        self.comparison.outputs_of(self.id)
     }
 
     /// The edited document and the documents it changed.
@@ -64,7 +67,7 @@ impl<'a> ReachedEdit<'a> {
 
     /// Label of the edited line.
     pub(super) fn label(&self) -> String {
-        let outputs = self.reach.outputs.len();
+        let outputs = self.reach.outputs;
         let sites = self.reach.sites.iter().map(|site| &**site).collect::<Vec<_>>().join(", ");
         let outputs = if outputs == 1 { "1 output".into() } else { format!("{outputs} outputs") };
         if sites.is_empty() {
@@ -75,6 +78,35 @@ impl<'a> ReachedEdit<'a> {
     }
 }
 
+/// Findings for statements of the comparison that rendering contradicts.
+pub fn report_faults(comparison: &Comparison) -> Vec<Diagnostic> {
+    let finding = |(site, fault): &(Option<Arc<str>>, Fault)| {
+        let (output, edit, says) = match fault {
+            Fault::Incomplete { output } => {
+                (output, None, "with the named edits alone, it is not as on the head")
+            }
+            Fault::Unnamed { edit, output } => {
+                (output, Some(edit), "without this edit it would differ, and the edit is not named")
+            }
+            Fault::Shield { edit, output } => {
+                (output, Some(edit), "without the texts that stop this edit, it has no effect")
+            }
+            Fault::Effective { output } => {
+                (output, None, "without all edits that are said to have no effect, it would differ")
+            }
+        };
+        let of_output = |change: &&Change| change.site == *site && change.key == *output;
+        let change = comparison.outputs.iter().find(of_output).map(|change| change.at);
+        let edit = edit.map(|edit| comparison.edits[edit.index()].edit.at());
+        let first = comparison.edits.first().map(|reach| reach.edit.at());
+        let at = edit.or(change).or(first)?;
+        let mut finding = internal_error::report_fault(at, output, says);
+        finding.sites.extend(site.clone());
+        Some(finding)
+    };
+    comparison.faults.iter().filter_map(finding).collect()
+}
+
 /// Findings of the gates, for each edit and for unexplained changes.
 pub fn report_reach(comparison: &Comparison, gates: &Gates) -> Vec<(Option<EditId>, Diagnostic)> {
     let unexplained = comparison.outputs.iter().filter(|change| change.is_unexplained());
@@ -83,7 +115,7 @@ pub fn report_reach(comparison: &Comparison, gates: &Gates) -> Vec<(Option<EditI
     let edits = comparison.edits.iter().enumerate();
     edits
         .flat_map(|(index, reach)| {
-            let reached = ReachedEdit { reach, comparison };
+            let reached = ReachedEdit { id: EditId::at(index), reach, comparison };
             let findings = reach_over_limit::check(&reached, gates)
                 .into_iter()
                 .chain(unexpected_change::check(&reached, gates));

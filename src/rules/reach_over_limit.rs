@@ -2,16 +2,11 @@
 
 use super::{Gates, ReachedEdit};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::edit::EditKind;
 
 super::rule!("reach-over-limit", Error, "edit that changes more sites or outputs than allowed");
 
 pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Vec<Diagnostic> {
-    // A new site changes no existing output.
-    if reached.reach.edit.kind == EditKind::SiteAdded {
-        return Vec::new();
-    }
-    let (sites, outputs) = (reached.reach.sites.len(), reached.reach.outputs.len());
+    let (sites, outputs) = (reached.reach.sites.len(), reached.reach.outputs);
     let limits = [
         ReachLimit {
             count: sites,
@@ -39,12 +34,17 @@ struct ReachLimit<'a> {
 
 fn report(reached: &ReachedEdit<'_>, limit: &ReachLimit<'_>) -> Option<Diagnostic> {
     let ReachLimit { count, what, .. } = limit;
-    let most = limit.most.filter(|most| count > most)?;
     let reach = reached.reach;
-    let message = format!(
-        "this edit of `{}` changes {count} {what}; at most {most} allowed",
-        reach.edit.document.name
-    );
+    let most = limit.most.filter(|most| count > most || reach.is_undecided())?;
+    let name = &reach.edit.document.name;
+    let message = if reach.is_undecided() {
+        format!(
+            "this edit of `{name}` changes at least {count} {what}, and its reach is not decided; \
+             at most {most} allowed"
+        )
+    } else {
+        format!("this edit of `{name}` changes {count} {what}; at most {most} allowed")
+    };
     let label = Label::new(reach.edit.at(), reached.label());
     let mut finding = Diagnostic::new(&RULE, message, label)
         .help("make the change in a layer that fewer sites use, or raise the limit for this run");

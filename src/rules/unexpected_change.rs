@@ -19,7 +19,8 @@ pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Option<Diagnost
         .filter(|change| is_expected(change, expected))
         .collect();
     // An edit of unknown content that reaches no output may have removed outputs.
-    let is_unknown = reached.reach.edit.kind.is_unknown() && reached.reach.outputs.is_empty();
+    let is_unread = reached.reach.edit.kind.is_unknown();
+    let is_unknown = is_unread && reached.reach.outputs == 0 || reached.reach.is_undecided();
     let count = match changed.len() {
         0 if is_unknown => "an unknown number of outputs".to_owned(),
         0 => return None,
@@ -29,6 +30,7 @@ pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Option<Diagnost
     let name = &reached.reach.edit.document.name;
     let verb = match reached.reach.edit.kind {
         EditKind::File | EditKind::Repository => "cannot be read and may change",
+        _ if is_unknown && changed.is_empty() => "was not followed completely and may change",
         _ => "changes",
     };
     let message = format!("this edit of `{name}` {verb} {count} expected to stay unchanged");

@@ -161,7 +161,7 @@ fn limits_match_the_code() {
         ),
         ("hops of all branches of a trace of one value", size(Replay::MAX_HOPS)),
         (
-            "places to which an edited value is followed, to find its outputs and shields",
+            "places to which an edited value is followed, to find its shields",
             size(flow::MAX_REACHED),
         ),
         ("backtracking steps of a pattern search", size(MAX_BACKTRACKS)),
@@ -193,7 +193,7 @@ fn limits_of_comparisons_and_searches_match_the_code() {
             size(Replay::MAX_HOPS_TOGETHER),
         ),
         (
-            "entries for edits that change a value only together, in all causes of an output; each cause has at least 100",
+            "edits named beside one that changes a value only together with them, in all causes of an output; each cause has at least 100",
             size(Cause::MAX_NAMES),
         ),
         ("listed differences between two versions of a document", diff::MAX_DIFFERENCES),
@@ -202,11 +202,14 @@ fn limits_of_comparisons_and_searches_match_the_code() {
             size(Limits::DIFFERENCES),
         ),
         (
-            "listed causes of all outputs of a site; fewer with more than 10 sites",
+            "listed routes of all outputs of a site; fewer with more than 10 sites",
             size(Limits::CAUSES),
         ),
         ("listed shields of a site; fewer with more than 10 sites", size(Limits::SHIELDS)),
-        ("listed changed outputs of all sites", size(Limits::OUTPUTS)),
+        (
+            "differences of all outputs of a site whose causes are found one by one",
+            size(Limits::FOLLOWED),
+        ),
         (
             "entries of mappings and lists that the documents of a site copy from their parents; each document has an equal share, at least 500",
             MAX_COPIES,

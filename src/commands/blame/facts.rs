@@ -2,6 +2,7 @@
 //! a text reaches a value.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::outputs::documents;
 use super::walk::{Before, CommitsAtHand, Done, Known, Walk};
@@ -130,7 +131,7 @@ fn edits_overlapping(
     let own = after.first().map(|span| span.file);
     let cause = |(index, edit): (usize, Edit)| {
         let is_in_own_file = edit.head.as_ref().is_some_and(|text| Some(text.at.file) == own);
-        BlameCause { id: EditId::at(index), edit, is_in_own_file, route: Vec::new() }
+        BlameCause { id: EditId::at(index), edit, is_in_own_file, route: Arc::default() }
     };
     edits.map(cause).collect()
 }

@@ -30,8 +30,8 @@ impl<'r> EditTraits<'r> {
             traits.schemas.insert(&*edit.document.schema);
         }
         for output in &report.outputs {
-            for cause in &output.causes {
-                let traits = of_edit.entry(cause.edit).or_default();
+            for edit in report.edits_of(output) {
+                let traits = of_edit.entry(*edit).or_default();
                 traits.schemas.insert(&*output.document.schema);
                 traits.kinds.insert(output.status.as_str());
             }

@@ -4,20 +4,20 @@
 //! An output is listed once for all sites in which it changed in the same way and for the same
 //! reasons. The places of a route are those of the first of these sites.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::id::{EditRef, GroupRef, RouteRef, SetRef};
+use super::id::{EditRef, EditSetRef, GroupRef, RouteRef, SetRef};
 use super::is_default;
 use super::place::{FilePlace, pointer};
 use super::sites::SiteSets;
 use super::value::{ShownValue, max_bytes};
 use crate::compare::reach::{Comparison, EditReach, Group as Alike, Shield as Stop, Why};
-use crate::compare::{Cause as CauseOf, Change, Hop, Proof, Status, Via};
-use crate::edit::{EditKind, Part, Text};
+use crate::compare::{Cause as CauseOf, Change, Hop, PlaceCauses, Proof, Status, Via};
+use crate::edit::{EditId, EditKind, Part, Text};
 use crate::report::View;
 use crate::source::{DocKey, FileId, Span};
 use crate::yaml::diff::{self, Difference};
@@ -27,6 +27,7 @@ use crate::yaml::path::Location;
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReportedChanges {
     pub(super) edits: Vec<ReportedEdit>,
+    pub(super) edit_sets: Vec<EditSet>,
     pub(super) groups: Vec<OutputGroup>,
     pub(super) outputs: Vec<ReportedOutput>,
     pub(super) routes: Vec<Route>,
@@ -87,6 +88,66 @@ pub(crate) struct Reach {
     pub(crate) untouched: usize,
     /// Sites of the changed outputs.
     pub(crate) sites: SetRef,
+    /// Outputs that would have changed without the edit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kept: Option<Kept>,
+    /// Sites in which an override stops the edit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) shielded: Option<SetRef>,
+}
+
+/// Unchanged outputs that would have changed without an edit.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(crate) struct Kept {
+    /// Number of outputs, counted per site.
+    pub(crate) outputs: usize,
+    /// Their sites.
+    pub(crate) sites: SetRef,
+}
+
+/// A set of edits.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct EditSet {
+    /// Id in this report.
+    pub(crate) id: EditSetRef,
+    /// The edits, ascending.
+    pub(crate) edits: Vec<EditRef>,
+    /// Whether they caused a change only together.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) joint: bool,
+}
+
+/// Sets of edits found so far.
+#[derive(Default)]
+struct EditSets {
+    all: Vec<EditSet>,
+    known: BTreeMap<(Arc<[EditId]>, bool), EditSetRef>,
+}
+
+impl EditSets {
+    fn set_of(&mut self, edits: &Arc<[EditId]>, joint: bool) -> EditSetRef {
+        let next = EditSetRef::at(self.all.len());
+        let id = *self.known.entry((edits.clone(), joint)).or_insert(next);
+        if id == next {
+            let edits = edits.iter().map(|edit| EditRef::at(edit.index())).collect();
+            self.all.push(EditSet { id, edits, joint });
+        }
+        id
+    }
+
+    /// Returns the causes of each change of a group; none if they are those of the whole output.
+    fn of_places(&mut self, change: &Change) -> Vec<EditSetRef> {
+        let places = match change.status {
+            // The first entry is about the whole output, which is not a change of the group.
+            Status::Broken | Status::Repaired => change.places.get(1..).unwrap_or_default(),
+            _ => &change.places,
+        };
+        let is_usual = |place: &PlaceCauses| !place.are_joint && place.edits == change.edits;
+        if places.iter().all(is_usual) {
+            return Vec::new();
+        }
+        places.iter().map(|place| self.set_of(&place.edits, place.are_joint)).collect()
+    }
 }
 
 /// Outputs of one schema and name with the same change.
@@ -151,7 +212,13 @@ pub struct ReportedOutput {
     /// Whether its file differs between the sides.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) touched: bool,
-    /// Edits that changed the output.
+    /// All edits that changed the output.
+    pub(crate) edits: EditSetRef,
+    /// Edits that made each change of the group, in the same order; empty if all edits of the
+    /// output made each of them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) changed_by: Vec<EditSetRef>,
+    /// Routes from these edits; omitted ones are counted in [`Truncated`](super::Truncated).
     pub(crate) causes: Vec<ReportedCause>,
     /// Whether part of the change is not explained by an edit: a bug in layercake.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -232,16 +299,18 @@ impl ReportedChanges {
             edits.map(|(at, it)| ReportedEdit::new(EditRef::at(at), it, max_bytes, sets, view));
         let edits = edits.collect();
         let mut routes = RouteTable::new(view);
+        let mut edit_sets = EditSets::default();
         let mut outputs = Vec::new();
         let groups = comparison.groups.iter().enumerate().map(|(at, group)| {
             let id = GroupRef::at(at);
-            outputs.extend(outputs_of(id, group, comparison, &mut routes, sets));
+            outputs.extend(outputs_of((id, group), comparison, &mut routes, &mut edit_sets, sets));
             OutputGroup::new(id, group, comparison, max_bytes, sets, view)
         });
         let groups = groups.collect();
         Self {
             edits,
             groups,
+            edit_sets: edit_sets.all,
             outputs,
             routes: routes.all,
             shields: shields(comparison, sets, view),
@@ -269,6 +338,16 @@ fn first_of<'c>(group: &Alike, comparison: &'c Comparison) -> &'c Change {
 }
 
 impl ReportedEdit {
+    /// Returns whether the edit changes an output, is needed to keep one, or may do so.
+    pub(crate) fn has_effect(&self) -> bool {
+        self.reach.outputs > 0 || self.reach.kept.is_some() || self.is_undecided()
+    }
+
+    /// Returns whether the reach was not decided within the limits.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.proof == Some(Proof::NotDecided)
+    }
+
     fn new(
         id: EditRef,
         reach: &EditReach,
@@ -295,9 +374,15 @@ impl ReportedEdit {
             before: value(edit.base.as_ref()),
             after: value(edit.head.as_ref()),
             reach: Reach {
-                outputs: reach.outputs.len(),
+                outputs: reach.outputs,
                 untouched: reach.untouched,
                 sites: sets.set_of(reach.sites.iter().map(Some)),
+                kept: (!reach.kept.is_empty()).then(|| Kept {
+                    outputs: reach.kept.len(),
+                    sites: sets.set_of(reach.kept.iter().map(|(site, _)| site.as_ref())),
+                }),
+                shielded: (!reach.shielded.is_empty())
+                    .then(|| sets.set_of(reach.shielded.iter().map(Option::as_ref))),
             },
             proof: reach.proof,
             unlisted: edit.unlisted,
@@ -358,13 +443,14 @@ impl OutputChange {
 
 /// Returns the outputs of a group; outputs with equal causes and status are merged.
 fn outputs_of<'c>(
-    group: GroupRef,
-    alike: &Alike,
+    (group, alike): (GroupRef, &Alike),
     comparison: &'c Comparison,
     routes: &mut RouteTable<'c, '_>,
+    edit_sets: &mut EditSets,
     sets: &mut SiteSets,
 ) -> Vec<ReportedOutput> {
-    type Story<'c> = (Vec<ReportedCause>, Option<&'c DocKey>, bool, bool);
+    type Edits = (EditSetRef, Vec<EditSetRef>, Vec<ReportedCause>);
+    type Story<'c> = (Edits, Option<&'c DocKey>, bool, bool);
     type Sites<'c> = Vec<Option<&'c Arc<str>>>;
     let mut outputs: Vec<(&Change, Story<'c>, Sites<'c>)> = Vec::new();
     let mut known: HashMap<(&DocKey, Story<'c>), usize> = HashMap::new();
@@ -372,8 +458,9 @@ fn outputs_of<'c>(
         let causes = change.causes.iter();
         let causes = causes.map(|cause| ReportedCause::new(cause, change.site.as_ref(), routes));
         let renamed_from = change.renamed_from.as_ref();
-        let story: Story<'c> =
-            (causes.collect(), renamed_from, change.touched, change.is_unexplained());
+        let changed_by = edit_sets.of_places(change);
+        let edits = (edit_sets.set_of(&change.edits, false), changed_by, causes.collect());
+        let story: Story<'c> = (edits, renamed_from, change.touched, change.is_unexplained());
         let next = outputs.len();
         let at = *known.entry((&change.key, story.clone())).or_insert(next);
         match outputs.get_mut(at) {
@@ -382,7 +469,8 @@ fn outputs_of<'c>(
         }
     }
     let outputs =
-        outputs.into_iter().map(|(change, (causes, renamed_from, touched, unexplained), sites)| {
+        outputs.into_iter().map(|(change, (edits, renamed_from, touched, unexplained), sites)| {
+            let (edits, changed_by, causes) = edits;
             ReportedOutput {
                 document: change.key.clone(),
                 renamed_from: renamed_from.map(|it| it.name.to_string()),
@@ -390,6 +478,8 @@ fn outputs_of<'c>(
                 group,
                 sites: sets.set_of(sites),
                 touched,
+                edits,
+                changed_by,
                 causes,
                 unexplained,
             }

@@ -11,6 +11,8 @@ pub(crate) struct Id<const LETTER: char>(u32);
 
 /// Id of an edit.
 pub(crate) type EditRef = Id<'e'>;
+/// Id of a set of edits.
+pub(crate) type EditSetRef = Id<'c'>;
 /// Id of a group of outputs with the same change.
 pub(crate) type GroupRef = Id<'g'>;
 /// Id of a route.

@@ -16,14 +16,13 @@ mod sites;
 mod timing;
 mod value;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::change::{
-    OnSides, OutputChange, OutputGroup, OutputPart, ReportedCause, ReportedEdit, ReportedOutput,
-    ReportedShield, Route, RouteStep,
+    EditSet, OnSides, OutputChange, OutputGroup, OutputPart, ReportedCause, ReportedEdit,
+    ReportedOutput, ReportedShield, Route, RouteStep,
 };
 pub(crate) use self::finding::Finding;
 pub(crate) use self::finding::{Fingerprints, State, SuppressedBy, SuppressionKind, TextFix};
@@ -90,6 +89,8 @@ pub struct Report {
     pub site_sets: Vec<SiteSet>,
     /// Edits, by path and place.
     pub edits: Vec<ReportedEdit>,
+    /// Sets of edits, referenced by id.
+    pub edit_sets: Vec<EditSet>,
     /// Groups of outputs with the same change.
     pub groups: Vec<OutputGroup>,
     /// Changed outputs, by group.
@@ -243,8 +244,11 @@ pub struct Totals {
     pub(crate) outputs: usize,
     /// Number of edits.
     pub edits: usize,
-    /// Edits that changed no output and are not shielded.
+    /// Edits that changed no output, are not needed to keep one, and are not shielded.
     pub(crate) inert_edits: usize,
+    /// Edits whose reach was not decided within the limits; counted as having an effect.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) undecided_edits: usize,
     /// Sites with a changed, added or removed output.
     pub(crate) changed_sites: usize,
     /// Changed, added and removed outputs.
@@ -435,6 +439,7 @@ impl Report {
             sites: sets.sites,
             site_sets: sets.sets,
             edits: changes.edits,
+            edit_sets: changes.edit_sets,
             groups: changes.groups,
             outputs: changes.outputs,
             routes: changes.routes,
@@ -502,8 +507,8 @@ impl Report {
                 self.sites[site].counts.add_output(output.status);
             }
         }
-        for shield in &self.shields {
-            for site in in_set(shield.sites) {
+        for edit in &self.edits {
+            for site in edit.reach.shielded.into_iter().flat_map(in_set) {
                 self.sites[site].counts.shielded += 1;
             }
         }
@@ -517,17 +522,19 @@ impl Report {
         }
     }
 
-    /// Edits that changed no output and are not shielded.
+    /// Edits that changed no output, are not needed to keep one, and are not shielded.
     pub(in crate::report) fn inert_edits(&self) -> impl Iterator<Item = &ReportedEdit> {
         self.ineffective_edits().filter(|edit| !edit.kind.is_unknown())
     }
 
     /// Inert edits, and edits of unknown content without a known effect.
     pub(in crate::report) fn ineffective_edits(&self) -> impl Iterator<Item = &ReportedEdit> {
-        let shielded: BTreeSet<EditRef> = self.shields.iter().map(|shield| shield.edit).collect();
-        let is_without =
-            move |edit: &&ReportedEdit| edit.reach.outputs == 0 && !shielded.contains(&edit.id);
-        self.edits.iter().filter(is_without)
+        self.edits.iter().filter(|edit| !edit.has_effect() && edit.reach.shielded.is_none())
+    }
+
+    /// Returns all edits that changed an output.
+    pub(in crate::report) fn edits_of(&self, output: &ReportedOutput) -> &[EditRef] {
+        output.edits.of(&self.edit_sets).map_or(&[], |set| &set.edits)
     }
 
     fn count_outputs(&mut self) {
@@ -547,6 +554,7 @@ impl Report {
         totals.shielded_sites = shielded_sites;
         totals.edits = self.edits.len();
         totals.inert_edits = inert_edits;
+        totals.undecided_edits = self.edits.iter().filter(|edit| edit.is_undecided()).count();
         for output in &self.outputs {
             let outputs = self.site_sets[output.sites.index()].sites.len();
             totals.by_status.add(output.status, outputs);
@@ -622,8 +630,8 @@ impl ByStatus {
 
 impl Truncated {
     fn new(unlisted: Unlisted, values: usize) -> Self {
-        let Unlisted { outputs, causes, shields } = unlisted;
-        Self { outputs, causes, shields, values }
+        let Unlisted { causes, shields } = unlisted;
+        Self { outputs: 0, causes, shields, values }
     }
 }
 

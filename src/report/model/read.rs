@@ -131,6 +131,7 @@ impl Report {
     fn check(&self) -> CheckResult {
         check_numbering(self.site_sets.iter().map(|it| it.id))?;
         check_numbering(self.edits.iter().map(|it| it.id))?;
+        check_numbering(self.edit_sets.iter().map(|it| it.id))?;
         check_numbering(self.groups.iter().map(|it| it.id))?;
         check_numbering(self.routes.iter().map(|it| it.id))?;
         check_numbering(self.lines.iter().map(|it| it.id))?;
@@ -163,6 +164,11 @@ impl Report {
             }
             edit.at.check()?;
             self.check_set(edit.reach.sites)?;
+            edit.reach.kept.map_or(Ok(()), |kept| self.check_set(kept.sites))?;
+            edit.reach.shielded.map_or(Ok(()), |sites| self.check_set(sites))?;
+        }
+        for edits in self.edit_sets.iter().flat_map(|set| &set.edits) {
+            check_id(*edits, &self.edits)?;
         }
         for group in &self.groups {
             group.changes.iter().try_for_each(|change| change.at.check())?;
@@ -171,6 +177,8 @@ impl Report {
         for output in &self.outputs {
             check_id(output.group, &self.groups)?;
             self.check_set(output.sites)?;
+            let mut edit_sets = std::iter::once(&output.edits).chain(&output.changed_by);
+            edit_sets.try_for_each(|set| check_id(*set, &self.edit_sets))?;
             output.causes.iter().try_for_each(|cause| self.check_cause(cause))?;
         }
         for route in &self.routes {

@@ -97,7 +97,7 @@ impl BumpReach {
         let reached = report
             .outputs
             .iter()
-            .filter(|output| output.causes.iter().any(|cause| ids.contains(&cause.edit)));
+            .filter(|output| report.edits_of(output).iter().any(|edit| ids.contains(edit)));
         let (mut outputs, mut of_outputs) = (0, BTreeSet::new());
         for output in reached {
             let set = sites.in_set(output.sites);

@@ -93,23 +93,9 @@ pub(super) fn entries<'r>(
     let folds = folds(report, sites);
     let listed = folds.iter().flat_map(|fold| &fold.edits);
     let edited = listed.map(|edit| (edit.id, edited(edit))).collect();
-    let mut edits_of: HashMap<(&str, &str), Vec<EditRef>> = HashMap::new();
-    for edit in folds.iter().flat_map(|fold| &fold.edits) {
-        let document = (&*edit.document.schema, &*edit.document.name);
-        edits_of.entry(document).or_default().push(edit.id);
-    }
     let first_edits: Vec<&ReportedEdit> = folds.iter().map(|fold| fold.edits[0]).collect();
     let entry = |fold| {
-        EntryBuilder {
-            report,
-            names,
-            sites,
-            fold,
-            edited: &edited,
-            edits_of: &edits_of,
-            each_value,
-        }
-        .entry(&first_edits)
+        EntryBuilder { report, names, sites, fold, edited: &edited, each_value }.entry(&first_edits)
     };
     folds.iter().map(entry).collect()
 }
@@ -150,8 +136,6 @@ struct EntryBuilder<'b, 'r> {
     fold: &'b Fold<'r>,
     /// Change by edit, for all edits of the report.
     edited: &'b HashMap<EditRef, ValueDelta>,
-    /// Edits by schema and name of their document.
-    edits_of: &'b HashMap<(&'r str, &'r str), Vec<EditRef>>,
     /// Whether outputs of one document with different values are listed separately.
     each_value: bool,
 }
@@ -201,8 +185,12 @@ impl<'r> EntryBuilder<'_, 'r> {
             is_comparable &= output.status != Status::NotComparable;
             reached.extend(self.sites.in_set(output.sites));
         }
+        let kept = self.kept();
+        if count == 0 && !kept.is_empty() {
+            return kept;
+        }
         if count == 0 {
-            return StyledText::plain("reaches no output");
+            return self.undecided(StyledText::plain("reaches no output"));
         }
         let outputs = StyledText::of(TextRole::Strong, counted(count, "output"));
         let text =
@@ -211,11 +199,28 @@ impl<'r> EntryBuilder<'_, 'r> {
         if !is_comparable {
             return text.and(" cannot be compared");
         }
-        text.and(match untouched {
+        let text = text.and(match untouched {
             0 => String::new(),
             all if all == count => ", in files you did not touch".to_owned(),
             some => format!(", {some} of them in files you did not touch"),
-        })
+        });
+        self.undecided(StyledText::list([text, kept], "; "))
+    }
+
+    /// Describes the outputs that would have changed without the edits.
+    fn kept(&self) -> StyledText {
+        let Some(kept) = self.fold.edits[0].reach.kept else { return StyledText::default() };
+        let text = format!("without it, {} would differ", counted(kept.outputs, "other output"));
+        self.in_sites(StyledText::plain(text), &self.sites.in_set(kept.sites))
+    }
+
+    /// Marks a reach that was not decided within the limits.
+    fn undecided(&self, reach: StyledText) -> StyledText {
+        if self.fold.edits.iter().any(|edit| edit.is_undecided()) {
+            reach.and(", ").then(TextRole::Warning, "not decided: it may reach more")
+        } else {
+            reach
+        }
     }
 
     fn count(&self, output: &ReportedOutput) -> usize {
@@ -285,12 +290,9 @@ impl<'r> EntryBuilder<'_, 'r> {
             |delta: &ValueDelta| first.renamed_from.is_some() && delta.path == "metadata.name";
         let deltas: Vec<ValueDelta> =
             deltas.filter(|it| !it.lines.is_empty() && !is_name(it)).collect();
-        // The edited document itself may be missing from a truncated list of causes.
-        let of_document = self.edits_of.get(&(&*group.schema, &*group.name));
-        let causes = first.causes.iter().map(|cause| cause.edit);
-        let causes = causes.chain(of_document.into_iter().flatten().copied());
+        let edits = self.report.edits_of(first).iter();
         let edit_lines: HashSet<&[DiffLine]> =
-            causes.filter_map(|edit| self.lines_of(edit)).collect();
+            edits.filter_map(|edit| self.lines_of(*edit)).collect();
         let is_edit = |delta: &ValueDelta| edit_lines.contains(&delta.lines[..]);
         let is_one_group = outputs.iter().all(|output| output.group == first.group);
         let shown_by_edits = is_one_group && !deltas.is_empty() && deltas.iter().all(is_edit);

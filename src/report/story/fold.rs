@@ -37,7 +37,7 @@ impl<'r> Fold<'r> {
     }
 }
 
-/// Groups all edits that reached an output or were shielded; those that cause errors first, then by
+/// Groups all edits that have an effect or were shielded; those that cause errors first, then by
 /// number of outputs.
 pub(super) fn folds<'r>(report: &'r Report, sites: &SiteNames<'r>) -> Vec<Fold<'r>> {
     let traces = EditTrace::of_all(report);
@@ -56,7 +56,8 @@ pub(super) fn folds<'r>(report: &'r Report, sites: &SiteNames<'r>) -> Vec<Fold<'
         })
         .collect();
     for output in &report.outputs {
-        let entries = output.causes.iter().filter_map(|cause| entry_of.get(&cause.edit).copied());
+        let edits = report.edits_of(output).iter();
+        let entries = edits.filter_map(|edit| entry_of.get(edit).copied());
         let entries: BTreeSet<usize> = entries.collect();
         let mut entries = entries.into_iter();
         let Some(first) = entries.next() else { continue };
@@ -69,7 +70,8 @@ pub(super) fn folds<'r>(report: &'r Report, sites: &SiteNames<'r>) -> Vec<Fold<'
 /// Outputs and shields that an edit reached.
 #[derive(Clone, Default)]
 struct EditTrace<'r> {
-    outputs: Vec<(usize, &'r ReportedCause)>,
+    /// Outputs with the route, if it is listed.
+    outputs: Vec<(usize, Option<&'r ReportedCause>)>,
     shields: Vec<&'r ReportedShield>,
 }
 
@@ -77,18 +79,16 @@ impl<'r> EditTrace<'r> {
     fn of_all(report: &'r Report) -> Vec<Self> {
         let mut traces = vec![Self::default(); report.edits.len()];
         for (at, output) in report.outputs.iter().enumerate() {
-            for cause in &output.causes {
-                traces[cause.edit.index()].outputs.push((at, cause));
+            let causes: HashMap<EditRef, &ReportedCause> =
+                output.causes.iter().map(|cause| (cause.edit, cause)).collect();
+            for edit in report.edits_of(output) {
+                traces[edit.index()].outputs.push((at, causes.get(edit).copied()));
             }
         }
         for shield in &report.shields {
             traces[shield.edit.index()].shields.push(shield);
         }
         traces
-    }
-
-    fn is_empty(&self) -> bool {
-        self.outputs.is_empty() && self.shields.is_empty()
     }
 }
 
@@ -101,6 +101,8 @@ enum EntryKey<'r> {
     Site(EditKind),
     /// Added or removed documents and the sites that they reached.
     Document(bool, BTreeSet<usize>),
+    /// A single edit that keeps outputs as they are, each for its own reason.
+    Keeping(EditRef),
     /// Outputs and shields that the edits reached.
     Reach(Vec<OutputRoute<'r>>, Vec<(&'r DocKey, Why, BTreeSet<usize>)>),
 }
@@ -116,7 +118,8 @@ fn alike<'r>(
     traces: &[EditTrace<'r>],
     sites: &SiteNames<'r>,
 ) -> Vec<Vec<&'r ReportedEdit>> {
-    let listed = || report.edits.iter().filter(|edit| !traces[edit.id.index()].is_empty());
+    let is_listed = |edit: &&ReportedEdit| edit.has_effect() || edit.reach.shielded.is_some();
+    let listed = || report.edits.iter().filter(is_listed);
     let mut seen: HashMap<Values<'_>, usize> = HashMap::new();
     for values in listed().filter_map(values) {
         *seen.entry(values).or_default() += 1;
@@ -124,7 +127,8 @@ fn alike<'r>(
     let mut alike: Vec<Vec<&ReportedEdit>> = Vec::new();
     let mut known: BTreeMap<EntryKey<'_>, usize> = BTreeMap::new();
     for edit in listed() {
-        let key = match values(edit).filter(|values| seen[values] > 1) {
+        let is_keeping = edit.reach.kept.is_some();
+        let key = match values(edit).filter(|values| seen[values] > 1 && !is_keeping) {
             Some(values) => EntryKey::Values(values),
             None => EntryKey::of_reach(edit, &traces[edit.id.index()], report, sites),
         };
@@ -161,13 +165,17 @@ impl<'r> EntryKey<'r> {
         if matches!(edit.kind, EditKind::SiteAdded | EditKind::SiteRemoved) {
             return EntryKey::Site(edit.kind);
         }
+        if edit.reach.kept.is_some() {
+            return EntryKey::Keeping(edit.id);
+        }
         if edit.kind == EditKind::Document {
             return EntryKey::Document(edit.at.head.is_some(), sites.in_set(edit.reach.sites));
         }
         let ways = trace.outputs.iter().map(|(output, cause)| {
-            let steps = cause.route.of(&report.routes).map_or(&[][..], |route| &route.steps);
-            let steps = steps.iter().map(|step| (step.via, &step.document));
-            (*output, steps.collect(), &*cause.joint)
+            let route = cause.and_then(|cause| cause.route.of(&report.routes));
+            let steps = route.map_or(&[][..], |route| &route.steps).iter();
+            let steps = steps.map(|step| (step.via, &step.document)).collect();
+            (*output, steps, cause.map_or(&[][..], |cause| &cause.joint))
         });
         let stops = trace.shields.iter();
         let stops: BTreeSet<_> =

@@ -1,6 +1,7 @@
 //! `lint` and `diff` over two sides, run by users and by hooks, in repositories made with the real
 //! `git`.
 
+mod causes;
 mod explain_since;
 mod limits;
 mod orders;

@@ -38,6 +38,8 @@ fn every_recorded_pair_changes_as_recorded_and_is_explained() {
             let unproven = compared.comparison.edits.iter();
             let unproven = unproven.filter(|reach| reach.proof == Some(Proof::Followed));
             wrong.extend(unproven.map(|reach| format!("{head}: not proven: {:?}", reach.edit)));
+            let faults = compared.comparison.faults.iter();
+            wrong.extend(faults.map(|fault| format!("{head}: {fault:?}")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -78,11 +78,13 @@ pub fn add_outputs(report: &mut Json, edit: &str, sites: &str, count: usize) {
     let step = json!({"via": "edited", "document": document("n"), "path": null, "at": [at]});
     report["routes"] = json!([{"id": "r1", "steps": [step]}]);
     let cause = json!({"edit": edit, "via": "edited", "hops": 0, "route": "r1", "joint": []});
+    let edits = format!("c{}", report["edit_sets"].as_array().unwrap().len() + 1);
+    report["edit_sets"].as_array_mut().unwrap().push(json!({"id": edits, "edits": [edit]}));
     for _ in 0..count {
         let number = report["groups"].as_array().unwrap().len() + 1;
         let (group, name) = (format!("g{number}"), format!("n{number}"));
         let output = json!({"document": document(&name), "status": "changed", "group": group,
-                            "sites": sites, "causes": [cause]});
+                            "sites": sites, "edits": edits, "causes": [cause]});
         report["outputs"].as_array_mut().unwrap().push(output);
         let group = json!({"id": group, "schema": "s", "name": name, "status": "changed",
                            "outputs": 1, "sites": sites, "changes": []});

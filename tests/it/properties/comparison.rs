@@ -23,6 +23,7 @@ use layercake::yaml::diff::ListKeys;
 use layercake::yaml::{Node, parse};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 use super::edits::{Edited, edited};
 use super::repository::Repository;
@@ -30,6 +31,7 @@ use super::{SEMANTICS, checked, config};
 use crate::laws::comparing::{describe_changes, seen, unexplained};
 use crate::laws::reading::spans;
 use crate::related::describe_relations;
+use crate::support::sample::is_thorough;
 use crate::support::{options, saved};
 
 fn compared(
@@ -446,6 +448,27 @@ impl<'a> Made<'a> {
     }
 }
 
+/// Base and named causes give the head, no edit without effect has one, and every edit that has an
+/// effect on an output is named. Limits of work are not reached.
+#[test]
+fn causes_are_those_that_rendering_shows() {
+    let steps = if is_thorough() { 2_000 } else { 150 };
+    let mut runner = TestRunner::new_with_rng(config(1), rng());
+    let mut faults = Vec::new();
+    for step in 0..steps {
+        let edited = edited().new_tree(&mut runner).expect("edits can be made").current();
+        let (base, head) = (edited.base.tree(), edited.head.tree());
+        for semantics in SEMANTICS {
+            let compared = compared(&base, &head, semantics, Attribution::Verified);
+            let undecided = compared.comparison.edits.iter().filter(|reach| reach.is_undecided());
+            assert_eq!(undecided.count(), 0, "step {step}");
+            let found = compared.comparison.faults.iter();
+            faults.extend(found.map(|fault| format!("step {step}, {semantics:?}: {fault:?}")));
+        }
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
 #[test]
 fn generated_edits_have_effects() {
     // Most edits have an effect, and every status occurs.
@@ -469,4 +492,12 @@ fn generated_edits_have_effects() {
 
 fn of_deckhand<'v>(version: &'v DocumentVersion<'_>) -> Option<&'v Document> {
     version.document().deckhand()
+}
+
+/// Random numbers of the seed in `PROPTEST_RNG_SEED`, or of a fixed one.
+fn rng() -> TestRng {
+    let number = std::env::var("PROPTEST_RNG_SEED").ok();
+    let number: u64 = number.map_or(0, |number| number.parse().expect("a number"));
+    let seed = [number.to_le_bytes(); 4].concat();
+    TestRng::from_seed(RngAlgorithm::ChaCha, &seed)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use layercake::compare::reach::{Comparison, EditReach, Group, Shield, SiteReach, Why};
-use layercake::compare::{Cause, Change, Hop, Output, Proof, Status, Via};
+use layercake::compare::{Cause, Change, Hop, Output, PlaceCauses, Proof, Status, Via};
 use layercake::edit::{Edit, EditId, EditKind, Part, Text};
 use layercake::report::model::{self, Report, ReportInput, ReportedRepository, SideKind, Timing};
 use layercake::report::{
@@ -206,9 +206,11 @@ impl World {
     fn push(&mut self, edit: Edit) -> EditId {
         let reach = EditReach {
             edit,
-            outputs: Vec::new(),
+            outputs: 0,
             sites: Vec::new(),
             untouched: 0,
+            kept: Vec::new(),
+            shielded: Vec::new(),
             shields: Vec::new(),
             proof: None,
         };
@@ -229,6 +231,8 @@ impl World {
             at: self.line(side, file, 1),
             data: Vec::new(),
             metadata: Vec::new(),
+            edits: Arc::default(),
+            places: Vec::new(),
             causes: Vec::new(),
             unexplained: 0,
         });
@@ -288,7 +292,11 @@ impl World {
             by: self.line(Side::Head, by.0, by.1),
             why,
         };
-        self.comparison.edits[edit.index()].shields.push(shield);
+        let reach = &mut self.comparison.edits[edit.index()];
+        if !reach.shielded.contains(&shield.site) {
+            reach.shielded.push(shield.site.clone());
+        }
+        reach.shields.push(shield);
     }
 
     /// Computes the derived parts: reach of edits, and groups.
@@ -301,18 +309,26 @@ impl World {
         });
         for output in &mut self.comparison.outputs {
             output.touched = edited.contains(&output.at.file);
+            let mut edits: Vec<EditId> = output.causes.iter().map(|cause| cause.edit).collect();
+            edits.sort();
+            output.edits = edits.into();
+            // Each edit changed every place.
+            let are_joint = output.causes.iter().any(|cause| !cause.joint.is_empty());
+            let places = output.data.len() + output.metadata.len();
+            let causes = PlaceCauses { edits: output.edits.clone(), are_joint };
+            output.places = vec![causes; places.max(1)];
         }
         for (at, reach) in self.comparison.edits.iter_mut().enumerate() {
-            for (index, output) in self.comparison.outputs.iter().enumerate() {
-                if output.causes.iter().any(|cause| cause.edit.index() == at) {
-                    reach.outputs.push(index);
+            for output in &self.comparison.outputs {
+                if output.edits.contains(&EditId::at(at)) {
+                    reach.outputs += 1;
                     reach.sites.extend(output.site.clone());
                     reach.untouched += usize::from(!edited.contains(&output.at.file));
                 }
             }
             reach.sites.sort();
             reach.sites.dedup();
-            reach.proof = (!reach.outputs.is_empty()).then_some(Proof::Rendered);
+            reach.proof = (reach.outputs > 0).then_some(Proof::Rendered);
         }
         let mut groups: Vec<(String, Group)> = Vec::new();
         for (index, output) in self.comparison.outputs.iter().enumerate() {

@@ -119,7 +119,7 @@ struct Report<'a> {
 
 impl<'a> Report<'a> {
     fn read(json: &'a Json, site: &str) -> Self {
-        let lists = ["edits", "groups", "routes", "lines"];
+        let lists = ["edits", "edit_sets", "groups", "routes", "lines"];
         let rows = lists.iter().flat_map(|list| json[list].as_array().unwrap());
         let rows = rows.map(|row| (row["id"].as_str().unwrap(), row)).collect();
         let index = json["sites"].as_array().unwrap().iter().position(|row| row["name"] == site);
@@ -154,7 +154,8 @@ impl<'a> Report<'a> {
                     let value = match &**key {
                         "route" if !self.is_own_route(value) => SHARED.into(),
                         "edit" | "group" | "route" => self.row(value),
-                        "joint" | "caused_by" => {
+                        "edits" if value.is_string() => self.row(value),
+                        "joint" | "caused_by" | "changed_by" | "edits" => {
                             value.as_array().unwrap().iter().map(|it| self.row(it)).collect()
                         }
                         "changes" if !self.own.contains(row["sites"].as_str().unwrap()) => {

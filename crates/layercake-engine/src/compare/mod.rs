@@ -15,17 +15,16 @@ mod shield;
 mod texts;
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use layercake_source::{DocKey, FileId, Span};
 use layercake_yaml::diff::{self, Difference, ListKeys, differences};
 use layercake_yaml::path::Location;
 use layercake_yaml::{Node, Value, Whole};
 
-pub use cause::{Attributed, Attribution, Question, Trial, Wanted, attribute};
+pub use cause::{Attributed, Attribution, Fault, Question, Trial, Wanted, attribute};
 pub use renames::Renames;
-pub use shield::shields;
 pub use texts::{Texts, edits_overlapping};
 
 use matching::matched;
@@ -114,8 +113,6 @@ impl<'a> Side<'a> {
 /// Maximum numbers of listed changes of one site.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Changed outputs.
-    pub outputs: usize,
     /// Differences of all outputs.
     differences: usize,
     /// Causes of all outputs, each with its route.
@@ -127,26 +124,25 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Maximum number of changed outputs listed for all sites.
-    pub const OUTPUTS: usize = 100_000;
+    /// Maximum number of differences per site whose causes are found separately.
+    pub const FOLLOWED: usize = 100_000;
     /// Maximum number of differences listed per site.
     pub const DIFFERENCES: usize = 30_000;
     /// Maximum number of causes listed per site.
-    pub const CAUSES: usize = 10_000;
+    pub const CAUSES: usize = 100_000;
     /// Maximum number of shields listed per site.
     pub const SHIELDS: usize = 10_000;
     /// Maximum number of places to which the edits of one site are followed.
     const PLACES: usize = 200_000;
-    /// Number of sites up to which each has the full limits, except for outputs.
+    /// Number of sites up to which each has the full limits.
     const SITES: usize = 10;
 
     /// Returns the limits for each of `sites` sites.
     pub fn of_each(sites: usize) -> Self {
         let share = |one: usize| (one * Self::SITES / sites.max(1)).min(one);
         Self {
-            outputs: (Self::OUTPUTS / sites.max(1)).max(50),
             differences: share(Self::DIFFERENCES).max(300),
-            causes: share(Self::CAUSES).max(100),
+            causes: share(Self::CAUSES),
             shields: share(Self::SHIELDS).max(100),
             places: share(Self::PLACES).max(4_000),
         }
@@ -157,28 +153,47 @@ impl Limits {
         (self.places / edits.max(1)).clamp(20, MAX_REACHED)
     }
 
-    /// Returns the maximum number of causes listed for each of `outputs` outputs.
-    fn causes_of_each(self, outputs: usize) -> usize {
-        (self.causes / outputs.max(1)).max(3)
+    /// Returns the maximum number of causes listed for each output; `counts` are their numbers.
+    fn causes_of_each(self, counts: Vec<usize>) -> usize {
+        level(counts, self.causes).max(3)
     }
+
+    /// Returns the maximum number of shields listed for each edit; `counts` are their numbers.
+    fn shields_of_each(self, counts: Vec<usize>) -> usize {
+        level(counts, self.shields).max(1)
+    }
+}
+
+/// Returns the largest number for which all `counts`, limited to it, are at most `all` together:
+/// what one does not use of the limit is left to the others.
+fn level(mut counts: Vec<usize>, all: usize) -> usize {
+    counts.sort_unstable();
+    let mut left = all;
+    for (at, count) in counts.iter().enumerate() {
+        let each = left / (counts.len() - at);
+        if *count > each {
+            return each;
+        }
+        left -= count;
+    }
+    usize::MAX
 }
 
 /// Returns the outputs that differ between two sides of a site, by schema, name and layer, without
 /// their causes. A side is `None` if the site does not exist there. The output of a renamed
-/// document is compared with that of its old name. List items are matched by `keys`. If there are
-/// more differences than may be listed, all outputs have equal shares.
+/// document is compared with that of its old name. List items are matched by `keys`. All
+/// differences are listed, up to [`Limits::FOLLOWED`] and [`diff::MAX_DIFFERENCES`].
 pub fn compare(
     base: Option<&Side<'_>>,
     head: Option<&Side<'_>>,
     renames: &Renames,
     keys: &ListKeys,
-    limits: Limits,
 ) -> Vec<Change> {
     let comparing = |output| Comparing { base, head, keys, output };
     let outputs = matched(base, head, renames).into_iter();
     let outputs: Vec<Comparing<'_>> = outputs.map(comparing).collect();
-    let mut changes = changes_within(&outputs, diff::MAX_DIFFERENCES, limits.differences)
-        .or_else(|| changes_within(&outputs, equal_share(&outputs, limits), usize::MAX))
+    let mut changes = changes_within(&outputs, diff::MAX_DIFFERENCES, Limits::FOLLOWED)
+        .or_else(|| changes_within(&outputs, followed_of_each(&outputs), usize::MAX))
         .unwrap_or_default();
     changes.sort_by(|one, other| one.order().cmp(&other.order()));
     changes
@@ -196,10 +211,32 @@ fn changes_within(outputs: &[Comparing<'_>], most: u64, all: usize) -> Option<Ve
     changes.map(listed_within).collect()
 }
 
-/// Returns the maximum number of differences listed per output.
-fn equal_share(outputs: &[Comparing<'_>], limits: Limits) -> u64 {
-    let changed = outputs.iter().filter(|comparing| comparing.has_other_data()).count();
-    u64::try_from(limits.differences / changed.max(1)).unwrap_or(u64::MAX).max(1)
+/// Returns the maximum number of differences per output whose causes are found separately.
+fn followed_of_each(outputs: &[Comparing<'_>]) -> u64 {
+    let changes = outputs.iter().filter_map(|comparing| comparing.change(diff::MAX_DIFFERENCES));
+    as_limit(level(changes.map(|change| change.data.len()).collect(), Limits::FOLLOWED))
+}
+
+fn as_limit(differences: usize) -> u64 {
+    u64::try_from(differences).unwrap_or(u64::MAX).max(1)
+}
+
+/// Lists at most as many differences of a site as the limits allow, by joining differences of the
+/// outputs with the most. The causes of joined differences are joined, too.
+pub fn shorten(question: &Question<'_>, changes: &mut [Change]) {
+    let most = level(
+        changes.iter().map(|change| change.data.len()).collect(),
+        question.limits.differences,
+    );
+    for change in changes.iter_mut().filter(|change| change.data.len() > most) {
+        let Question { base, head, keys, .. } = *question;
+        let comparing = Comparing { base, head, keys, output: change.output };
+        let Some(joined) = comparing.change(as_limit(most)) else { continue };
+        let mut places: Vec<PlaceCauses> =
+            joined.data.iter().map(|difference| change.causes_within(difference)).collect();
+        places.extend(change.places.drain(change.data.len()..));
+        (change.data, change.places) = (joined.data, places);
+    }
 }
 
 /// Output on one or both sides.
@@ -237,15 +274,6 @@ impl<'a> Comparing<'a> {
         };
         let head = of(self.output.head, self.head);
         head.or_else(|| of(self.output.base, self.base)).unwrap_or_default()
-    }
-
-    fn has_other_data(&self) -> bool {
-        let data = |doc: Option<DocId>, side: Option<&'a Side<'a>>| side?.rendered.data(doc?);
-        let base = data(self.output.base, self.base);
-        match (base, data(self.output.head, self.head)) {
-            (Some(base), Some(head)) => !diff::same(base, head),
-            _ => false,
-        }
     }
 
     fn change(&self, most: u64) -> Option<Change> {
@@ -293,6 +321,8 @@ impl<'a> Comparing<'a> {
             output: self.output,
             data,
             metadata,
+            edits: Arc::default(),
+            places: Vec::new(),
             causes: Vec::new(),
             unexplained: 0,
         })
@@ -308,16 +338,17 @@ pub fn not_comparable(
     mut found: Vec<Change>,
     edits: &[(EditId, &Edit)],
 ) -> Vec<Change> {
-    let is_unread = |cause: &Cause| edits.binary_search_by_key(&cause.edit, |(id, _)| *id).is_ok();
-    found.retain(|change| change.is_unexplained() || !change.causes.iter().all(is_unread));
+    let is_unread = |edit: &EditId| edits.binary_search_by_key(edit, |(id, _)| *id).is_ok();
+    found.retain(|change| change.is_unexplained() || !change.edits.iter().all(is_unread));
     let known: HashSet<Output> = found.iter().map(|change| change.output).collect();
+    let ids: Arc<[EditId]> = edits.iter().map(|(id, _)| *id).collect();
     let causes: Vec<Cause> = edits
         .iter()
         .take(Cause::MAX_UNREAD)
         .map(|(id, edit)| Cause {
             edit: *id,
             joint: Vec::new(),
-            route: vec![cause::first_hop(edit)],
+            route: Arc::new([cause::first_hop(edit)]),
         })
         .collect();
     let is_rendered = |doc: Option<DocId>, side: Option<&Side<'_>>| {
@@ -341,6 +372,8 @@ pub fn not_comparable(
                 output,
                 data: Vec::new(),
                 metadata: Vec::new(),
+                edits: ids.clone(),
+                places: Vec::new(),
                 causes: causes.clone(),
                 unexplained: 0,
             })
@@ -359,6 +392,27 @@ fn only(base: Option<&Node>, head: Option<&Node>) -> Difference {
 }
 
 impl Change {
+    /// Returns the causes of all differences inside of a joined one.
+    fn causes_within(&self, joined: &Difference) -> PlaceCauses {
+        let is_inside = |difference: &Difference| {
+            let inside = |of: fn(&Difference) -> Option<&diff::DiffPlace>| {
+                let [whole, part] = [of(joined), of(difference)];
+                whole.zip(part).is_some_and(|(it, part)| part.location.starts_with(&it.location))
+            };
+            inside(|it| it.head.as_ref()) || inside(|it| it.base.as_ref())
+        };
+        let parts = self.data.iter().zip(&self.places).filter(|(part, _)| is_inside(part));
+        let parts: Vec<&PlaceCauses> = parts.map(|(_, causes)| causes).collect();
+        match &parts[..] {
+            [only] => (*only).clone(),
+            several => {
+                let edits = several.iter().flat_map(|it| it.edits.iter().copied());
+                let edits: BTreeSet<EditId> = edits.collect();
+                PlaceCauses { edits: edits.into_iter().collect(), are_joint: false }
+            }
+        }
+    }
+
     fn order(&self) -> (&str, &str, &str, Status) {
         (&self.key.schema, &self.key.name, &self.key.layer, self.status)
     }
@@ -385,7 +439,13 @@ pub struct Change {
     pub data: Vec<Difference>,
     /// Differences of the metadata; empty for an added or removed output.
     pub metadata: Vec<Difference>,
-    /// Edits that caused the change.
+    /// All edits that caused the change, or without which the output would differ in another place;
+    /// sorted.
+    pub edits: Arc<[EditId]>,
+    /// Causes of each place: of the whole output if it is on one side only or could not be rendered
+    /// on one, otherwise of each difference of the data; then of each difference of the metadata.
+    pub places: Vec<PlaceCauses>,
+    /// Listed causes, with their routes.
     pub causes: Vec<Cause>,
     /// Number of differences that no edit explains, which is a bug in layercake.
     pub unexplained: usize,
@@ -395,7 +455,7 @@ impl Change {
     /// Returns whether part of the change has no cause. That is a bug in layercake, which every
     /// report must show.
     pub fn is_unexplained(&self) -> bool {
-        self.unexplained > 0 || self.causes.is_empty()
+        self.unexplained > 0 || self.edits.is_empty()
     }
 }
 
@@ -447,6 +507,15 @@ impl Status {
     }
 }
 
+/// Edits that caused one difference.
+#[derive(Clone, Debug)]
+pub struct PlaceCauses {
+    /// The edits, sorted.
+    pub edits: Arc<[EditId]>,
+    /// Whether they caused it only together.
+    pub are_joint: bool,
+}
+
 /// Edit that changed an output.
 #[derive(Clone, Debug)]
 pub struct Cause {
@@ -456,7 +525,26 @@ pub struct Cause {
     /// alone. Truncated if there are thousands.
     pub joint: Vec<EditId>,
     /// Route from the edit to the output, the edit first; at least one hop.
-    pub route: Vec<Hop>,
+    pub route: Arc<[Hop]>,
+}
+
+/// Routes of a run: equal ones of several sites are stored once.
+#[derive(Default)]
+pub struct KnownRoutes {
+    known: Mutex<HashSet<Arc<[Hop]>, foldhash::fast::RandomState>>,
+}
+
+impl KnownRoutes {
+    /// Replaces the routes of these changes by known ones.
+    pub fn share(&self, changes: &mut [Change]) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        for cause in changes.iter_mut().flat_map(|change| &mut change.causes) {
+            match known.get(&cause.route) {
+                Some(route) => cause.route = route.clone(),
+                None => drop(known.insert(cause.route.clone())),
+            }
+        }
+    }
 }
 
 impl Cause {
@@ -476,7 +564,7 @@ impl Cause {
 }
 
 /// Hop of the route from an edit to an output.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hop {
     /// How the change got here.
     pub via: Via,
@@ -540,6 +628,9 @@ impl Via {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Proof {
+    /// Not decided within the limits: the edit is treated as having an effect, and the outputs that
+    /// it is known to reach may not be all.
+    NotDecided,
     /// Found by tracing the values.
     Followed,
     /// Verified by rendering: the value is there with the named edits, and not without any one of

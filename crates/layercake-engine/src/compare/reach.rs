@@ -8,7 +8,7 @@ use layercake_yaml::diff::{self, Difference};
 use layercake_yaml::path::Location;
 use layercake_yaml::{Node, Size, emit};
 
-use super::{Change, Proof, Status};
+use super::{Change, Fault, Proof, Status};
 use crate::edit::{Edit, EditId};
 
 /// Result of comparing two sides.
@@ -25,14 +25,14 @@ pub struct Comparison {
     pub sites: Vec<SiteReach>,
     /// Numbers of results that are not listed.
     pub unlisted: Unlisted,
+    /// Statements that rendering contradicts, by site: bugs in layercake.
+    pub faults: Vec<(Option<Arc<str>>, Fault)>,
 }
 
-/// Numbers of results that are not listed because there are too many.
+/// Numbers of results that are not listed because there are too many. All of them are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unlisted {
-    /// Changed outputs.
-    pub outputs: usize,
-    /// Causes of the listed outputs.
+    /// Causes of outputs whose routes are not listed.
     pub causes: usize,
     /// Shields.
     pub shields: usize,
@@ -43,16 +43,27 @@ pub struct Unlisted {
 pub struct EditReach {
     /// The edit.
     pub edit: Edit,
-    /// Outputs that it changed, as indexes into [`Comparison::outputs`].
-    pub outputs: Vec<usize>,
+    /// Number of outputs that it changed; [`Comparison::outputs_of`] returns them.
+    pub outputs: usize,
     /// Sites of these outputs, by name.
     pub sites: Vec<Arc<str>>,
     /// Number of these outputs whose files were not edited.
     pub untouched: usize,
-    /// Shields that stopped it, by site.
+    /// Unchanged outputs that would have changed without it, by site.
+    pub kept: Vec<(Option<Arc<str>>, DocKey)>,
+    /// Sites in which a shield stopped it, by name.
+    pub shielded: Vec<Option<Arc<str>>>,
+    /// Listed shields, by site.
     pub shields: Vec<Shield>,
     /// Certainty of the reach; `None` for an inert edit, which changed nothing.
     pub proof: Option<Proof>,
+}
+
+impl EditReach {
+    /// Returns whether the outputs that the edit changes are not known within the limits.
+    pub fn is_undecided(&self) -> bool {
+        self.proof == Some(Proof::NotDecided)
+    }
 }
 
 /// Override that stopped an edit.
@@ -133,18 +144,31 @@ pub struct SiteChanges {
     pub changes: Vec<Change>,
     /// Numbers of results that are not listed.
     pub unlisted: Unlisted,
-    /// Shields, with the edits that they stopped.
+    /// Edits that a shield stopped.
+    pub shielded: BTreeSet<EditId>,
+    /// Listed shields, with the edits that they stopped.
     pub shields: Vec<(EditId, Shield)>,
     /// Certainty of the causes, by edit.
     pub proofs: BTreeMap<EditId, Proof>,
+    /// Unchanged outputs that would have changed without an edit.
+    pub kept: BTreeMap<EditId, BTreeSet<DocKey>>,
+    /// Statements that rendering contradicts.
+    pub faults: Vec<Fault>,
 }
 
 impl SiteChanges {
     /// Creates the result for a site without changes.
     pub fn unchanged(reach: SiteReach) -> Self {
-        let (changes, shields) = (Vec::new(), Vec::new());
-        let unlisted = Unlisted::default();
-        Self { reach, changes, unlisted, shields, proofs: BTreeMap::new() }
+        Self {
+            reach,
+            changes: Vec::new(),
+            unlisted: Unlisted::default(),
+            shielded: BTreeSet::new(),
+            shields: Vec::new(),
+            proofs: BTreeMap::new(),
+            kept: BTreeMap::new(),
+            faults: Vec::new(),
+        }
     }
 }
 
@@ -157,14 +181,17 @@ pub fn gather(
 ) -> Comparison {
     let mut reaches: Vec<EditReach> = edits.into_iter().map(EditReach::of).collect();
     let (mut outputs, mut sites) = (Vec::new(), Vec::new());
-    let mut all_unlisted = Unlisted::default();
-    for SiteChanges { reach, changes, unlisted, shields, proofs } in found {
-        all_unlisted.outputs += unlisted.outputs;
+    let (mut all_unlisted, mut all_faults) = (Unlisted::default(), Vec::new());
+    for SiteChanges { reach, changes, unlisted, shielded, shields, proofs, kept, faults } in found {
         all_unlisted.causes += unlisted.causes;
         all_unlisted.shields += unlisted.shields;
         outputs.extend(
             changes.into_iter().map(|change| Change { site: reach.site.clone(), ..change }),
         );
+        all_faults.extend(faults.into_iter().map(|fault| (reach.site.clone(), fault)));
+        for edit in shielded {
+            reaches[edit.index()].shielded.push(reach.site.clone());
+        }
         for (edit, shield) in shields {
             reaches[edit.index()].shields.push(Shield { site: reach.site.clone(), ..shield });
         }
@@ -172,47 +199,51 @@ pub fn gather(
             let known = &mut reaches[edit.index()].proof;
             *known = Some(known.map_or(proof, |known| known.min(proof)));
         }
+        for (edit, outputs) in kept {
+            let outputs = outputs.into_iter().map(|output| (reach.site.clone(), output));
+            reaches[edit.index()].kept.extend(outputs);
+        }
         sites.push(reach);
     }
     outputs.sort_by(|one, other| order(one).cmp(&order(other)));
     sites.sort_by(|one, other| one.site.cmp(&other.site));
-    for (index, change) in outputs.iter_mut().enumerate() {
+    for change in &mut outputs {
         change.touched = is_edited(change.site.as_ref(), change.at.file);
-        for cause in &change.causes {
-            let reach = &mut reaches[cause.edit.index()];
-            reach.outputs.push(index);
-            reach.untouched += usize::from(!change.touched);
+    }
+    for (edits, class) in classes(&outputs) {
+        let sites: BTreeSet<&Arc<str>> =
+            class.iter().filter_map(|change| change.site.as_ref()).collect();
+        let untouched = class.iter().filter(|change| !change.touched).count();
+        for edit in edits {
+            let reach = &mut reaches[edit.index()];
+            reach.outputs += class.len();
+            reach.untouched += untouched;
+            reach.sites.extend(sites.iter().copied().cloned());
         }
     }
     for reach in &mut reaches {
-        let sites: BTreeSet<&Arc<str>> =
-            reach.outputs.iter().filter_map(|output| outputs[*output].site.as_ref()).collect();
-        reach.sites = sites.into_iter().cloned().collect();
-        drop_passed_shields(reach, &outputs);
+        reach.sites.sort_unstable();
+        reach.sites.dedup();
+        reach.shielded.sort_unstable();
     }
     let groups = groups(&outputs);
-    Comparison { edits: reaches, outputs, groups, sites, unlisted: all_unlisted }
+    Comparison {
+        edits: reaches,
+        outputs,
+        groups,
+        sites,
+        unlisted: all_unlisted,
+        faults: all_faults,
+    }
 }
 
-/// Drops the shields of places that the edit changed on another route.
-fn drop_passed_shields(reach: &mut EditReach, outputs: &[Change]) {
-    if reach.shields.is_empty() {
-        return;
+/// Groups the outputs by the edits that changed them.
+fn classes(outputs: &[Change]) -> BTreeMap<&[EditId], Vec<&Change>> {
+    let mut classes: BTreeMap<&[EditId], Vec<&Change>> = BTreeMap::new();
+    for change in outputs {
+        classes.entry(&change.edits).or_default().push(change);
     }
-    let changed = reach.outputs.iter().map(|output| &outputs[*output]);
-    let changed: BTreeMap<(Option<&Arc<str>>, &DocKey), &Change> =
-        changed.map(|change| ((change.site.as_ref(), &change.key), change)).collect();
-    reach.shields.retain(|shield| {
-        let change = changed.get(&(shield.site.as_ref(), &shield.document));
-        !change.is_some_and(|change| {
-            change.data.iter().any(|difference| {
-                let place = difference.location();
-                place.starts_with(&shield.location)
-                    || (difference.kind == diff::DifferenceKind::Value
-                        && shield.location.starts_with(place))
-            })
-        })
-    });
+    classes
 }
 
 fn order(change: &Change) -> (&str, &str, &str, Option<&Arc<str>>) {
@@ -291,16 +322,20 @@ impl Comparison {
         let is_left = self.with_joint(wanted);
         let edit_numbers = numbers_of(is_left.iter().copied());
         let output_numbers = numbers_of(self.outputs.iter().map(|change| {
-            change.causes.is_empty() || change.causes.iter().any(|it| is_left[it.edit.index()])
+            change.edits.is_empty() || change.edits.iter().any(|edit| is_left[edit.index()])
         }));
         retain(&mut self.edits, &edit_numbers);
         retain(&mut self.outputs, &output_numbers);
         let edit_numbers: Vec<Option<EditId>> =
             edit_numbers.into_iter().map(|number| number.map(EditId::at)).collect();
-        for reach in &mut self.edits {
-            renumber_all(&mut reach.outputs, |output| output_numbers[output]);
-        }
+        let kept = |edits: &[EditId]| -> Arc<[EditId]> {
+            edits.iter().filter_map(|edit| edit_numbers[edit.index()]).collect()
+        };
         for change in &mut self.outputs {
+            change.edits = kept(&change.edits);
+            for causes in &mut change.places {
+                causes.edits = kept(&causes.edits);
+            }
             change.causes.retain_mut(|cause| match edit_numbers[cause.edit.index()] {
                 Some(number) => {
                     cause.edit = number;
@@ -310,6 +345,14 @@ impl Comparison {
                 None => false,
             });
         }
+        self.faults.retain_mut(|(_, fault)| match fault {
+            Fault::Unnamed { edit, .. } | Fault::Shield { edit, .. } => {
+                let number = edit_numbers[edit.index()];
+                *edit = number.unwrap_or(*edit);
+                number.is_some()
+            }
+            Fault::Incomplete { .. } | Fault::Effective { .. } => true,
+        });
         for group in &mut self.groups {
             renumber_all(&mut group.outputs, |output| output_numbers[output]);
         }
@@ -321,10 +364,11 @@ impl Comparison {
     fn with_joint(&self, wanted: Vec<bool>) -> Vec<bool> {
         let mut is_left = wanted;
         loop {
-            let causes = self.outputs.iter().flat_map(|change| &change.causes);
-            let joint = causes.filter(|cause| is_left[cause.edit.index()]);
+            let joint = self.outputs.iter().flat_map(|change| &change.places).filter(|causes| {
+                causes.are_joint && causes.edits.iter().any(|edit| is_left[edit.index()])
+            });
             let missing: Vec<EditId> = joint
-                .flat_map(|cause| &cause.joint)
+                .flat_map(|causes| &*causes.edits)
                 .copied()
                 .filter(|edit| !is_left[edit.index()])
                 .collect();
@@ -357,9 +401,11 @@ impl EditReach {
     fn of(edit: Edit) -> Self {
         Self {
             edit,
-            outputs: Vec::new(),
+            outputs: 0,
             sites: Vec::new(),
             untouched: 0,
+            kept: Vec::new(),
+            shielded: Vec::new(),
             shields: Vec::new(),
             proof: None,
         }
@@ -367,6 +413,11 @@ impl EditReach {
 }
 
 impl Comparison {
+    /// Returns the outputs that an edit changed.
+    pub fn outputs_of(&self, edit: EditId) -> impl Iterator<Item = &Change> {
+        self.outputs.iter().filter(move |change| change.edits.binary_search(&edit).is_ok())
+    }
+
     /// Returns the number of outputs with this status.
     pub fn count(&self, status: Status) -> usize {
         self.outputs.iter().filter(|change| change.status == status).count()

@@ -63,6 +63,9 @@ pub fn report_json(size: Size, text: &dyn Fn(&str) -> String) -> Json {
         "sites": sites.chain(shielded).collect::<Vec<_>>(),
         "site_sets": std::iter::once(all).chain((0..size.shields).map(one)).collect::<Vec<_>>(),
         "edits": (0..edits).map(|it| edit(it, text)).collect::<Vec<_>>(),
+        "edit_sets": (0..size.documents).map(|it| json!({
+            "id": format!("c{}", it + 1), "edits": [format!("e{}", it + 1)],
+        })).collect::<Vec<_>>(),
         "groups": (0..size.documents).map(|it| group(it, size, text)).collect::<Vec<_>>(),
         "outputs": (0..size.documents).map(|it| output(it, text)).collect::<Vec<_>>(),
         "routes": (0..size.documents).map(|it| route(it, text)).collect::<Vec<_>>(),
@@ -117,6 +120,7 @@ fn output(document: usize, text: &dyn Fn(&str) -> String) -> Json {
     json!({
         "document": {"schema": text("schema"), "layer": text("layer"), "name": name},
         "status": "changed", "group": format!("g{number}"), "sites": "s1",
+        "edits": format!("c{number}"),
         "causes": [{"edit": format!("e{number}"), "via": "substituted", "hops": 1, "route": format!("r{number}"), "joint": []}],
         "unexplained": document == 0,
     })

@@ -1,0 +1,139 @@
+//! Check of the causes by rendering: the laws that every comparison must satisfy.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use layercake_source::DocKey;
+use layercake_yaml::Value;
+use layercake_yaml::diff::same;
+use layercake_yaml::path::{Piece, first_inside};
+
+use super::trial::Trials;
+use super::{Attributed, Question};
+use crate::compare::Change;
+use crate::compare::reach::Shield;
+use crate::edit::EditId;
+use crate::graph::Graph;
+use crate::render::render;
+
+/// Statement of a comparison that rendering contradicts, which is a bug in layercake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// With the named edits alone, the output is not as on the head.
+    Incomplete {
+        /// The output.
+        output: DocKey,
+    },
+    /// Without the edit, the output is not as on the head, and the edit is not named.
+    Unnamed {
+        /// The edit.
+        edit: EditId,
+        /// The output.
+        output: DocKey,
+    },
+    /// Without the texts that stop the edit in a document, it still has no effect.
+    Shield {
+        /// The edit.
+        edit: EditId,
+        /// Document of the last of these texts.
+        output: DocKey,
+    },
+    /// Without all edits that have no effect on an output, the output is not as on the head.
+    Effective {
+        /// The output.
+        output: DocKey,
+    },
+}
+
+/// Returns the statements about a site that do not hold. Every concerned edit is reverted alone,
+/// and all edits without effect together; every output is rendered with its named edits alone.
+pub(super) fn faults(
+    question: &Question<'_>,
+    changes: &[Change],
+    attributed: &Attributed,
+) -> Vec<Fault> {
+    let trials = Trials::new(question, changes);
+    let without = |edits: &[EditId]| trials.without(edits).unwrap_or_default();
+    let mut faults = Vec::new();
+    for (index, change) in changes.iter().enumerate() {
+        let found = trials.with(&change.edits).unwrap_or_default();
+        let is_other = found.beside.contains(&index)
+            || found.units.iter().any(|(of_change, _)| *of_change == index);
+        if is_other {
+            faults.push(Fault::Incomplete { output: change.key.clone() });
+        }
+    }
+    for edit in question.concerned {
+        let found = without(&[*edit]);
+        let outputs: BTreeSet<usize> = found
+            .units
+            .iter()
+            .map(|(index, _)| *index)
+            .chain(found.beside.iter().copied())
+            .collect();
+        let unnamed = outputs.into_iter().map(|index| &changes[index]);
+        let unnamed = unnamed.filter(|change| change.edits.binary_search(edit).is_err());
+        let unnamed = unnamed.map(|change| &change.key);
+        let known = attributed.kept.get(edit);
+        let kept = found.kept.iter().filter(|output| !known.is_some_and(|it| it.contains(*output)));
+        faults.extend(
+            unnamed
+                .chain(kept)
+                .map(|output| Fault::Unnamed { edit: *edit, output: output.clone() }),
+        );
+    }
+    let is_named = |edit: &&EditId| attributed.proofs.contains_key(edit);
+    let inert: Vec<EditId> =
+        question.concerned.iter().filter(|edit| !is_named(edit)).copied().collect();
+    let found = without(&inert);
+    let changed = found.units.iter().map(|(index, _)| &changes[*index].key);
+    let outputs: BTreeSet<&DocKey> = changed.chain(&found.kept).collect();
+    faults.extend(outputs.into_iter().map(|output| Fault::Effective { output: output.clone() }));
+    faults.extend(attributed.shielded.iter().filter_map(|edit| {
+        let shields = attributed.shields.iter().filter(|(of_edit, _)| of_edit == edit);
+        let shields: Vec<&Shield> = shields.map(|(_, shield)| shield).collect();
+        let output = shields.last()?.document.clone();
+        let passes = passes_without(question, *edit, &shields)?;
+        (!passes).then_some(Fault::Shield { edit: *edit, output })
+    }));
+    faults
+}
+
+/// Returns whether an edit of a value changes an output of the head if the texts that stop it are
+/// removed; `None` if they are not all values of documents.
+fn passes_without(question: &Question<'_>, edit: EditId, shields: &[&Shield]) -> Option<bool> {
+    let side = question.head?;
+    let edit = &question.edits[edit.index()];
+    let doc = side.graph.iter().find(|(_, recipe)| recipe.key == edit.document)?.0;
+    let mut with = copy(side.graph);
+    for shield in shields {
+        let recipe = with.recipes.iter_mut().find(|recipe| recipe.span.contains(shield.by))?;
+        let location = first_inside(&recipe.data, |node, _| node.span == shield.by)?;
+        location.remove(&mut Arc::make_mut(recipe).data)?;
+    }
+    let mut without = copy(&with);
+    let data = &mut Arc::make_mut(&mut without.recipes[doc.index()]).data;
+    let base = edit.base.as_ref().and_then(|text| text.node.clone());
+    match (base, &edit.head) {
+        (Some(base), Some(_)) => *edit.location.get_mut(data)? = base,
+        (None, Some(_)) => drop(edit.location.remove(data)?),
+        (Some(base), None) => {
+            let (Some(Piece::Key(key)), Some(parent)) =
+                (edit.location.0.last(), edit.location.parent())
+            else {
+                return None;
+            };
+            let Value::Mapping(entries) = &mut parent.get_mut(data)?.value else { return None };
+            Arc::make_mut(entries).insert(key.clone(), base);
+        }
+        (None, None) => return None,
+    }
+    let [with, without] = [&with, &without].map(render);
+    let outputs = side.graph.outputs().map(|(doc, _)| (with.data(doc), without.data(doc)));
+    let mut outputs = outputs.filter_map(|(with, without)| Some((with?, without?)));
+    Some(outputs.any(|(with, without)| !same(with, without)))
+}
+
+fn copy(graph: &Graph) -> Graph {
+    Graph { recipes: graph.recipes.clone(), ..*graph }
+}

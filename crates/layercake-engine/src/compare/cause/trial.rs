@@ -1,0 +1,346 @@
+//! Renderings with some of the edits, and their deviations from the head.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::rc::Rc;
+
+use layercake_source::DocKey;
+use layercake_yaml::diff::{self, Difference, differences, same};
+
+use super::batch::{Batch, Owners};
+use super::remaining::Remaining;
+use super::{Attribution, Question, Target, Trial, Unit, union, units};
+use crate::compare::reach::Shield;
+use crate::compare::shield::{self, Passage};
+use crate::compare::{Change, Side, Status, matched};
+use crate::edit::EditId;
+use crate::graph::{DocId, Graph};
+use crate::render::Outcome;
+
+/// Deviations of a rendering with some of the edits from the head.
+#[derive(Default)]
+pub(super) struct Deviations {
+    /// Parts of changes that are not as on the head.
+    pub(super) units: BTreeSet<Target>,
+    /// Changed outputs that also deviate in places that did not change.
+    pub(super) beside: BTreeSet<usize>,
+    /// Unchanged outputs that deviate, and outputs that neither side has.
+    pub(super) kept: BTreeSet<DocKey>,
+    /// If a single removed value was put back: the texts that stop it.
+    pub(super) shields: Vec<Shield>,
+}
+
+impl Deviations {
+    pub(super) fn is_empty(&self) -> bool {
+        self.units.is_empty() && self.beside.is_empty() && self.kept.is_empty()
+    }
+}
+
+/// Renderings of a site with some of its edits; each set of edits is rendered once.
+pub(super) struct Trials<'a> {
+    question: &'a Question<'a>,
+    changes: &'a [Change],
+    /// Indexes of the changes, by document of the head.
+    of_head: BTreeMap<DocId, usize>,
+    known: RefCell<BTreeMap<Vec<EditId>, Rc<Deviations>>>,
+    /// Number of renderings.
+    count: Cell<usize>,
+}
+
+impl<'a> Trials<'a> {
+    pub(super) fn new(question: &'a Question<'a>, changes: &'a [Change]) -> Self {
+        let by_head = changes.iter().enumerate();
+        let of_head = by_head.filter_map(|(index, it)| Some((it.output.head?, index))).collect();
+        let all = (question.concerned.to_vec(), Rc::default());
+        let count = Cell::new(0);
+        Self { question, changes, of_head, count, known: RefCell::new(BTreeMap::from([all])) }
+    }
+
+    /// Returns whether a part of a change is as on the head with these edits alone; `None` if it is
+    /// not known and no more renderings are allowed.
+    pub(super) fn holds(&self, target: Target, edits: &[EditId]) -> Option<bool> {
+        Some(!self.with(edits)?.units.contains(&target))
+    }
+
+    /// Returns the index of the change of an output of the head.
+    pub(super) fn change_of(&self, head: DocId) -> Option<usize> {
+        self.of_head.get(&head).copied()
+    }
+
+    /// Returns the deviations with all edits but these, as [`Trials::with`].
+    pub(super) fn without(&self, reverted: &[EditId]) -> Option<Rc<Deviations>> {
+        let concerned = self.question.concerned.iter().copied();
+        self.with(&concerned.filter(|edit| !reverted.contains(edit)).collect::<Vec<_>>())
+    }
+
+    /// Returns the deviations without each edit of a batch, and the edits whose deviations cannot be
+    /// separated from those of others. `None` if no more renderings are allowed.
+    pub(super) fn without_each(
+        &self,
+        batch: &Batch,
+    ) -> Option<(BTreeMap<EditId, Deviations>, BTreeSet<EditId>)> {
+        let concerned = self.question.concerned.iter().copied();
+        let others: Vec<EditId> =
+            concerned.filter(|edit| batch.edits.binary_search(edit).is_err()).collect();
+        let trial = self.rendered(&others)?;
+        let all = self.deviations(&trial, &others);
+        let owners = batch.owners(self.question, &trial.graph);
+        let mut each: BTreeMap<EditId, Deviations> = BTreeMap::new();
+        let mut open = BTreeSet::new();
+        let mut owner_of = |output: &DocKey| match owners.of(output)[..] {
+            [only] => Some(only),
+            [] => {
+                open.extend(&batch.edits);
+                None
+            }
+            ref several => {
+                open.extend(several);
+                None
+            }
+        };
+        for target in all.units {
+            if let Some(owner) = owner_of(&self.changes[target.0].key) {
+                each.entry(owner).or_default().units.insert(target);
+            }
+        }
+        for index in all.beside {
+            if let Some(owner) = owner_of(&self.changes[index].key) {
+                each.entry(owner).or_default().beside.insert(index);
+            }
+        }
+        for output in all.kept {
+            if let Some(owner) = owner_of(&output) {
+                each.entry(owner).or_default().kept.insert(output);
+            }
+        }
+        let side = Side::new(&trial.graph, &trial.rendered, trial.written.iter().collect());
+        for edit in batch.edits.iter().filter(|edit| self.removed_value(**edit)) {
+            let Passage { shields, .. } = shield::passage(self.question, *edit, &side);
+            each.entry(*edit).or_default().shields = shields;
+        }
+        each.retain(|edit, _| !open.contains(edit));
+        Some((each, open))
+    }
+
+    /// Returns the deviations with a batch and other edits, and the edits of the batch that concern
+    /// each output then. `None` if no more renderings are allowed.
+    pub(super) fn with_batch(
+        &self,
+        batch: &Batch,
+        others: &[EditId],
+    ) -> Option<(Deviations, Owners)> {
+        let edits = union(&batch.edits, others);
+        let trial = self.rendered(&edits)?;
+        let owners = batch.owners(self.question, &trial.graph);
+        Some((self.deviations(&trial, &edits), owners))
+    }
+
+    pub(super) fn question(&self) -> &Question<'a> {
+        self.question
+    }
+
+    pub(super) fn changes(&self) -> &[Change] {
+        self.changes
+    }
+
+    /// Returns the differences of the data of an output of a rendering from that of the head. `None`
+    /// if only one of them can be rendered.
+    pub(super) fn data_differences(
+        &self,
+        head: DocId,
+        tried: DocId,
+        side: &Side<'_>,
+    ) -> Option<Vec<Difference>> {
+        let of_head = self.question.head?;
+        match (side.rendered.data(tried), of_head.rendered.data(head)) {
+            (None, None) => Some(Vec::new()),
+            (Some(tried), Some(data)) if diff::identical(tried, data) => Some(Vec::new()),
+            (Some(tried), Some(data)) => {
+                let schema = &of_head.graph.recipe(head).key.schema;
+                Some(differences(tried, data, &self.question.keys.of_schema(schema)))
+            }
+            (None, Some(_)) | (Some(_), None) => None,
+        }
+    }
+
+    /// Counts a rendering; `None` if no more are allowed.
+    fn count(&self) -> Option<()> {
+        let count = self.count.get();
+        match self.question.attribution {
+            Attribution::Followed { renderings } if count >= renderings => None,
+            Attribution::Followed { .. } | Attribution::Verified => {
+                self.count.set(count + 1);
+                Some(())
+            }
+        }
+    }
+
+    /// Renders with these edits alone; `None` if no more renderings are allowed.
+    pub(super) fn rendered(&self, edits: &[EditId]) -> Option<Trial> {
+        self.count()?;
+        let outputs = |graph: &Graph| graph.outputs().map(|(doc, _)| doc).collect();
+        Some((self.question.rerender)(edits, &outputs))
+    }
+
+    /// Returns the deviations with these edits alone, which must be sorted; `None` if they are not
+    /// known and no more renderings are allowed.
+    pub(super) fn with(&self, edits: &[EditId]) -> Option<Rc<Deviations>> {
+        if let Some(known) = self.known.borrow().get(edits) {
+            return Some(known.clone());
+        }
+        let found = Rc::new(self.deviations(&self.rendered(edits)?, edits));
+        self.known.borrow_mut().insert(edits.to_vec(), found.clone());
+        Some(found)
+    }
+
+    fn deviations(&self, trial: &Trial, edits: &[EditId]) -> Deviations {
+        let side = Side::new(&trial.graph, &trial.rendered, trial.written.iter().collect());
+        let question = self.question;
+        let by_head = counterparts(question.head, &side, question);
+        let by_base = counterparts(question.base, &side, question);
+        let mut found = Deviations::default();
+        let mut met: HashSet<DocId> = HashSet::new();
+        for (index, change) in self.changes.iter().enumerate() {
+            let of_head = change.output.head.and_then(|head| by_head.get(&head));
+            let tried = of_head.or_else(|| by_base.get(&change.output.base?)).copied();
+            met.extend(tried);
+            self.add_changed(index, tried.map(|doc| (doc, &side)), &mut found);
+        }
+        for (doc, recipe) in question.head.into_iter().flat_map(|head| head.graph.outputs()) {
+            if self.of_head.contains_key(&doc) {
+                continue;
+            }
+            let tried = by_head.get(&doc).copied();
+            met.extend(tried);
+            if self.deviates(doc, tried, &side) {
+                found.kept.insert(recipe.key.clone());
+            }
+        }
+        let others = trial.graph.outputs().filter(|(doc, _)| !met.contains(doc));
+        let others = others.filter(|(doc, _)| side.rendered.data(*doc).is_some());
+        found.kept.extend(others.map(|(_, recipe)| recipe.key.clone()));
+        let concerned = question.concerned.iter();
+        let mut reverted = concerned.filter(|edit| edits.binary_search(edit).is_err());
+        let only = reverted.next().filter(|_| reverted.next().is_none());
+        if let Some(only) = only.filter(|edit| self.removed_value(**edit)) {
+            let Passage { shields, .. } = shield::passage(question, *only, &side);
+            found.shields = shields;
+        }
+        found
+    }
+
+    fn removed_value(&self, edit: EditId) -> bool {
+        self.question.edits[edit.index()].head.is_none()
+    }
+
+    /// Adds the deviations of a changed output, which the rendering has as `tried`.
+    fn add_changed(&self, index: usize, tried: Option<(DocId, &Side<'_>)>, found: &mut Deviations) {
+        let change = &self.changes[index];
+        let all = || units(change).into_iter().map(move |unit| (index, unit));
+        let outcome = tried.map(|(doc, side)| (doc, side, side.rendered.outcome(doc)));
+        match (change.status, outcome) {
+            (Status::NotComparable, _) => {}
+            (Status::Removed, None) => {}
+            (Status::Removed, Some((.., Outcome::Ready(_) | Outcome::Blocked(_)))) => {
+                found.units.extend(all());
+            }
+            (Status::Broken, Some((doc, side, Outcome::Blocked(_)))) => {
+                let (_, metadata) = self.remaining(index, doc, side);
+                self.add_remaining(index, (Vec::new(), metadata), found);
+            }
+            (_, None | Some((.., Outcome::Blocked(_)))) => found.units.extend(all()),
+            (Status::Broken, Some((.., Outcome::Ready(_)))) => found.units.extend(all()),
+            (
+                Status::Changed | Status::Metadata | Status::Added | Status::Repaired,
+                Some((doc, side, Outcome::Ready(_))),
+            ) => {
+                self.add_remaining(index, self.remaining(index, doc, side), found);
+            }
+        }
+    }
+
+    /// Returns the differences of an output of a rendering from that of the head, in its data and
+    /// in its metadata.
+    fn remaining(
+        &self,
+        index: usize,
+        tried: DocId,
+        side: &Side<'_>,
+    ) -> (Vec<Difference>, Vec<Difference>) {
+        let change = &self.changes[index];
+        let Some((head, of_head)) = change.output.head.zip(self.question.head) else {
+            return (Vec::new(), Vec::new());
+        };
+        let keys = self.question.keys;
+        let metadata = of_head.metadata_against(head, side.written(tried), keys);
+        let data = match (side.rendered.data(tried), of_head.rendered.data(head)) {
+            (Some(tried), Some(head)) => {
+                differences(tried, head, &keys.of_schema(&change.key.schema))
+            }
+            _ => Vec::new(),
+        };
+        (data, metadata)
+    }
+
+    fn add_remaining(
+        &self,
+        index: usize,
+        (data, metadata): (Vec<Difference>, Vec<Difference>),
+        found: &mut Deviations,
+    ) {
+        let change = &self.changes[index];
+        if data.is_empty() && metadata.is_empty() {
+            return;
+        }
+        let mut is_met = [vec![false; data.len()], vec![false; metadata.len()]];
+        let (data, metadata) = (Remaining::new(data), Remaining::new(metadata));
+        for unit in units(change) {
+            let (left, is_met, asked) = match unit {
+                Unit::Whole => {
+                    is_met[0].fill(true);
+                    if !data.differences.is_empty() {
+                        found.units.insert((index, unit));
+                    }
+                    continue;
+                }
+                Unit::Data(at) => (&data, &mut is_met[0], &change.data[at]),
+                Unit::Metadata(at) => (&metadata, &mut is_met[1], &change.metadata[at]),
+            };
+            let touching = left.touching(asked);
+            if !touching.is_empty() {
+                found.units.insert((index, unit));
+            }
+            for at in touching {
+                is_met[at] = true;
+            }
+        }
+        if is_met.iter().flatten().any(|is_met| !is_met) {
+            found.beside.insert(index);
+        }
+    }
+
+    /// Returns whether an unchanged output of the head differs from that of a rendering.
+    fn deviates(&self, head: DocId, tried: Option<DocId>, side: &Side<'_>) -> bool {
+        let Some(of_head) = self.question.head else { return false };
+        let of_trial = tried.and_then(|doc| side.rendered.data(doc));
+        match (of_trial, of_head.rendered.data(head)) {
+            (Some(one), Some(other)) if !diff::identical(one, other) && !same(one, other) => true,
+            (Some(_), Some(_)) => tried.is_some_and(|tried| {
+                let keys = self.question.keys;
+                !of_head.metadata_against(head, side.written(tried), keys).is_empty()
+            }),
+            (None, None) => false,
+            (None, Some(_)) | (Some(_), None) => true,
+        }
+    }
+}
+
+/// Returns the outputs of a rendering by the matching document of one of the sides.
+pub(super) fn counterparts(
+    other: Option<&Side<'_>>,
+    side: &Side<'_>,
+    question: &Question<'_>,
+) -> BTreeMap<DocId, DocId> {
+    let outputs = matched(other, Some(side), question.renames).into_iter();
+    outputs.filter_map(|output| output.base.zip(output.head)).collect()
+}

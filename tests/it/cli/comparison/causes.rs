@@ -1,0 +1,200 @@
+//! Edits that a text of the head does not show: removed keys, documents and labels, and edits that
+//! have an effect only together.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use serde_json::Value as Json;
+
+use super::{Sandbox, child, document, parent, repository};
+
+/// Paths of the edits in a set of a report.
+fn paths<'r>(report: &'r Json, set: &Json) -> Vec<&'r str> {
+    let sets = report["edit_sets"].as_array().unwrap();
+    let set = sets.iter().find(|it| it["id"] == *set).unwrap();
+    let edits = report["edits"].as_array().unwrap();
+    let path = |id: &Json| edits.iter().find(|it| it["id"] == *id).unwrap()["path"].as_str();
+    set["edits"].as_array().unwrap().iter().filter_map(path).collect()
+}
+
+/// Each changed value of an output with the edits behind it, and whether they act together.
+fn causes(report: &Json, name: &str) -> BTreeSet<String> {
+    let outputs = report["outputs"].as_array().unwrap().iter();
+    let mut lines = BTreeSet::new();
+    for output in outputs.filter(|it| it["document"]["name"] == name) {
+        let groups = report["groups"].as_array().unwrap();
+        let group = groups.iter().find(|it| it["id"] == output["group"]).unwrap();
+        for (at, change) in group["changes"].as_array().unwrap().iter().enumerate() {
+            let own = &output["changed_by"][at];
+            let set = if own.is_null() { &output["edits"] } else { own };
+            let sets = report["edit_sets"].as_array().unwrap();
+            let is_joint = sets.iter().any(|it| it["id"] == *set && it["joint"] == true);
+            let together = if is_joint { " together" } else { "" };
+            let path = change["path"].as_str().unwrap();
+            lines.insert(format!("{path}: {}{together}", paths(report, set).join(", ")));
+        }
+    }
+    lines
+}
+
+/// Paths of the edits that have no effect, or keep an output.
+fn without_change(report: &Json) -> Vec<String> {
+    let edits = report["edits"].as_array().unwrap().iter();
+    let edits = edits.filter(|it| it["reach"]["outputs"] == 0);
+    let row = |edit: &Json| {
+        let kept = edit["reach"]["kept"]["outputs"].as_u64();
+        let kept = kept.map(|count| format!(" keeps {count}")).unwrap_or_default();
+        format!("{}{kept}", edit["path"].as_str().unwrap())
+    };
+    edits.map(row).collect()
+}
+
+/// The report of a comparison, of which every statement was checked by rendering.
+fn checked(sandbox: &Sandbox) -> Json {
+    let ran = sandbox.run(&["diff", "HEAD", "-o", "json", "--verify-attribution"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    ran.json()
+}
+
+fn lines(texts: &[&str]) -> BTreeSet<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+#[test]
+fn document_that_becomes_abstract_is_removed_by_that_edit_alone() {
+    let sandbox = repository();
+    let hidden = parent(2).replace("abstract: false", "abstract: true");
+    sandbox.write("global/parent.yaml", hidden);
+    std::fs::remove_file(sandbox.path("site/lab/child.yaml")).unwrap();
+    sandbox.commit();
+    sandbox.write("global/parent.yaml", parent(3));
+    let report = checked(&sandbox);
+    // The added output has the new value, so both edits made it.
+    assert_eq!(
+        causes(&report, "parent"),
+        lines(&[".: .layeringDefinition.abstract, .values.replicas together"])
+    );
+    sandbox.commit();
+    sandbox.write("global/parent.yaml", parent(4).replace("abstract: false", "abstract: true"));
+    let report = checked(&sandbox);
+    assert_eq!(causes(&report, "parent"), lines(&[".: .layeringDefinition.abstract"]));
+    assert_eq!(without_change(&report), [".values.replicas"]);
+}
+
+#[test]
+fn key_that_two_layers_remove_is_removed_by_both() {
+    let sandbox = repository();
+    let own = |data: &str| child().replace("{own: 1}", data);
+    sandbox.write("site/lab/child.yaml", own("{values: {debug: false}}"));
+    sandbox.commit();
+    sandbox.write("global/parent.yaml", parent(1).replace("    debug: true\n", ""));
+    sandbox.write("site/lab/child.yaml", own("{values: {}}"));
+    let report = checked(&sandbox);
+    let both = ".values.debug: .values.debug, .values.debug together";
+    assert_eq!(causes(&report, "child"), lines(&[both]));
+    assert_eq!(report["shields"], serde_json::json!([]), "no text of the head stops an edit");
+}
+
+#[test]
+fn items_removed_from_a_list_that_is_written_into_have_an_effect() {
+    let sandbox = repository();
+    let agent = |dest: &str, items: &str| {
+        let text = document("agent", "global", &format!("{{arguments: [{items}]}}"));
+        text.replace("  storagePolicy", &format!(
+            "  substitutions:\n    - src: {{schema: example/Any/v1, name: parent, path: .values.replicas}}\n      \
+             dest: {dest}\n  storagePolicy"
+        ))
+    };
+    sandbox.write(
+        "global/agent.yaml",
+        agent("{path: '.arguments[9]'}", "--cut, --keep, --freq, --dir=DIR"),
+    );
+    sandbox.commit();
+    sandbox.write(
+        "global/agent.yaml",
+        agent("{path: .arguments, pattern: DIR, recurse: {depth: 1}}", "--keep, --dir=DIR"),
+    );
+    let report = checked(&sandbox);
+    assert_eq!(without_change(&report), Vec::<String>::new());
+    assert!(
+        causes(&report, "agent").iter().any(|line| line.starts_with(".arguments[2]: ")),
+        "{report:#}"
+    );
+}
+
+#[test]
+fn edit_that_keeps_a_value_is_not_without_effect() {
+    let sandbox = repository();
+    sandbox.write(
+        "site/lab/own.yaml",
+        child().replace("name: child", "name: own").replace("{own: 1}", "{values: {replicas: 2}}"),
+    );
+    sandbox.commit();
+    sandbox.write("global/parent.yaml", parent(2));
+    sandbox.write(
+        "site/lab/own.yaml",
+        child().replace("name: child", "name: own").replace("{own: 1}", "{values: {}}"),
+    );
+    let report = checked(&sandbox);
+    let edits = report["edits"].as_array().unwrap();
+    assert_eq!(edits.len(), 2);
+    assert_eq!(edits[0]["reach"]["kept"]["outputs"], 1, "the parent has the value now");
+    assert_eq!(without_change(&report), [".values.replicas"], "{:#}", edits[1]);
+    let text = sandbox.run(&["diff", "HEAD", "-o", "concise"]).stdout;
+    assert!(text.contains("without it, 1 other output would differ in lab"), "{text}");
+}
+
+#[test]
+fn layers_in_another_order_are_one_edit() {
+    let sandbox = repository();
+    let policy = std::fs::read_to_string(sandbox.path("global/policy.yaml")).unwrap();
+    assert!(policy.contains("[global, type, site]"), "{policy}");
+    sandbox.write(
+        "global/policy.yaml",
+        policy.replace("[global, type, site]", "[global, site, type]"),
+    );
+    let report = checked(&sandbox);
+    let edits = report["edits"].as_array().unwrap();
+    assert_eq!(edits.len(), 1, "{edits:#?}");
+    assert_eq!((&edits[0]["kind"], &edits[0]["path"]), (&"policy".into(), &".layerOrder".into()));
+}
+
+/// Every edit reaches every output that has its value, however long the lists of a report are.
+#[test]
+fn many_edits_of_many_outputs_are_counted_completely() {
+    const EDITS: usize = 40;
+    const OUTPUTS: usize = 120;
+    let sandbox = Sandbox::with_sites();
+    let versions = |value: &str| {
+        let entries = (0..EDITS).fold(String::new(), |mut text, at| {
+            write!(text, "i{at}: {value}{at}, ").expect("writing to a string succeeds");
+            text
+        });
+        document("versions", "global", &format!("{{{entries}}}"))
+    };
+    let charts = (0..OUTPUTS).map(|at| {
+        let text = document(&format!("c{at}"), "global", "{}");
+        text.replace(
+            "  storagePolicy",
+            "  substitutions:\n    - src: {schema: example/Any/v1, name: versions, path: .}\n      \
+             dest: {path: .images}\n  storagePolicy",
+        )
+    });
+    sandbox.write("global/charts.yaml", charts.collect::<String>());
+    sandbox.write("global/versions.yaml", versions("a"));
+    sandbox.commit();
+    sandbox.write("global/versions.yaml", versions("b"));
+    let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+    let reaches: BTreeSet<String> = report["edits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["reach"]["outputs"].to_string())
+        .collect();
+    // In both sites.
+    assert_eq!(reaches, lines(&[&(2 * (OUTPUTS + 1)).to_string()]));
+    assert_eq!(report["totals"]["inert_edits"], 0);
+    let gate = ["--since", "HEAD", "--max-outputs", "200"];
+    let stopped = sandbox.findings(&gate);
+    assert_eq!(stopped.iter().filter(|it| it["rule"] == "reach-over-limit").count(), EDITS);
+}
