@@ -127,6 +127,13 @@ pub struct BothSides<'a> {
 pub(super) type PerPair<'f> = dyn Fn(&BothSides<'_>) + Sync + 'f;
 
 impl Compared {
+    /// Leaves out edits that are assumed, such as the pins that a bump moves, and the outputs that
+    /// only they changed.
+    pub fn leave_out(&mut self, is_assumed: &dyn Fn(&Edit) -> bool) {
+        let numbers = self.comparison.keep(&|_, edit| !is_assumed(edit));
+        self.findings.renumber(&numbers);
+    }
+
     /// Adds a finding of the gates, with the edit that it is about.
     pub fn add_gated(&mut self, finding: Diagnostic, edit: Option<EditId>) {
         self.gated.diagnostics.push(finding.clone());

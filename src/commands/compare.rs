@@ -16,6 +16,7 @@ use crate::report::model::{self, SideKind};
 use crate::rules::{ExpectedUnchanged, Gates, report_faults, report_reach};
 use crate::source::{Repository, Spanned, WorkTree};
 use crate::stopwatch::{Stage, time};
+use crate::system::edits::moves_pin;
 
 /// Request for a comparison.
 #[derive(Clone, Debug, Default)]
@@ -124,6 +125,9 @@ fn compared(
     let settings = Settings { before, ..settings(request, config) };
     let mut compared = check::compare(&plan, &settings)?;
     workspace.repositories.add_history(&mut compared.checked.repositories);
+    if !chosen.bumps.is_empty() {
+        compared.leave_out(&moves_pin);
+    }
     for (edit, finding) in report_reach(&compared.comparison, &gates) {
         let path = compared.checked.sources.path_of(finding.primary.span);
         if let Some(finding) = plan.options.policy.levelled(finding, path.as_str(), None) {

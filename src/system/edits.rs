@@ -934,6 +934,13 @@ fn part_of(location: &Location) -> (Section, Location) {
     (part, Location(location.0[1..].to_vec()))
 }
 
+/// Returns whether an edit moved the pin of a further repository to another revision.
+pub fn moves_pin(edit: &Edit) -> bool {
+    &*edit.document.schema == "pegleg/SiteDefinition/v1"
+        && edit.part == Section::Data
+        && pins_revision(&edit.location)
+}
+
 /// Whether a location is `repositories.NAME.revision`.
 fn pins_revision(location: &Location) -> bool {
     match &location.0[..] {
