@@ -25,6 +25,8 @@ pub(in crate::report) struct ValueDelta {
     pub(in crate::report) scalars: Option<[String; 2]>,
     /// Number of removed values, if nothing replaces them.
     pub(in crate::report) removed: usize,
+    /// Whether places inside of the value are not listed: the first line then has their number.
+    pub(in crate::report) is_cut: bool,
 }
 
 /// A line of a diff.
@@ -86,6 +88,7 @@ impl ValueDelta {
         if unlisted > 0 {
             let text = format!("{unlisted} places differ, too many to list");
             delta.lines.insert(0, DiffLine { sign: Sign::Skipped, text });
+            delta.is_cut = true;
         }
         let removed = before.filter(|_| after.is_none()).and_then(|it| it.value.as_ref());
         Self { removed: removed.map_or(0, |json| leaves(json, 0)), ..delta }
@@ -109,7 +112,7 @@ impl ValueDelta {
             ([base], [head]) => Some([base.clone(), head.clone()]),
             (_, _) => None,
         };
-        Self { path, lines: difference(base, head), scalars, removed: 0 }
+        Self { path, lines: difference(base, head), scalars, removed: 0, is_cut: false }
     }
 
     /// Returns the first `max` lines and the number of further changed lines.

@@ -395,10 +395,25 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
                 text.and("  ")
             });
             let text = place.unwrap_or_default().join(subject);
+            let whole = self.with_values(&text, &change.delta);
+            if let Some(line) = whole.filter(|_| change.edits.len() == 1 && entry.changes.len() > 1)
+            {
+                return writeln!(out, "{}", self.painter.paragraph(&line, "  ", "    "));
+            }
             writeln!(out, "{}", self.painter.paragraph(&text, "  ", "    "))?;
         }
         self.write_more(more, "place", "  ", out)?;
         self.write_delta(&change.delta, None, "  ", out)
+    }
+
+    /// Returns the text with the values of a change of a scalar, if they fit on one line.
+    fn with_values(&self, text: &StyledText, delta: &ValueDelta) -> Option<StyledText> {
+        let [base, head] = delta.scalars.as_ref()?;
+        let [base, head] = [base, head].map(|value| super::printable::clean(value));
+        let line = text.clone().and(": ").then(TextRole::Error, &*base);
+        let line = line.and(format!(" {} ", self.signs.arrow)).then(TextRole::Good, &*head);
+        let room = self.painter.style.columns().saturating_sub(2);
+        (line.words().width() <= room).then_some(line)
     }
 
     fn write_group(&self, group: &GroupEntry<'r>, out: &mut dyn Write) -> io::Result<()> {
@@ -440,8 +455,13 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         if !path.is_empty() {
             writeln!(out, "{indent}{}", self.painter.words(TextRole::Name, path))?;
         }
-        let max = if self.options.detail == Detail::Whole { usize::MAX } else { MAX_VALUE_LINES };
-        let (lines, more) = delta.shortened(max);
+        let is_whole = self.options.detail == Detail::Whole;
+        let (lines, more) = match &delta.lines[..] {
+            // The values around places that are not listed would not show what differs.
+            [_, _, ..] if delta.is_cut && !is_whole => (&delta.lines[..1], 0),
+            _ if is_whole => delta.shortened(usize::MAX),
+            _ => delta.shortened(MAX_VALUE_LINES),
+        };
         let room = self.painter.style.columns().saturating_sub(indent.width() + 2);
         let focus = delta.scalars.as_ref().map_or(0, |[base, head]| {
             base.chars().zip(head.chars()).take_while(|(left, right)| left == right).count()
