@@ -204,7 +204,37 @@ impl<'r> EntryBuilder<'_, 'r> {
             all if all == count => ", in files you did not touch".to_owned(),
             some => format!(", {some} of them in files you did not touch"),
         });
+        let text = StyledText::list([text, self.together()], ", ");
         self.undecided(StyledText::list([text, kept], "; "))
+    }
+
+    /// Names the edits without which these would not have made some of their changes.
+    fn together(&self) -> StyledText {
+        let own: BTreeSet<EditRef> = self.fold.edits.iter().map(|edit| edit.id).collect();
+        let mut others: BTreeSet<EditRef> = BTreeSet::new();
+        let (mut is_joint, mut is_alone) = (false, false);
+        for output in self.fold.outputs() {
+            let whole = output.changed_by.is_empty().then_some(&output.edits);
+            for set in output.changed_by.iter().chain(whole) {
+                let Some(set) = set.of(&self.report.edit_sets) else { continue };
+                if set.edits.iter().all(|edit| !own.contains(edit)) {
+                    continue;
+                }
+                is_joint |= set.joint;
+                is_alone |= !set.joint;
+                others.extend(set.edits.iter().filter(|edit| set.joint && !own.contains(edit)));
+            }
+        }
+        if !is_joint {
+            return StyledText::default();
+        }
+        let words = if is_alone { "partly together" } else { "only together" };
+        if others.is_empty() {
+            return StyledText::plain(words);
+        }
+        let others: Vec<&ReportedEdit> =
+            others.iter().map(|edit| self.report.edit(*edit)).collect();
+        StyledText::plain(format!("{words} with {}", edit_numbers(&others)))
     }
 
     /// Describes the outputs that would have changed without the edits.
