@@ -107,7 +107,7 @@ pub enum Trait {
     /// A finding in one site is reported only if it occurs in every site that contains the file: a
     /// document of `global/` is not unused because one site does not use it.
     Everywhere,
-    /// Deckhand itself rejects all or some of its findings: see [`Diagnostic::is_refused`].
+    /// Deckhand itself rejects all or some of its findings: see `Diagnostic::is_refused`.
     Refused,
     /// Its findings mean that something was not read, so that a comparison does not cover it.
     Unreadable,

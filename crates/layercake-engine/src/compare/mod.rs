@@ -2,8 +2,8 @@
 //! and the overrides that shield other edits.
 //!
 //! Outputs are matched by schema and name, and by layer if these are not unique on a side. The
-//! changes of an output are a list of [`Difference`]s. [`attribute`] traces each back to its edits,
-//! [`shields`] finds what stopped an edit, and [`reach`] combines all sites. This module is
+//! changes of an output are a list of [`Difference`]s. [`attribute`] finds the edits behind each, and
+//! what stopped an edit; [`reach`] combines all sites. This module is
 //! independent of git and of any system: the sides are graphs, and the caller renders a side with
 //! some of the edits.
 
