@@ -155,7 +155,11 @@ impl<'a> Report<'a> {
                         "route" if !self.is_own_route(value) => SHARED.into(),
                         "edit" | "group" | "route" => self.row(value),
                         "edits" if value.is_string() => self.row(value),
-                        "joint" | "caused_by" | "changed_by" | "edits" => {
+                        "edits" if row.contains_key("id") => {
+                            value.as_array().unwrap().iter().map(|it| self.row(it)).collect()
+                        }
+                        "joint" if value.is_boolean() => value.clone(),
+                        "joint" | "caused_by" | "changed_by" => {
                             value.as_array().unwrap().iter().map(|it| self.row(it)).collect()
                         }
                         "changes" if !self.own.contains(row["sites"].as_str().unwrap()) => {

@@ -129,7 +129,13 @@ pub fn attribute(question: &Question<'_>, changes: &mut [Change]) -> Attributed 
         Attribution::Followed { .. } => attributed,
         Attribution::Verified => {
             let faults = check::faults(question, changes, &attributed);
-            Attributed { faults, ..attributed }
+            let mut proofs = attributed.proofs;
+            if faults.is_empty() {
+                for proof in proofs.values_mut() {
+                    *proof = Proof::Rendered;
+                }
+            }
+            Attributed { proofs, faults, ..attributed }
         }
     }
 }
