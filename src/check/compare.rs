@@ -28,6 +28,7 @@ use crate::stopwatch::{Stage, add_count, time};
 use crate::system::Written;
 use crate::system::cloud_init::GivenFile;
 use crate::system::deckhand::known::KnownToThreads;
+use crate::system::deckhand::read::is_policy;
 use crate::system::edits::{Edits, FileEdit, Located, Membership, SitePair};
 use crate::triage::{self, Findings};
 use crate::yaml::diff::ListKeys;
@@ -521,7 +522,7 @@ impl<'a> SiteRun<'_, 'a> {
 /// Whether a document that is added or removed may be a policy, which relates all documents.
 fn may_relate(edit: &Edit) -> bool {
     let schema = &*edit.document.schema;
-    schema.is_empty() || schema.contains("LayeringPolicy") || !schema.contains('/')
+    is_policy(schema) || !schema.contains('/')
 }
 
 /// Identity of a finding across two renderings of a site.

@@ -94,6 +94,11 @@ pub(crate) fn revised(document: &Document, root: Node, known: &mut KnownTexts) -
     reader.document(&written, &mapping, None, document.wrapped_encrypted)
 }
 
+/// Whether documents of a schema are layering policies (`deckhand.md` 3.2).
+pub(crate) fn is_policy(schema: &str) -> bool {
+    schema.starts_with("deckhand/LayeringPolicy")
+}
+
 /// Span to point at for a whole document: its first key, or the start of its content or of the
 /// document.
 fn heading(document: &yaml::YamlDocument) -> Span {
@@ -698,7 +703,7 @@ impl<'r> DocumentReader<'r> {
 
     /// Reads the data of documents with certain schemas.
     fn control_data(&mut self, read: &mut Document, top: Section<'_>) {
-        if read.key.schema.starts_with("deckhand/LayeringPolicy") {
+        if is_policy(&read.key.schema) {
             read.layer_order = Some(self.layer_order(read, top));
         }
         if read.key.schema.starts_with("deckhand/DataSchema/")

@@ -14,11 +14,12 @@ use crate::edit::{Edit, EditId, EditKind};
 use crate::graph::{DocId, Graph, Recipe};
 
 /// Edits that are reverted or applied together.
-#[derive(Default)]
 pub(super) struct Batch {
     pub(super) edits: Vec<EditId>,
     /// Outputs that they concern on one of the sides, each with its only edit.
     outputs: BTreeMap<OutputName, EditId>,
+    /// Whether the only edit may concern every output.
+    is_alone: bool,
 }
 
 /// Returns the outputs of a graph that depend on the document of an edit.
@@ -47,7 +48,7 @@ pub(super) fn batches(question: &Question<'_>, edits: &[EditId]) -> Vec<Batch> {
     for (edit, outputs) in concerned {
         let is_alone = concerns_all(question, edit);
         let is_free = |batch: &&mut Batch| {
-            !batch.is_alone(question) && outputs.iter().all(|it| !batch.outputs.contains_key(it))
+            !batch.is_alone && outputs.iter().all(|it| !batch.outputs.contains_key(it))
         };
         let outputs = outputs.iter().cloned().map(|output| (output, edit));
         match batches.iter_mut().find(is_free).filter(|_| !is_alone) {
@@ -55,7 +56,9 @@ pub(super) fn batches(question: &Question<'_>, edits: &[EditId]) -> Vec<Batch> {
                 batch.edits.push(edit);
                 batch.outputs.extend(outputs);
             }
-            None => batches.push(Batch { edits: vec![edit], outputs: outputs.collect() }),
+            None => {
+                batches.push(Batch { edits: vec![edit], outputs: outputs.collect(), is_alone });
+            }
         }
     }
     for batch in &mut batches {
@@ -94,10 +97,6 @@ fn concerns_all(question: &Question<'_>, id: EditId) -> bool {
 }
 
 impl Batch {
-    fn is_alone(&self, question: &Question<'_>) -> bool {
-        self.edits.iter().any(|edit| concerns_all(question, *edit))
-    }
-
     /// Returns the edits of the batch that concern each output, on the sides or in `graph`, a
     /// rendering with or without the batch.
     pub(super) fn owners(&self, question: &Question<'_>, graph: &Graph) -> Owners {

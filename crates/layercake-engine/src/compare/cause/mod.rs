@@ -18,7 +18,7 @@ mod trace;
 mod trial;
 
 use std::cell::{LazyCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -37,9 +37,10 @@ use crate::render::{ProblemKind, Rendered};
 
 use self::batch::{Batch, Owners, batches};
 pub use self::check::Fault;
+use self::remaining::Places;
 use self::revive::removes_key;
 pub(super) use self::trace::first_hop;
-use self::trace::{Candidates, Followed, Routes, Tracing, difference_of};
+use self::trace::{Candidates, Followed, Routes, Tracing, Trails, difference_of};
 use self::trial::{Deviations, Trials};
 
 /// Effort spent on rendering to find causes.
@@ -370,17 +371,8 @@ impl<'a> Attributing<'a> {
             self.needed.entry(*target).or_default().push(edit);
         }
         if self.question.is_complete {
-            self.add_effects_elsewhere(edit, found);
+            self.results.add_effects_elsewhere(edit, found);
         }
-    }
-
-    /// Adds the deviations of the head without an edit in places that did not change.
-    fn add_effects_elsewhere(&mut self, edit: EditId, found: &Deviations) {
-        self.results.beside.extend(found.beside.iter().map(|index| (*index, edit)));
-        if !found.kept.is_empty() {
-            self.results.kept.entry(edit).or_default().extend(found.kept.iter().cloned());
-        }
-        self.results.shields.extend(found.shields.iter().map(|shield| (edit, shield.clone())));
     }
 
     /// Returns the edits that caused a unit.
@@ -419,10 +411,12 @@ impl<'a> Attributing<'a> {
             several => self.needed_among(target, several)?,
         };
         let edits = union(needed, &traced);
-        let holds = || self.holds(target, needed, true);
-        let proof =
-            if edits.len() == 1 && needed.is_empty() { Proof::Followed } else { Proof::Rendered };
-        (!edits.is_empty() && holds()?).then(|| Found::needed(edits, proof))
+        if edits.is_empty() || !self.holds(target, needed, true)? {
+            return None;
+        }
+        let is_followed = edits.len() == 1 && needed.is_empty();
+        let proof = if is_followed { Proof::Followed } else { Proof::Rendered };
+        Some(Found::needed(edits, proof))
     }
 
     /// Returns the causes of a value that the head lacks, if the needed edits explain it.
@@ -523,7 +517,7 @@ impl<'a> Attributing<'a> {
     /// Adds the outputs that a plain edit reaches without having changed them.
     fn add_kept(&mut self, edit: EditId) {
         match self.trials.without(&[edit]) {
-            Some(found) => self.add_effects_elsewhere(edit, &found),
+            Some(found) => self.results.add_effects_elsewhere(edit, &found),
             None => {
                 self.results.undecided.insert(edit);
             }
@@ -533,19 +527,11 @@ impl<'a> Attributing<'a> {
     /// Returns whether these units of a changed output include all the places.
     fn has_changed(&self, index: usize, units: &[Unit], places: &[Location]) -> bool {
         let change = &self.changes[index];
-        let changed: HashSet<&Location> = units
-            .iter()
-            .filter_map(|unit| match unit {
-                Unit::Data(at) => Some(change.data[*at].location()),
-                Unit::Whole | Unit::Metadata(_) => None,
-            })
-            .collect();
-        let is_changed = |place: &Location| {
-            let mut around = (0..=place.0.len()).map(|end| Location(place.0[..end].to_vec()));
-            around.any(|around| changed.contains(&around))
-                || changed.iter().any(|changed| changed.starts_with(place))
-        };
-        units.contains(&Unit::Whole) || places.iter().all(is_changed)
+        let changed = Places::new(units.iter().filter_map(|unit| match unit {
+            Unit::Data(at) => Some(change.data[*at].location()),
+            Unit::Whole | Unit::Metadata(_) => None,
+        }));
+        units.contains(&Unit::Whole) || places.iter().all(|it| !changed.around(it).is_empty())
     }
 
     /// Finds the edits that have an effect only together: without any single one of them, all is as
@@ -618,9 +604,8 @@ fn union(one: &[EditId], other: &[EditId]) -> Vec<EditId> {
 /// cloud-config, or after a merge that failed.
 fn has_other_shape(question: &Question<'_>) -> bool {
     question.base.into_iter().chain(question.head).any(|side| {
-        let combines = |op: Op<'_>| matches!(op, Op::Combine(_));
-        let mut recipes = side.graph.recipes.iter();
-        recipes.any(|recipe| recipe.steps.iter().any(|step| combines(step.op)))
+        let mut steps = side.graph.recipes.iter().flat_map(|recipe| recipe.steps.iter());
+        steps.any(|step| matches!(step.op, Op::Combine(_)))
             || side.rendered.problems.iter().any(|problem| {
                 matches!(
                     problem.kind,
@@ -668,11 +653,32 @@ impl Results {
             self.found.insert(*target, Found::needed(all, Proof::Rendered));
         }
         for edit in edits {
-            self.beside.extend(found.beside.iter().map(|index| (*index, *edit)));
-            if !found.kept.is_empty() {
-                self.kept.entry(*edit).or_default().extend(found.kept.iter().cloned());
-            }
+            self.add_effects_elsewhere(*edit, found);
         }
+    }
+
+    /// Adds the deviations of the head without an edit in places that did not change.
+    fn add_effects_elsewhere(&mut self, edit: EditId, found: &Deviations) {
+        self.beside.extend(found.beside.iter().map(|index| (*index, edit)));
+        if !found.kept.is_empty() {
+            self.kept.entry(edit).or_default().extend(found.kept.iter().cloned());
+        }
+        self.shields.extend(found.shields.iter().map(|shield| (edit, shield.clone())));
+    }
+
+    /// Returns the least certain proof of each edit with an effect.
+    fn proofs(&self) -> BTreeMap<EditId, Proof> {
+        let undecided = self.undecided.iter().map(|edit| (*edit, Proof::NotDecided));
+        let beside = self.beside.iter().map(|(_, edit)| edit);
+        let elsewhere = beside.chain(self.kept.keys()).map(|edit| (*edit, Proof::Rendered));
+        let found = self.found.values();
+        let found = found.flat_map(|found| found.edits.iter().map(|edit| (*edit, found.proof)));
+        let mut proofs = BTreeMap::new();
+        for (edit, proof) in undecided.chain(elsewhere).chain(found) {
+            let known = proofs.entry(edit).or_insert(proof);
+            *known = proof.min(*known);
+        }
+        proofs
     }
 
     /// Adds the causes to the changes.
@@ -683,21 +689,7 @@ impl Results {
         changes: &mut [Change],
         mut routes: Routes,
     ) -> Attributed {
-        let mut proofs: BTreeMap<EditId, Proof> = BTreeMap::new();
-        let mut add_proof = |edit: EditId, proof: Proof| {
-            let known = proofs.entry(edit).or_insert(proof);
-            *known = (*known).min(proof);
-        };
-        for edit in &self.undecided {
-            add_proof(*edit, Proof::NotDecided);
-        }
-        let beside = self.beside.iter().map(|(_, edit)| edit);
-        for edit in beside.chain(self.kept.keys()) {
-            add_proof(*edit, Proof::Rendered);
-        }
-        for found in self.found.values() {
-            found.edits.iter().for_each(|edit| add_proof(*edit, found.proof));
-        }
+        let proofs = self.proofs();
         let mut sets = CauseSets::default();
         let most = routes_of_each(&self.found, changes.len(), question.limits);
         let mut unlisted = 0;
@@ -831,11 +823,9 @@ fn listed_causes<'f>(
         }
     }
     for edit in listed {
-        let first = || Arc::new([first_hop(&tracing.question().edits[edit.index()])]);
-        causes.entry(*edit).or_insert_with(|| Cause {
-            edit: *edit,
-            joint: Vec::new(),
-            route: first(),
+        causes.entry(*edit).or_insert_with(|| {
+            let route = tracing.route(&Trails::default(), *edit);
+            Cause { edit: *edit, joint: Vec::new(), route: route.into() }
         });
     }
     causes.into_values().collect()

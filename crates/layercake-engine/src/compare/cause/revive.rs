@@ -10,7 +10,7 @@ use layercake_yaml::diff::Difference;
 use layercake_yaml::path::{Location, Piece};
 
 use super::remaining::{Places, Remaining};
-use super::trial::{Deviations, Trials, counterparts};
+use super::trial::{Deviations, Trials, counterparts, side_of};
 use super::{Target, Unit, units};
 use crate::compare::shield::passage;
 use crate::compare::{Side, Status};
@@ -43,11 +43,8 @@ impl Trials<'_> {
         removed: &[EditId],
     ) -> Option<(BTreeMap<EditId, Deviations>, Vec<EditId>)> {
         let question = self.question();
-        let concerned = question.concerned.iter().copied();
-        let others: Vec<EditId> =
-            concerned.filter(|edit| removed.binary_search(edit).is_err()).collect();
-        let trial = self.rendered(&others)?;
-        let side = Side::new(&trial.graph, &trial.rendered, trial.written.iter().collect());
+        let trial = self.rendered(&self.all_but(removed))?;
+        let side = side_of(&trial);
         let mut outputs = self.revived_outputs(&side)?;
         let mut each: BTreeMap<EditId, Deviations> = BTreeMap::new();
         let mut open = Vec::new();

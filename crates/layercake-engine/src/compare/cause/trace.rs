@@ -67,10 +67,6 @@ impl<'a> Tracing<'a> {
         }
     }
 
-    pub(super) fn question(&self) -> &'a Question<'a> {
-        self.question
-    }
-
     /// Traces every unit of all changes.
     pub(super) fn follow(&self, changes: &[Change]) -> Followed {
         let mut followed = Followed::default();

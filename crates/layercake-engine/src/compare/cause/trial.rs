@@ -11,7 +11,7 @@ use super::batch::{Batch, Owners};
 use super::remaining::Remaining;
 use super::{Attribution, Question, Target, Trial, Unit, union, units};
 use crate::compare::reach::Shield;
-use crate::compare::shield::{self, Passage};
+use crate::compare::shield;
 use crate::compare::{Change, Side, Status, matched};
 use crate::edit::EditId;
 use crate::graph::{DocId, Graph};
@@ -67,10 +67,15 @@ impl<'a> Trials<'a> {
         self.of_head.get(&head).copied()
     }
 
-    /// Returns the deviations with all edits but these, as [`Trials::with`].
+    /// Returns the deviations with all edits but these, which must be sorted; as [`Trials::with`].
     pub(super) fn without(&self, reverted: &[EditId]) -> Option<Rc<Deviations>> {
+        self.with(&self.all_but(reverted))
+    }
+
+    /// Returns all edits but these, which must be sorted.
+    pub(super) fn all_but(&self, reverted: &[EditId]) -> Vec<EditId> {
         let concerned = self.question.concerned.iter().copied();
-        self.with(&concerned.filter(|edit| !reverted.contains(edit)).collect::<Vec<_>>())
+        concerned.filter(|edit| reverted.binary_search(edit).is_err()).collect()
     }
 
     /// Returns the deviations without each edit of a batch, and the edits whose deviations cannot be
@@ -79,24 +84,19 @@ impl<'a> Trials<'a> {
         &self,
         batch: &Batch,
     ) -> Option<(BTreeMap<EditId, Deviations>, BTreeSet<EditId>)> {
-        let concerned = self.question.concerned.iter().copied();
-        let others: Vec<EditId> =
-            concerned.filter(|edit| batch.edits.binary_search(edit).is_err()).collect();
-        let trial = self.rendered(&others)?;
-        let all = self.deviations(&trial, &others);
+        let trial = self.rendered(&self.all_but(&batch.edits))?;
+        let side = side_of(&trial);
+        let all = self.deviations(&side);
         let owners = batch.owners(self.question, &trial.graph);
         let mut each: BTreeMap<EditId, Deviations> = BTreeMap::new();
         let mut open = BTreeSet::new();
-        let mut owner_of = |output: &DocKey| match owners.of(output)[..] {
-            [only] => Some(only),
-            [] => {
-                open.extend(&batch.edits);
-                None
+        let mut owner_of = |output: &DocKey| {
+            let owners = owners.of(output);
+            if let [only] = owners[..] {
+                return Some(only);
             }
-            ref several => {
-                open.extend(several);
-                None
-            }
+            open.extend(if owners.is_empty() { batch.edits.clone() } else { owners });
+            None
         };
         for target in all.units {
             if let Some(owner) = owner_of(&self.changes[target.0].key) {
@@ -113,9 +113,8 @@ impl<'a> Trials<'a> {
                 each.entry(owner).or_default().kept.insert(output);
             }
         }
-        let side = Side::new(&trial.graph, &trial.rendered, trial.written.iter().collect());
-        for edit in batch.edits.iter().filter(|edit| self.removed_value(**edit)) {
-            let Passage { shields, .. } = shield::passage(self.question, *edit, &side);
+        for edit in &batch.edits {
+            let shields = self.shields_of_removed(*edit, &side);
             each.entry(*edit).or_default().shields = shields;
         }
         each.retain(|edit, _| !open.contains(edit));
@@ -132,7 +131,7 @@ impl<'a> Trials<'a> {
         let edits = union(&batch.edits, others);
         let trial = self.rendered(&edits)?;
         let owners = batch.owners(self.question, &trial.graph);
-        Some((self.deviations(&trial, &edits), owners))
+        Some((self.deviations(&side_of(&trial)), owners))
     }
 
     pub(super) fn question(&self) -> &Question<'a> {
@@ -188,23 +187,37 @@ impl<'a> Trials<'a> {
         if let Some(known) = self.known.borrow().get(edits) {
             return Some(known.clone());
         }
-        let found = Rc::new(self.deviations(&self.rendered(edits)?, edits));
+        let trial = self.rendered(edits)?;
+        let side = side_of(&trial);
+        let mut found = self.deviations(&side);
+        if let [only] = self.all_but(edits)[..] {
+            found.shields = self.shields_of_removed(only, &side);
+        }
+        let found = Rc::new(found);
         self.known.borrow_mut().insert(edits.to_vec(), found.clone());
         Some(found)
     }
 
-    fn deviations(&self, trial: &Trial, edits: &[EditId]) -> Deviations {
-        let side = Side::new(&trial.graph, &trial.rendered, trial.written.iter().collect());
+    /// Returns the texts that stop a removed value which a rendering has; none for other edits.
+    fn shields_of_removed(&self, edit: EditId, side: &Side<'_>) -> Vec<Shield> {
+        if self.question.edits[edit.index()].head.is_some() {
+            return Vec::new();
+        }
+        shield::passage(self.question, edit, side).shields
+    }
+
+    /// Compares a rendering with the head, without the texts that stop an edit.
+    fn deviations(&self, side: &Side<'_>) -> Deviations {
         let question = self.question;
-        let by_head = counterparts(question.head, &side, question);
-        let by_base = counterparts(question.base, &side, question);
+        let by_head = counterparts(question.head, side, question);
+        let by_base = counterparts(question.base, side, question);
         let mut found = Deviations::default();
         let mut met: HashSet<DocId> = HashSet::new();
         for (index, change) in self.changes.iter().enumerate() {
             let of_head = change.output.head.and_then(|head| by_head.get(&head));
             let tried = of_head.or_else(|| by_base.get(&change.output.base?)).copied();
             met.extend(tried);
-            self.add_changed(index, tried.map(|doc| (doc, &side)), &mut found);
+            self.add_changed(index, tried.map(|doc| (doc, side)), &mut found);
         }
         for (doc, recipe) in question.head.into_iter().flat_map(|head| head.graph.outputs()) {
             if self.of_head.contains_key(&doc) {
@@ -212,25 +225,14 @@ impl<'a> Trials<'a> {
             }
             let tried = by_head.get(&doc).copied();
             met.extend(tried);
-            if self.deviates(doc, tried, &side) {
+            if self.deviates(doc, tried, side) {
                 found.kept.insert(recipe.key.clone());
             }
         }
-        let others = trial.graph.outputs().filter(|(doc, _)| !met.contains(doc));
+        let others = side.graph.outputs().filter(|(doc, _)| !met.contains(doc));
         let others = others.filter(|(doc, _)| side.rendered.data(*doc).is_some());
         found.kept.extend(others.map(|(_, recipe)| recipe.key.clone()));
-        let concerned = question.concerned.iter();
-        let mut reverted = concerned.filter(|edit| edits.binary_search(edit).is_err());
-        let only = reverted.next().filter(|_| reverted.next().is_none());
-        if let Some(only) = only.filter(|edit| self.removed_value(**edit)) {
-            let Passage { shields, .. } = shield::passage(question, *only, &side);
-            found.shields = shields;
-        }
         found
-    }
-
-    fn removed_value(&self, edit: EditId) -> bool {
-        self.question.edits[edit.index()].head.is_none()
     }
 
     /// Adds the deviations of a changed output, which the rendering has as `tried`.
@@ -273,12 +275,7 @@ impl<'a> Trials<'a> {
         };
         let keys = self.question.keys;
         let metadata = of_head.metadata_against(head, side.written(tried), keys);
-        let data = match (side.rendered.data(tried), of_head.rendered.data(head)) {
-            (Some(tried), Some(head)) => {
-                differences(tried, head, &keys.of_schema(&change.key.schema))
-            }
-            _ => Vec::new(),
-        };
+        let data = self.data_differences(head, tried, side).unwrap_or_default();
         (data, metadata)
     }
 
@@ -333,6 +330,11 @@ impl<'a> Trials<'a> {
             (None, Some(_)) | (Some(_), None) => true,
         }
     }
+}
+
+/// Returns a rendering as a side.
+pub(super) fn side_of(trial: &Trial) -> Side<'_> {
+    Side::new(&trial.graph, &trial.rendered, trial.written.iter().collect())
 }
 
 /// Returns the outputs of a rendering by the matching document of one of the sides.
