@@ -155,7 +155,7 @@ fn edits(
     });
     let all: Vec<&Edit> = match change {
         Some(change) => {
-            let causes = change.causes.iter().map(|cause| cause.edit.index());
+            let causes = change.edits.iter().map(|edit| edit.index());
             causes.map(|edit| &comparison.edits[edit].edit).collect()
         }
         None => comparison.edits.iter().map(|reach| &reach.edit).collect(),

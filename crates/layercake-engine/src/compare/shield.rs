@@ -1,7 +1,7 @@
 //! Passage of an edited value: it is followed forward to the places that it reaches, and to the
 //! texts that stop it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use layercake_source::Span;
 use layercake_yaml::path::Location;
@@ -54,7 +54,7 @@ pub(super) fn passage(question: &Question<'_>, edit: EditId, side: &Side<'_>) ->
     let mut shields: Vec<Shield> = Vec::new();
     let mut known = HashSet::new();
     for stop in flow.stops.into_iter().filter(is_override) {
-        for stop in overrides(side, stop, MAX_OVERRIDES) {
+        for stop in overrides(side, stop, most) {
             let document = graph.recipe(stop.doc).key.clone();
             let is_in_head = is_text_of(question.head, stop.by);
             is_certain &= is_in_head;
@@ -69,38 +69,84 @@ pub(super) fn passage(question: &Question<'_>, edit: EditId, side: &Side<'_>) ->
     Passage { shields, reached: reached.into_iter().collect(), is_cut, is_certain }
 }
 
-/// Maximum number of overrides behind each other that are followed.
-const MAX_OVERRIDES: usize = 8;
+/// Text that stops a value, and those behind it.
+struct Override {
+    stop: flow::Stop,
+    behind: Vec<usize>,
+    /// Whether the value would reach an output without this text and the following ones.
+    passes: bool,
+}
 
-/// Returns a stop and those behind it, which together keep the value from the outputs; none if
-/// it would not reach one in any case.
-fn overrides(side: &Side<'_>, stop: flow::Stop, most: usize) -> Vec<flow::Stop> {
-    let mut all = vec![stop.clone()];
-    if stop.why == flow::Why::SetAgain || stop.why == flow::Why::Overwritten {
-        let last = side.replay.trace(stop.doc, &stop.location);
-        let is_last =
-            last.at.contains(&stop.by) || last.from.iter().any(|from| from.at.contains(&stop.by));
-        // Another step of the document writes to the same place later.
-        if let (false, Some(why), Some(by)) = (is_last, overriding(last.via), last.at.first()) {
-            all.push(flow::Stop { by: *by, why, ..stop.clone() });
+/// Returns a stop and those behind it, which together keep the value from the outputs; none if it
+/// would not reach one in any case. Follows `most` stops; what lies behind the others is not known,
+/// so the value counts as stopped there.
+fn overrides(side: &Side<'_>, first: flow::Stop, most: usize) -> Vec<flow::Stop> {
+    let mut all = vec![Override { stop: first, behind: Vec::new(), passes: false }];
+    let mut known: HashMap<(DocId, Location, Span), usize> = HashMap::new();
+    let mut at = 0;
+    while let Some(stop) = all.get(at).map(|it| it.stop.clone()) {
+        let behind = if at < most { stops_behind(side, &stop) } else { None };
+        match behind {
+            None => all[at].passes = true,
+            Some(stops) => {
+                for stop in stops.into_iter().filter(is_override) {
+                    let place = (stop.doc, stop.location.clone(), stop.by);
+                    let next = *known.entry(place).or_insert(all.len());
+                    if next == all.len() {
+                        all.push(Override { stop, behind: Vec::new(), passes: false });
+                    }
+                    all[at].behind.push(next);
+                }
+            }
+        }
+        at += 1;
+    }
+    mark_passing(&mut all);
+    let passing = all.into_iter().filter(|it| it.passes);
+    let steps = passing.flat_map(|it| [Some(it.stop.clone()), later_step(side, &it.stop)]);
+    steps.flatten().collect()
+}
+
+/// Marks the stops behind which another one is that the value would pass.
+fn mark_passing(all: &mut [Override]) {
+    let mut is_changed = true;
+    while is_changed {
+        is_changed = false;
+        // Most stops behind another one are after it.
+        for at in (0..all.len()).rev() {
+            let passes = all[at].passes || all[at].behind.iter().any(|next| all[*next].passes);
+            is_changed |= passes != all[at].passes;
+            all[at].passes = passes;
         }
     }
-    if side.graph.recipe(stop.doc).emit || stop.why == flow::Why::Deleted {
-        return all;
+}
+
+/// Returns the step of the same document that writes to the place of a stop later.
+fn later_step(side: &Side<'_>, stop: &flow::Stop) -> Option<flow::Stop> {
+    if stop.why != flow::Why::SetAgain && stop.why != flow::Why::Overwritten {
+        return None;
     }
-    let behind = flow_of_rendered(&side.replay, stop.doc, vec![(stop.location, stop.by)]);
-    let reaches =
-        |place: &flow::Reached| place.doc != stop.doc && side.graph.recipe(place.doc).emit;
-    if behind.more || behind.reached.iter().any(reaches) {
-        return all;
+    let last = side.replay.trace(stop.doc, &stop.location);
+    let is_last =
+        last.at.contains(&stop.by) || last.from.iter().any(|from| from.at.contains(&stop.by));
+    if is_last {
+        return None;
     }
-    let next = behind.stops.into_iter().filter(is_override).filter(|_| most > 0);
-    let next: Vec<flow::Stop> = next.flat_map(|stop| overrides(side, stop, most - 1)).collect();
-    if next.is_empty() {
-        return next;
+    Some(flow::Stop { by: *last.at.first()?, why: overriding(last.via)?, ..stop.clone() })
+}
+
+/// Returns what would stop the value after a stop; `None` if it would reach an output, or if that is
+/// not known.
+fn stops_behind(side: &Side<'_>, stop: &flow::Stop) -> Option<Vec<flow::Stop>> {
+    let is_output = |doc: DocId| side.graph.recipe(doc).emit;
+    if is_output(stop.doc) || stop.why == flow::Why::Deleted {
+        return None;
     }
-    all.extend(next);
-    all
+    let place = (stop.location.clone(), stop.by);
+    let behind = flow_of_rendered(&side.replay, stop.doc, vec![place]);
+    let mut reached = behind.reached.iter().filter(|place| place.doc != stop.doc);
+    let passes = behind.more || reached.any(|place| is_output(place.doc));
+    (!passes).then_some(behind.stops)
 }
 
 /// Returns how the last step that wrote to a place overrides others.

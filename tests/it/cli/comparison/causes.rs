@@ -49,7 +49,7 @@ fn without_change(report: &Json) -> Vec<String> {
     edits.map(row).collect()
 }
 
-/// The report of a comparison, of which every statement was checked by rendering.
+/// The report of a comparison whose statements were all checked by rendering.
 fn checked(sandbox: &Sandbox) -> Json {
     let ran = sandbox.run(&["diff", "HEAD", "-o", "json", "--verify-attribution"]);
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -197,4 +197,41 @@ fn many_edits_of_many_outputs_are_counted_completely() {
     let gate = ["--since", "HEAD", "--max-outputs", "200"];
     let stopped = sandbox.findings(&gate);
     assert_eq!(stopped.iter().filter(|it| it["rule"] == "reach-over-limit").count(), EDITS);
+}
+
+/// An override behind more overrides than are followed still stops the edit.
+#[test]
+fn edit_behind_many_overrides_is_shielded() {
+    const LAYERS: usize = 12;
+    let sandbox = Sandbox::with_sites();
+    let policy = std::fs::read_to_string(sandbox.path("global/policy.yaml")).unwrap();
+    let layers: Vec<String> = (1..=LAYERS).map(|at| format!("l{at}")).collect();
+    let order = format!("[global, {}, type, site]", layers.join(", "));
+    sandbox.write("global/policy.yaml", policy.replace("[global, type, site]", &order));
+    let chain = |first: usize| {
+        let link = |at: usize| {
+            let (layer, is_abstract) =
+                if at == 0 { ("global".to_owned(), true) } else { (format!("l{at}"), at < LAYERS) };
+            let value = if at == 0 { first } else { 100 + at };
+            let parent = match at {
+                0 => String::new(),
+                at => format!(
+                    "    parentSelector: {{is: c{}}}\n    actions: [{{method: merge, path: .}}]\n",
+                    at - 1
+                ),
+            };
+            format!(
+                "---\nschema: example/Any/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: c{at}\n  \
+                 labels: {{is: c{at}}}\n  storagePolicy: cleartext\n  layeringDefinition:\n    \
+                 abstract: {is_abstract}\n    layer: {layer}\n{parent}data: {{x: {value}}}\n"
+            )
+        };
+        (0..=LAYERS).map(link).collect::<String>()
+    };
+    sandbox.write("global/chain.yaml", chain(1));
+    sandbox.commit();
+    sandbox.write("global/chain.yaml", chain(2));
+    let report = checked(&sandbox);
+    assert_eq!(report["totals"]["inert_edits"], 0, "{report:#}");
+    assert!(!report["edits"][0]["reach"]["shielded"].is_null(), "{report:#}");
 }

@@ -174,9 +174,11 @@ impl<'a> Tracing<'a> {
             let place = [&difference.base, &difference.head][at];
             let Some(place) = place else { return vec![side.replay.trace(doc, elsewhere)] };
             let (leaves, more) = leaves(&difference.kind, at, place, most);
-            is_cut |= more;
-            let leaves = leaves.into_iter();
-            side.replay.trace_all(doc, leaves.map(|leaf| place.location.joined(&leaf)))
+            let count = leaves.len();
+            let leaves = leaves.into_iter().map(|leaf| place.location.joined(&leaf));
+            let traces = side.replay.trace_all(doc, leaves);
+            is_cut |= more || traces.len() < count;
+            traces
         };
         let sides = [
             of(0, self.question.base, change.output.base),
