@@ -94,8 +94,7 @@ pub struct YamlProblem {
     pub kind: YamlProblemKind,
 }
 
-/// Kinds of [`YamlProblem`], most of which are fatal for the document: see
-/// [`YamlProblemKind::is_fatal`].
+/// Kinds of [`YamlProblem`]; most are fatal for the document: see [`YamlProblemKind::is_fatal`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum YamlProblemKind {
     /// Invalid YAML, with the message of the parser.

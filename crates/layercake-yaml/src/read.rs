@@ -497,7 +497,7 @@ impl<'text> YamlReader<'text> {
         self.parsed.documents.push(YamlDocument { root, span, shared: draft.shared });
     }
 
-    /// Checks for names that libyaml refuses, or of which it reads only a part.
+    /// Checks for names that libyaml refuses or reads only in part.
     fn check_name(&mut self, name: &str, range: Range<usize>) {
         let accepts = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         let next = self.text[range.end..].chars().next();

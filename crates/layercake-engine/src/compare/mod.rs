@@ -165,7 +165,7 @@ impl Limits {
 }
 
 /// Returns the largest number for which all `counts`, limited to it, are at most `all` together:
-/// what one does not use of the limit is left to the others.
+/// the others can use what one leaves over.
 fn level(mut counts: Vec<usize>, all: usize) -> usize {
     counts.sort_unstable();
     let mut left = all;

@@ -238,8 +238,7 @@ impl UserDataReader<'_> {
         Ok(())
     }
 
-    /// Adds the part of a leaf once more if it is merged where it is. The faults of the part are
-    /// those of the original.
+    /// Adds the part of a leaf once more if it is merged where it is, with the same faults.
     fn repeat(&mut self, leaf: &ReadLeaf, parts: &[CloudPart]) -> Result<(), PartFault> {
         let mut own = parts[leaf.parts.clone()].iter();
         let own = own.find(|part| leaf.name.as_deref() == Some(&part.key.name));
