@@ -5,8 +5,8 @@
 //! keys and spans are ignored.
 //!
 //! Items of lists are matched by identity if possible: a `name`, an `id`, or another configured key
-//! ([`ListKeys`]); other items are matched by equality. An inserted item is one difference, and so
-//! is a different order of items with an identity ([`DifferenceKind::Order`]). A secret is compared
+//! ([`ListKeys`]); other items are matched by equality, then by similarity. An inserted item is one
+//! difference, and so is a different order of items with an identity ([`DifferenceKind::Order`]). A secret is compared
 //! as a whole, so that not even its keys are revealed, and is never an identity.
 //!
 //! Values are shared, and a small text can expand to millions of them. Listed differences are
@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;
+use std::mem::discriminant;
 use std::sync::{Arc, LazyLock};
 
 use globset::GlobMatcher;
@@ -745,7 +746,9 @@ impl<'k> Alignment<'k> {
         }
         let known_by = keys.find_map(|key| Some((key, by_identity(base, head, key)?)));
         let Some((key, anchors)) = known_by else {
-            let pairs = between(&by_equality(base, head, known), base, head, Gap::Pairwise);
+            let anchors = by_equality(base, head, known);
+            let similar = by_similarity(&anchors, base, head, known);
+            let pairs = between(&similar, base, head, Gap::Pairwise);
             return Some(Self { pairs, key: None, reordering: None });
         };
         if anchors.windows(2).all(|pair| pair[0].1 < pair[1].1) {
@@ -852,9 +855,7 @@ impl Gap {
     fn pairs(self, base: &Node, head: &Node) -> bool {
         match self {
             Gap::Unrelated => false,
-            Gap::Pairwise => {
-                std::mem::discriminant(&base.value) == std::mem::discriminant(&head.value)
-            }
+            Gap::Pairwise => discriminant(&base.value) == discriminant(&head.value),
         }
     }
 }
@@ -896,6 +897,94 @@ fn identities<'a>(items: &'a [Node], key: &str) -> Option<HashMap<ItemIdentity<'
         }
     }
     Some(places)
+}
+
+/// Adds pairs of similar items to `anchors`, where more items are unmatched in one list than in the
+/// other: so that the removed or added items are those without a similar one. Items of different
+/// types, or too many, are not compared.
+fn by_similarity(
+    anchors: &[(usize, usize)],
+    base: &[Node],
+    head: &[Node],
+    known: &mut Pairs,
+) -> Vec<(usize, usize)> {
+    const MAX_COMPARISONS: usize = 4_096;
+    let mut all = Vec::with_capacity(anchors.len());
+    let (mut at_base, mut at_head) = (0, 0);
+    for &(below, above) in anchors.iter().chain([&(base.len(), head.len())]) {
+        let (removed, added) = (&base[at_base..below], &head[at_head..above]);
+        let mut kinds = removed.iter().chain(added).map(|item| discriminant(&item.value));
+        let has_one_kind = kinds.next().is_some_and(|first| kinds.all(|kind| kind == first));
+        let pairs = if has_one_kind && removed.len() * added.len() <= MAX_COMPARISONS {
+            let similarity = |left: &Node, right: &Node| similarity(left, right, known);
+            match removed.len().cmp(&added.len()) {
+                Ordering::Less => most_similar(removed, added, similarity),
+                Ordering::Equal => Vec::new(),
+                Ordering::Greater => {
+                    let pairs = most_similar(added, removed, similarity);
+                    pairs.into_iter().map(|(head, base)| (base, head)).collect()
+                }
+            }
+        } else {
+            Vec::new()
+        };
+        all.extend(pairs.into_iter().map(|(base, head)| (at_base + base, at_head + head)));
+        if below < base.len() || above < head.len() {
+            all.push((below, above));
+        }
+        (at_base, at_head) = (below + 1, above + 1);
+    }
+    all
+}
+
+/// Pairs each item of the shorter list with one of the longer list, in order, so that the sum of
+/// the similarities is largest, and the items paired first are the first ones.
+fn most_similar(
+    short: &[Node],
+    long: &[Node],
+    mut similarity: impl FnMut(&Node, &Node) -> usize,
+) -> Vec<(usize, usize)> {
+    let surplus = long.len() - short.len();
+    // Largest sums for all items from an item of the short list, of which `skipped` items of the
+    // long list are not paired.
+    let mut sums = vec![vec![0; surplus + 1]; short.len() + 1];
+    let mut pairs_here = vec![vec![true; surplus + 1]; short.len()];
+    for (at, item) in short.iter().enumerate().rev() {
+        for skipped in (0..=surplus).rev() {
+            let paired = similarity(item, &long[at + skipped]) + sums[at + 1][skipped];
+            let later = sums[at].get(skipped + 1).copied();
+            pairs_here[at][skipped] = later.is_none_or(|later| later <= paired);
+            sums[at][skipped] = later.unwrap_or(0).max(paired);
+        }
+    }
+    let mut skipped = 0;
+    let pair = |at: usize| {
+        while !pairs_here[at][skipped] {
+            skipped += 1;
+        }
+        (at, at + skipped)
+    };
+    (0..short.len()).map(pair).collect()
+}
+
+/// Number of equal bytes at the start and end of two texts, or of equal entries in two mappings.
+fn similarity(left: &Node, right: &Node, known: &mut Pairs) -> usize {
+    match (&left.value, &right.value) {
+        (Value::String(left), Value::String(right)) => {
+            let bytes = left.bytes().zip(right.bytes());
+            let front = bytes.take_while(|(left, right)| left == right).count();
+            let ends =
+                left.as_bytes()[front..].iter().rev().zip(right.as_bytes()[front..].iter().rev());
+            front + ends.take_while(|(left, right)| left == right).count()
+        }
+        (Value::Mapping(left), Value::Mapping(right)) => {
+            let is_equal = |(key, node): &(&Key, &Node)| {
+                right.get(*key).is_some_and(|other| known.same(node, other))
+            };
+            left.iter().filter(is_equal).count()
+        }
+        _ => 0,
+    }
 }
 
 /// Longest common subsequence of two lists. In long lists, only the equal items at both ends are

@@ -1,7 +1,7 @@
 //! Locations in rendered data, as JSON pointers, and how they correspond to locations in earlier
 //! data.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::mem::discriminant;
 use std::sync::Arc;
 
@@ -97,8 +97,10 @@ fn paired<'n>(head: &'n Node, base: &'n Node) -> Vec<(Step<'n>, Step<'n>)> {
     pairs.into_iter().map(|(at, base_at)| (above[at].clone(), below[base_at].clone())).collect()
 }
 
+type ItemPairs = Vec<(usize, usize)>;
+
 /// Indexes of corresponding items.
-fn paired_items(head: Vec<&Node>, base: Vec<&Node>) -> Vec<(usize, usize)> {
+fn paired_items(head: Vec<&Node>, base: Vec<&Node>) -> ItemPairs {
     for key in ["name", "id"] {
         if let Some((head, base)) = identities(&head, key).zip(identities(&base, key)) {
             let pair = |(identity, at): (&String, &usize)| Some((*at, *base.get(identity)?));
@@ -108,14 +110,61 @@ fn paired_items(head: Vec<&Node>, base: Vec<&Node>) -> Vec<(usize, usize)> {
     let mut pairs = longest_common(&head, &base);
     let mut start = (0, 0);
     for end in [&pairs[..], &[(head.len(), base.len())]].concat() {
-        let gap = (start.0..end.0).zip(start.1..end.1);
-        let is_of_kind = |(at, base_at): &(usize, usize)| {
-            discriminant(&head[*at].value) == discriminant(&base[*base_at].value)
-        };
-        pairs.extend(gap.take_while(is_of_kind));
+        let gap = similar(&head[start.0..end.0], &base[start.1..end.1]);
+        pairs.extend(gap.into_iter().map(|(at, base_at)| (start.0 + at, start.1 + base_at)));
         start = (end.0 + 1, end.1 + 1);
     }
     pairs
+}
+
+/// Indexes of corresponding items that are not equal: in order while their types agree or, if one
+/// list is longer and there is one type, by the most similar choice.
+fn similar(head: &[&Node], base: &[&Node]) -> ItemPairs {
+    let kinds: HashSet<_> = head.iter().chain(base).map(|item| discriminant(&item.value)).collect();
+    if kinds.len() > 1 {
+        let gap = head.iter().zip(base);
+        let is_of_kind = |(item, other): &(&&Node, &&Node)| {
+            discriminant(&item.value) == discriminant(&other.value)
+        };
+        let count = gap.take_while(is_of_kind).count();
+        return (0..count).zip(0..count).collect();
+    }
+    if head.len() > base.len() {
+        return similar(base, head).into_iter().map(|(at, base_at)| (base_at, at)).collect();
+    }
+    // For the items from `at` and `base_at`: sum of the similarities, and the chosen pairs.
+    let mut best: HashMap<(usize, usize), (usize, ItemPairs)> = HashMap::new();
+    for at in (0..head.len()).rev() {
+        for base_at in (at..=at + base.len() - head.len()).rev() {
+            let (sum, pairs) = best.get(&(at + 1, base_at + 1)).cloned().unwrap_or_default();
+            let sum = sum + similarity(head[at], base[base_at]);
+            let paired = (sum, [&[(at, base_at)], &pairs[..]].concat());
+            let skipped = best.get(&(at, base_at + 1)).filter(|(other, _)| *other > sum);
+            best.insert((at, base_at), skipped.cloned().unwrap_or(paired));
+        }
+    }
+    best.remove(&(0, 0)).unwrap_or_default().1
+}
+
+/// Equal bytes at both ends of two texts, or equal entries of two mappings.
+fn similarity(item: &Node, other: &Node) -> usize {
+    if let (Value::String(text), Value::String(other)) = (&item.value, &other.value) {
+        let shorter = text.len().min(other.len());
+        let is_equal_at_start =
+            |count: &usize| text.as_bytes()[..*count] == other.as_bytes()[..*count];
+        let start = (0..=shorter).rev().find(is_equal_at_start).unwrap_or(0);
+        let [rest, other_rest] = [text, other].map(|text| &text.as_bytes()[start..]);
+        let mut ends = (0..=shorter - start).rev();
+        let is_equal_at_end =
+            |count: &usize| rest[rest.len() - count..] == other_rest[other_rest.len() - count..];
+        return start + ends.find(is_equal_at_end).unwrap_or(0);
+    }
+    let (Value::Mapping(_), Value::Mapping(_)) = (&item.value, &other.value) else { return 0 };
+    let others = children(other);
+    let is_equal = |(step, child): &Step<'_>| {
+        others.iter().any(|(name, other)| name == step && canonical(child) == canonical(other))
+    };
+    children(item).iter().filter(|entry| is_equal(entry)).count()
 }
 
 /// Index of each item by its value at `key`; `None` unless all values are distinct.

@@ -3,7 +3,7 @@
 
 use layercake::source::FileId;
 use layercake::yaml::diff::{
-    DiffSide, Difference, DifferenceKind, ListKeys, combine, differences, same,
+    DiffPlace, DiffSide, Difference, DifferenceKind, ListKeys, combine, differences, same,
 };
 use layercake::yaml::path::first_inside;
 use layercake::yaml::{Node, parse};
@@ -92,6 +92,33 @@ proptest! {
         for difference in found.iter().filter(|it| !is_order(it)) {
             prop_assert!(difference.items.len() == 1, "{difference:?}");
         }
+    }
+}
+
+#[test]
+fn removed_items_are_those_without_a_similar_one() {
+    let cases = [
+        // Base, head, and the location of each difference in the base and in the head.
+        ("[a, image:1, b]", "[image:2, b]", ".[0] -, .[1] .[0]"),
+        ("[image:2, b]", "[a, image:1, b]", "- .[0], .[0] .[1]"),
+        ("[a1, b1, c1, z]", "[b2, z]", ".[0] -, .[1] .[0], .[2] -"),
+        ("[x, y]", "[p]", ".[0] .[0], .[1] -"),
+        (
+            "[{path: /a, mode: 1}, {path: /b, mode: 2}]",
+            "[{path: /b, mode: 3}]",
+            ".[0] -, .[1].mode .[0].mode",
+        ),
+        ("[{path: /a}, text]", "[{path: /b}]", ".[0].path .[0].path, .[1] -"),
+        ("[a1, b1]", "[c2, b2]", ".[0] .[0], .[1] .[1]"),
+    ];
+    let read = |list: &str| parse(FileId::default(), list).documents.remove(0).root;
+    let place = |place: &DiffPlace| place.location.to_string();
+    for (base, head, expected) in cases {
+        let found = differences(&read(base), &read(head), &ListKeys::default());
+        let side = |side: &Option<DiffPlace>| side.as_ref().map_or("-".to_owned(), place);
+        let row = |it: &Difference| format!("{} {}", side(&it.base), side(&it.head));
+        let found: Vec<String> = found.iter().map(row).collect();
+        assert_eq!(found.join(", "), expected, "{base} {head}");
     }
 }
 
