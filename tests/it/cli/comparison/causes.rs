@@ -96,6 +96,18 @@ fn key_that_two_layers_remove_is_removed_by_both() {
 }
 
 #[test]
+fn edits_that_share_a_text_through_an_alias_are_told_apart() {
+    let sandbox = repository();
+    let of = |data: &str| document("aliased", "global", data);
+    sandbox.write("global/aliased.yaml", of("{x: a, y: b}"));
+    sandbox.commit();
+    sandbox.write("global/aliased.yaml", of("{x: &v {n: []}, y: *v, l: [*v, *v]}"));
+    let report = checked(&sandbox);
+    let expected = [".l: .l", ".x: .x", ".y: .y"];
+    assert_eq!(causes(&report, "aliased"), lines(&expected));
+}
+
+#[test]
 fn items_removed_from_a_list_that_is_written_into_have_an_effect() {
     let sandbox = repository();
     let agent = |dest: &str, items: &str| {

@@ -3,7 +3,7 @@
 //! The causes of a changed value are the edits without which it would not be as on the head, and
 //! which together give it. Two methods find them:
 //!
-//! - A *plain* edit changes a scalar, or adds a key. If a value is present on the head, the trace
+//! - A *plain* edit changes a scalar, or adds a key, and shares no text with another edit. If a value is present on the head, the trace
 //!   of its source texts shows whether it depends on such an edit.
 //! - All other edits decide where values come from, or remove text that no trace of the head can
 //!   meet. The site is rendered without each of them, and compared with the head.
@@ -18,12 +18,12 @@ mod trace;
 mod trial;
 
 use std::cell::{LazyCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use layercake_source::DocKey;
+use layercake_source::{DocKey, Span};
 use layercake_yaml::diff::{DifferenceKind, ListKeys};
 use layercake_yaml::path::{Location, Piece};
 use layercake_yaml::{Node, Whole};
@@ -40,7 +40,7 @@ pub use self::check::Fault;
 use self::remaining::Places;
 use self::revive::removes_key;
 pub(super) use self::trace::first_hop;
-use self::trace::{Candidates, Followed, Routes, Tracing, Trails, difference_of};
+use self::trace::{Candidates, Followed, Routes, Tracing, Trails, difference_of, written_in};
 use self::trial::{Deviations, Trials};
 
 /// Effort spent on rendering to find causes.
@@ -239,7 +239,10 @@ struct Results {
 impl<'a> Attributing<'a> {
     fn new(question: &'a Question<'a>, tracing: &'a Tracing<'a>, changes: &'a [Change]) -> Self {
         let has_other_shape = has_other_shape(question);
-        let is_plain = |id: &EditId| !has_other_shape && is_plain(&question.edits[id.index()]);
+        let aliased = with_aliased_text(question);
+        let is_plain = |id: &EditId| {
+            !has_other_shape && !aliased.contains(id) && is_plain(&question.edits[id.index()])
+        };
         let (plain, opaque): (Vec<EditId>, Vec<EditId>) =
             question.concerned.iter().partition(|id| is_plain(id));
         let trials = Trials::new(question, changes);
@@ -615,6 +618,24 @@ fn has_other_shape(question: &Question<'_>) -> bool {
                 )
             })
     })
+}
+
+/// Returns the edits of values that have a text in common, through an alias: a trace ends at the
+/// text, and does not show which of the edits put it there.
+fn with_aliased_text(question: &Question<'_>) -> BTreeSet<EditId> {
+    let mut owners: HashMap<Span, EditId> = HashMap::new();
+    let mut aliased = BTreeSet::new();
+    for id in question.concerned {
+        let edit = &question.edits[id.index()];
+        let texts = edit.base.iter().chain(&edit.head).filter(|_| edit.part == Part::Data);
+        for span in texts.filter_map(|text| text.node.as_ref()).flat_map(written_in) {
+            let owner = *owners.entry(span).or_insert(*id);
+            if owner != *id {
+                aliased.extend([owner, *id]);
+            }
+        }
+    }
+    aliased
 }
 
 /// Returns whether an edit changed a scalar to another of its kind, or added a key to a mapping.

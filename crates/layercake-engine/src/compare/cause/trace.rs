@@ -323,7 +323,7 @@ pub(super) fn difference_of(change: &Change, unit: Unit) -> Option<&Difference> 
 
 /// Returns the source texts of the values in `node`; a value that is in several places is visited
 /// once.
-fn written_in(node: &Node) -> Vec<Span> {
+pub(super) fn written_in(node: &Node) -> Vec<Span> {
     let (mut spans, mut open) = (Vec::new(), vec![node]);
     let mut known = HashSet::new();
     while let Some(node) = open.pop() {
