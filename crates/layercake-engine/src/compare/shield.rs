@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use layercake_source::Span;
-use layercake_yaml::path::Location;
+use layercake_yaml::path::{Location, Piece};
 
 use super::reach::{Shield, Why};
 use super::{Question, Side};
@@ -123,16 +123,18 @@ fn mark_passing(all: &mut [Override]) {
 
 /// Returns the step of the same document that writes to the place of a stop later.
 fn later_step(side: &Side<'_>, stop: &flow::Stop) -> Option<flow::Stop> {
-    if stop.why != flow::Why::SetAgain && stop.why != flow::Why::Overwritten {
-        return None;
-    }
     let last = side.replay.trace(stop.doc, &stop.location);
-    let is_last =
-        last.at.contains(&stop.by) || last.from.iter().any(|from| from.at.contains(&stop.by));
-    if is_last {
+    let mut texts = last.at.iter().chain(last.from.iter().flat_map(|from| &from.at));
+    if texts.any(|text| stop.by.contains(*text)) {
         return None;
     }
-    Some(flow::Stop { by: *last.at.first()?, why: overriding(last.via)?, ..stop.clone() })
+    let is_item = |at: &usize| matches!(stop.location.0[*at], Piece::Index(_));
+    let list = (0..stop.location.0.len()).find(is_item).and_then(|at| {
+        let list = Location(stop.location.0[..at].to_vec());
+        side.replay.trace(stop.doc, &list).at.first().copied()
+    });
+    let by = list.or(last.at.first().copied())?;
+    Some(flow::Stop { by, why: overriding(last.via)?, ..stop.clone() })
 }
 
 /// Returns what would stop the value after a stop; `None` if it would reach an output, or if that is

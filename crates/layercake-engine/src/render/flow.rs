@@ -14,6 +14,7 @@ use layercake_yaml::path::{Location, Path, Piece, Segment};
 use super::replay::{Replay, Via};
 use super::stroke::{Change, States, Stroke, ValueOrigin, settled};
 use crate::graph::{DocId, Graph, Lists, Op, Recipe, Step};
+use crate::merge::deckhand::Method;
 
 /// Places that a source text reaches, and places where it stops.
 #[derive(Clone, Debug, Default)]
@@ -535,6 +536,9 @@ fn stop_reason(change: &Change<'_>, place: &Location) -> (Why, Span) {
     let step = change.step().map_or(change.recipe.span, |step| step.at);
     let destination = change.destination().map_or(step, |(_, to)| to.path.span);
     let is_merged = change.step().is_some_and(|step| matches!(step.op, Op::Combine(_)));
+    let is_replace = change.step().is_some_and(
+        |step| matches!(step.op, Op::Merge { method, .. } if method == Method::Replace),
+    );
     let source_span = |source: &Location| source.get(change.source?).map(|node| node.span);
     match change.value_origin(place) {
         ValueOrigin::Source(source) if is_merged => {
@@ -548,8 +552,10 @@ fn stop_reason(change: &Change<'_>, place: &Location) -> (Why, Span) {
             | ValueOrigin::Made
             | ValueOrigin::Deleted { .. } => (Why::Deleted, step),
         },
+        // Without the values that it takes over, it would still replace all others at its path.
+        ValueOrigin::Own(_) if is_replace => (Why::Deleted, step),
         ValueOrigin::Own(own) => {
-            let node = own.get(&change.recipe.data);
+            let node = outermost_list(change, place).unwrap_or(own).get(&change.recipe.data);
             (Why::SetAgain, node.map_or(step, |node| node.span))
         }
         ValueOrigin::Source(_) | ValueOrigin::Put { .. } => (Why::Overwritten, destination),
@@ -562,4 +568,16 @@ fn stop_reason(change: &Change<'_>, place: &Location) -> (Why, Span) {
             (Why::Deleted, step)
         }
     }
+}
+
+/// Returns the place of the outermost list around a value that the document's own data sets: the
+/// list is set as a whole, so that no other one takes the place of an item that is removed.
+fn outermost_list(change: &Change<'_>, place: &Location) -> Option<Location> {
+    let is_item = |at: &usize| matches!(place.0[*at], Piece::Index(_));
+    (0..place.0.len()).filter(is_item).find_map(|at| {
+        match change.value_origin(&Location(place.0[..at].to_vec())) {
+            ValueOrigin::Own(list) => Some(list),
+            _ => None,
+        }
+    })
 }

@@ -247,3 +247,59 @@ fn edit_behind_many_overrides_is_shielded() {
     assert_eq!(report["totals"]["inert_edits"], 0, "{report:#}");
     assert!(!report["edits"][0]["reach"]["shielded"].is_null(), "{report:#}");
 }
+
+/// A list is replaced as a whole, and so is everything below the path of a `replace` action.
+#[test]
+fn shield_is_the_list_or_the_action_that_replaces_the_value() {
+    let sandbox = repository();
+    let parent_with =
+        |item: &str| parent(1).replace("values:", &format!("list: [a, {item}]\n  values:"));
+    sandbox.write("global/parent.yaml", parent_with("b"));
+    let own_list = child().replace("{own: 1}", "{list: [a, c]}");
+    sandbox.write("site/lab/child.yaml", own_list);
+    sandbox.commit();
+    sandbox.write("global/parent.yaml", parent_with("d"));
+    let report = checked(&sandbox);
+    let shield = &report["shields"][0];
+    assert_eq!((&shield["why"], &shield["path"]), (&"set-again".into(), &".list[1]".into()));
+    let own = std::fs::read_to_string(sandbox.path("site/lab/child.yaml")).unwrap();
+    let column = own.lines().last().unwrap().find("[a, c]").unwrap() + 1;
+    assert_eq!(shield["by"]["column"], column, "{report:#}");
+
+    let replaced = child()
+        .replace("{own: 1}", "{values: {replicas: 7}}")
+        .replace("method: merge, path: .", "method: replace, path: .values");
+    sandbox.write("site/lab/child.yaml", &replaced);
+    sandbox.write("global/parent.yaml", parent(1));
+    sandbox.commit();
+    sandbox.write("global/parent.yaml", parent(2));
+    let report = checked(&sandbox);
+    let reasons: Vec<&Json> =
+        report["shields"].as_array().unwrap().iter().map(|it| &it["why"]).collect();
+    assert_eq!(reasons, ["deleted"], "{report:#}");
+}
+
+#[test]
+fn edit_that_gives_a_value_its_new_source_is_named_beside_a_change() {
+    let sandbox = repository();
+    let parent_with = |proxy: &str| {
+        document("parent", "global", proxy)
+            .replace("  storagePolicy", "  labels: {is: parent}\n  storagePolicy")
+    };
+    sandbox.write("global/parent.yaml", parent_with("{network: {proxy: 1}}"));
+    sandbox.write("global/addresses.yaml", document("addresses", "global", "{other: 1}"));
+    sandbox.write("site/lab/child.yaml", child().replace("{own: 1}", "{network: {address: x}}"));
+    sandbox.commit();
+    sandbox.write("global/parent.yaml", parent_with("{}"));
+    sandbox.write("global/addresses.yaml", document("addresses", "global", "{other: 1, vip: x}"));
+    let substituted = child().replace("{own: 1}", "{}").replace(
+        "  storagePolicy",
+        "  substitutions:\n    - src: {schema: example/Any/v1, name: addresses, path: .vip}\n      \
+         dest: {path: .network.address}\n  storagePolicy",
+    );
+    sandbox.write("site/lab/child.yaml", substituted);
+    let report = checked(&sandbox);
+    let outputs = report["outputs"].as_array().unwrap();
+    let output = outputs.iter().find(|it| it["document"]["name"] == "child").unwrap();
+    assert!(paths(&report, &output["edits"]).contains(&".vip"), "{report:#}");
+}
