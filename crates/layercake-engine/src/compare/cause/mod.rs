@@ -520,7 +520,16 @@ impl<'a> Attributing<'a> {
     /// Adds the outputs that a plain edit reaches without having changed them.
     fn add_kept(&mut self, edit: EditId) {
         match self.trials.without(&[edit]) {
-            Some(found) => self.results.add_effects_elsewhere(edit, &found),
+            Some(found) => {
+                // A difference around a unit contains values that did not change.
+                let units = found.units.iter().filter(|target| {
+                    !self.results.found.get(target).is_some_and(|it| it.edits.contains(&edit))
+                });
+                let outputs: Vec<(usize, EditId)> =
+                    units.map(|(index, _)| (*index, edit)).collect();
+                self.results.beside.extend(outputs);
+                self.results.add_effects_elsewhere(edit, &found);
+            }
             None => {
                 self.results.undecided.insert(edit);
             }
