@@ -14,7 +14,7 @@ use super::{Checked, CheckedSite, RenderedSite, Work};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach};
 use crate::compare::{
     Attributed, Attribution, Change, Limits, Proof, Question, Renames, Texts, Trial, Wanted,
-    attribute, compare as changes_of, edits_overlapping, not_comparable, shorten,
+    attribute, compare as changes_of, edits_overlapping, idle, not_comparable, shorten,
 };
 use crate::diagnostic::{Diagnostic, Trait};
 use crate::edit::{Edit, EditId};
@@ -376,6 +376,7 @@ impl<'a> SiteRun<'_, 'a> {
             let known = unread.intersection(&reaches);
             attributed.proofs.extend(known.map(|edit| (*edit, Proof::Followed)));
         }
+        let idle = idle(question, &attributed);
         let Attributed { proofs, kept, shielded, shields, unlisted, faults } = attributed;
         let found = SiteChanges {
             reach: self.reach(base, head),
@@ -385,6 +386,7 @@ impl<'a> SiteRun<'_, 'a> {
             shields,
             proofs,
             kept,
+            idle,
             faults,
         };
         let [base_findings, head_findings] =

@@ -16,7 +16,7 @@ use super::place::{FilePlace, pointer};
 use super::sites::SiteSets;
 use super::value::{ShownValue, max_bytes};
 use crate::compare::reach::{Comparison, EditReach, Group as Alike, Shield as Stop, Why};
-use crate::compare::{Cause as CauseOf, Change, Hop, PlaceCauses, Proof, Status, Via};
+use crate::compare::{Cause as CauseOf, Change, Hop, Idle, PlaceCauses, Proof, Status, Via};
 use crate::edit::{EditId, EditKind, Part, Text};
 use crate::report::View;
 use crate::source::{DocKey, FileId, Span};
@@ -60,6 +60,9 @@ pub struct ReportedEdit {
     pub(crate) reach: Reach,
     /// Method used to determine its effects; `None` for an edit without effect.
     pub(crate) proof: Option<Proof>,
+    /// Reason why it has no effect, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) idle: Option<Idle>,
     /// Number of differences below this location that are not listed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) unlisted: u64,
@@ -385,6 +388,7 @@ impl ReportedEdit {
                     .then(|| sets.set_of(reach.shielded.iter().map(Option::as_ref))),
             },
             proof: reach.proof,
+            idle: reach.idle,
             unlisted: edit.unlisted,
         }
     }

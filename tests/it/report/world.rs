@@ -213,6 +213,7 @@ impl World {
             shielded: Vec::new(),
             shields: Vec::new(),
             proof: None,
+            idle: None,
         };
         self.comparison.edits.push(reach);
         EditId::at(self.comparison.edits.len() - 1)

@@ -8,6 +8,7 @@
 //! some of the edits.
 
 mod cause;
+mod idle;
 mod matching;
 pub mod reach;
 mod renames;
@@ -24,6 +25,7 @@ use layercake_yaml::path::Location;
 use layercake_yaml::{Node, Value, Whole};
 
 pub use cause::{Attributed, Attribution, Fault, Question, Trial, Wanted, attribute};
+pub use idle::{Idle, idle};
 pub use renames::Renames;
 pub use texts::{Texts, edits_overlapping};
 
@@ -85,6 +87,11 @@ impl<'a> Side<'a> {
 
     /// Returns the first recipe with this name.
     fn recipe_of(&self, key: &DocKey) -> Option<&'a Recipe> {
+        self.doc_of(key).map(|doc| self.graph.recipe(doc))
+    }
+
+    /// Returns the first document with this name.
+    fn doc_of(&self, key: &DocKey) -> Option<DocId> {
         let by_key = self.by_key.get_or_init(|| {
             let mut by_key: Lookup<_, _> = Lookup::default();
             by_key.reserve(self.graph.recipes.len());
@@ -93,7 +100,7 @@ impl<'a> Side<'a> {
             }
             by_key
         });
-        by_key.get(key).map(|doc| self.graph.recipe(*doc))
+        by_key.get(key).copied()
     }
 
     /// Returns the texts of the documents that contain this span.

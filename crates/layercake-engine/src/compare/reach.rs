@@ -8,7 +8,7 @@ use layercake_yaml::diff::{self, Difference};
 use layercake_yaml::path::Location;
 use layercake_yaml::{Node, Size, emit};
 
-use super::{Change, Fault, Proof, Status};
+use super::{Change, Fault, Idle, Proof, Status};
 use crate::edit::{Edit, EditId};
 
 /// Result of comparing two sides.
@@ -57,6 +57,8 @@ pub struct EditReach {
     pub shields: Vec<Shield>,
     /// Certainty of the reach; `None` for an inert edit, which changed nothing.
     pub proof: Option<Proof>,
+    /// Reason why it changed nothing, if it is inert and the reason is known.
+    pub idle: Option<Idle>,
 }
 
 impl EditReach {
@@ -152,6 +154,8 @@ pub struct SiteChanges {
     pub proofs: BTreeMap<EditId, Proof>,
     /// Unchanged outputs that would have changed without an edit.
     pub kept: BTreeMap<EditId, BTreeSet<DocKey>>,
+    /// Edits that had no effect and met no shield, with the reason if it is known.
+    pub idle: BTreeMap<EditId, Option<Idle>>,
     /// Statements that rendering contradicts.
     pub faults: Vec<Fault>,
 }
@@ -167,6 +171,7 @@ impl SiteChanges {
             shields: Vec::new(),
             proofs: BTreeMap::new(),
             kept: BTreeMap::new(),
+            idle: BTreeMap::new(),
             faults: Vec::new(),
         }
     }
@@ -182,7 +187,10 @@ pub fn gather(
     let mut reaches: Vec<EditReach> = edits.into_iter().map(EditReach::of).collect();
     let (mut outputs, mut sites) = (Vec::new(), Vec::new());
     let (mut all_unlisted, mut all_faults) = (Unlisted::default(), Vec::new());
-    for SiteChanges { reach, changes, unlisted, shielded, shields, proofs, kept, faults } in found {
+    let mut reasons: BTreeMap<EditId, Option<Idle>> = BTreeMap::new();
+    for SiteChanges { reach, changes, unlisted, shielded, shields, proofs, kept, idle, faults } in
+        found
+    {
         all_unlisted.causes += unlisted.causes;
         all_unlisted.shields += unlisted.shields;
         outputs.extend(
@@ -203,6 +211,10 @@ pub fn gather(
             let outputs = outputs.into_iter().map(|output| (reach.site.clone(), output));
             reaches[edit.index()].kept.extend(outputs);
         }
+        for (edit, reason) in idle {
+            let known = reasons.entry(edit).or_insert(reason);
+            *known = (*known).min(reason);
+        }
         sites.push(reach);
     }
     outputs.sort_by(|one, other| order(one).cmp(&order(other)));
@@ -221,7 +233,11 @@ pub fn gather(
             reach.sites.extend(sites.iter().copied().cloned());
         }
     }
-    for reach in &mut reaches {
+    for (at, reach) in reaches.iter_mut().enumerate() {
+        if reach.proof.is_none() && reach.kept.is_empty() && reach.shielded.is_empty() {
+            let reason = reasons.get(&EditId::at(at)).copied();
+            reach.idle = reason.unwrap_or(Some(Idle::NoSite));
+        }
         reach.sites.sort_unstable();
         reach.sites.dedup();
         reach.shielded.sort_unstable();
@@ -408,6 +424,7 @@ impl EditReach {
             shielded: Vec::new(),
             shields: Vec::new(),
             proof: None,
+            idle: None,
         }
     }
 }
