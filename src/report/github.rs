@@ -18,7 +18,9 @@ use std::io::{self, Write};
 
 use super::model::{EditRef, FilePlace, Finding, LabelledPlace, Report, ReportedEdit, State};
 use super::printable::{clean, is_harmful};
-use super::story::{EditEntry, FindingEntry, Sign, Story, describe_place, edit_numbers, labelled};
+use super::story::{
+    Arrangement, EditEntry, FindingEntry, Sign, Story, describe_place, edit_numbers, labelled,
+};
 use super::{FormatOptions, counted};
 use crate::diagnostic::Severity;
 
@@ -41,13 +43,13 @@ pub(super) fn write(
     options: &FormatOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let story = Story::new(report, options.listing);
+    let story = Story::new(report, options.listing, Arrangement::ByEdit);
     let edited: BTreeSet<&str> =
         report.edits.iter().filter_map(|edit| edit.at.head.as_ref()).map(|at| &*at.file).collect();
     let findings = story.errors.iter().chain(&story.others);
     let mut findings: Vec<Annotation> =
         findings.map(|entry| of_finding(entry, report, &edited)).collect();
-    let mut entries: Vec<&EditEntry<'_>> = story.entries.iter().collect();
+    let mut entries: Vec<&EditEntry<'_>> = story.edit_entries().collect();
     for command in [Command::Error, Command::Warning] {
         let mut kept: Vec<Annotation> = unexplained(report, command).into_iter().collect();
         kept.extend(findings.extract_if(.., |it| it.command == command));
@@ -266,10 +268,10 @@ fn entry_lines(entry: &EditEntry<'_>, story: &Story<'_>) -> Vec<String> {
         }
     }
     lines.push(entry.reach.words());
-    let groups = entry.groups.iter().take(MAX_NAMED).map(|group| group.title.words());
-    lines.extend(groups);
-    if entry.groups.len() > MAX_NAMED {
-        let more = counted(entry.groups.len() - MAX_NAMED, "more group");
+    let blocks = entry.blocks.iter().take(MAX_NAMED).map(|block| block.title.words());
+    lines.extend(blocks);
+    if entry.blocks.len() > MAX_NAMED {
+        let more = counted(entry.blocks.len() - MAX_NAMED, "more group");
         lines.push(format!("and {more} of outputs"));
     }
     lines.extend(entry.stops.iter().take(MAX_NAMED).map(super::text::StyledText::words));

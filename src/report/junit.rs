@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use super::FormatOptions;
 use super::model::Report;
 use super::printable::clean;
-use super::story::{FindingEntry, Story, labelled};
+use super::story::{Arrangement, FindingEntry, Story, labelled};
 use crate::diagnostic::Severity;
 
 /// Writes a report.
@@ -28,7 +28,7 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut suites: BTreeMap<&str, Vec<Case>> = BTreeMap::new();
-    let story = Story::new(report, options.listing);
+    let story = Story::new(report, options.listing, Arrangement::ByEdit);
     for entry in story.findings_by_place() {
         suites.entry(&entry.finding.rule).or_default().push(Case::of_finding(entry));
     }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use super::escape::{text, words};
 use super::{HtmlPage, PageSection, diff, filter, fitting, folded, list, more, unfolded};
-use crate::compare::Status;
 use crate::report::counted;
 use crate::report::model::{OutputChange, OutputGroup, ReportedEdit, ReportedOutput};
 use crate::report::story::{
-    Commits, EditEntry, EditedValue, GroupEntry, RouteEntry, UNEXPLAINED, ValueDelta, edit_numbers,
+    ChangeEntry, ChangedValue, Commits, EditEntry, EditedValue, OutputBlock, RouteEntry,
+    UNEXPLAINED, ValueDelta, edit_numbers, place_of,
 };
 use crate::report::text::StyledText;
 
@@ -28,11 +28,13 @@ impl<'r> HtmlPage<'_, 'r> {
     /// Renders the section of edits.
     pub(super) fn edits(&self) -> PageSection {
         let story = self.story;
-        let (entries, left_out) = fitting(&story.entries, MAX_BYTES, |entry| self.entry(entry));
-        let left_out = story.entries[story.entries.len() - left_out..].iter();
-        let left_out = more(left_out.map(|entry| entry.edits.len()).sum(), "edit");
+        let (entries, left_out) = fitting(&story.entries, MAX_BYTES, |entry| match entry {
+            ChangeEntry::Edits(entry) => self.entry(entry),
+            ChangeEntry::Outputs(block) => self.outputs(block),
+        });
+        let left_out = more(left_out, "group");
         let unknown = self.listed("Content unknown", &story.unknown);
-        let inert = self.listed("Changes nothing", &story.inert);
+        let inert = self.listed("No effect", &story.inert);
         let commits = story.commits.iter().map(|commits| self.commits(commits)).collect();
         let content = [entries.concat(), left_out, unknown, inert, commits].concat();
         PageSection { id: "edits", title: "Edits", count: story.report.edits.len(), content }
@@ -57,23 +59,27 @@ impl<'r> HtmlPage<'_, 'r> {
             (edit_numbers(&entry.edits), self.filter.of_edits(&entry.edits));
         let reach = self.text(&entry.reach);
         let changes = self.changes(entry);
-        let groups =
-            unfolded(&entry.groups, "group", (MAX_UNFOLDED, MAX_LIST_BYTES), |it| self.group(it));
-        let elsewhere = match self.text(&entry.elsewhere) {
-            words if words.is_empty() => words,
-            words => format!("<p class=\"elsewhere\">{words}</p>\n"),
-        };
+        let max = (MAX_UNFOLDED, MAX_LIST_BYTES);
+        let groups = unfolded(&entry.blocks, "group", max, |block| {
+            self.block(block, "h4", |value| entry.behind(value))
+        });
         let (route, stops) = (self.route(entry.route.as_ref()), self.stops(&entry.stops));
         format!(
             "<article class=\"entry\"{id} tabindex=\"-1\"{attributes}>\n<div class=\"bar\"><h3>\
              <a class=\"self\" href=\"#{name}\">{numbers}</a></h3> {place}</div>\n{changes}\
-             <p class=\"reach\">{reach}</p>\n{groups}{elsewhere}{route}{stops}</article>\n"
+             <p class=\"reach\">{reach}</p>\n{groups}{route}{stops}</article>\n"
         )
     }
 
+    /// Renders outputs with the edits behind each of their values.
+    fn outputs(&self, block: &OutputBlock<'r>) -> String {
+        let attributes = filter::of_block(block);
+        let content = self.block(block, "h3", |value| value.edits.clone());
+        format!("<article class=\"entry\" tabindex=\"-1\"{attributes}>\n{content}</article>\n")
+    }
+
     fn place(&self, edit: &ReportedEdit) -> String {
-        let place = edit.at.last().map(|place| StyledText::place(place, edit.at.head.is_some()));
-        place.map(|place| self.text(&place)).unwrap_or_default()
+        self.text(&place_of(edit))
     }
 
     /// Renders the edits of an entry: each place, and each value change once.
@@ -96,27 +102,41 @@ impl<'r> HtmlPage<'_, 'r> {
         }
     }
 
-    fn group(&self, entry: &GroupEntry<'r>) -> String {
-        let (title, attributes) = (self.text(&entry.title), filter::of_group(entry));
-        let [first, others @ ..] = &entry.groups[..] else { return String::new() };
-        let (id, content) = match entry.status {
-            Status::Added | Status::Removed | Status::NotComparable if !others.is_empty() => {
-                let count = counted(entry.groups.len(), "document");
+    fn block(
+        &self,
+        block: &OutputBlock<'r>,
+        heading: &str,
+        behind: impl Fn(&ChangedValue<'r>) -> Vec<&'r ReportedEdit>,
+    ) -> String {
+        let (title, attributes) = (self.text(&block.title), filter::of_block(block));
+        let [first, others @ ..] = &block.groups[..] else { return String::new() };
+        let (id, content) = match others {
+            [] => (self.id(&first.id.to_string()), String::new()),
+            _ => {
+                let count = counted(block.groups.len(), "document");
                 let outputs =
-                    list(&entry.groups, "document", MAX_GROUP_BYTES, |it| self.output(it));
+                    list(&block.groups, "document", MAX_GROUP_BYTES, |it| self.output(it));
                 let outputs = format!("<div class=\"outputs\">\n{outputs}</div>\n");
                 (String::new(), folded("rest", &count, &outputs))
             }
-            _ => {
-                let id = self.id(&first.id.to_string());
-                let is_shown_by_edits = entry.deltas.is_empty();
-                let deltas = if is_shown_by_edits { String::new() } else { self.deltas(first) };
-                (id, deltas + &self.variants(others))
-            }
         };
+        let max = (MAX_UNFOLDED, MAX_GROUP_BYTES);
+        let values = unfolded(&block.values, "place", max, |value| {
+            let edits = behind(value);
+            let links = edits.iter().map(|edit| {
+                format!(" <small{}>{}</small>", self.id(&edit.id.to_string()), self.place(edit))
+            });
+            let together = if value.are_joint { " <small>only together</small>" } else { "" };
+            let places = links.collect::<String>() + together;
+            diff::html(&value.delta, Some(&value.delta.path), &places)
+        });
+        let caused = block.caused.iter().map(|edit| format!("<p>{}</p>\n", self.text(edit)));
+        let caused: String = caused.collect();
+        let route = self.route(block.route.as_ref());
         format!(
-            "<section class=\"group\"{id} tabindex=\"-1\"{attributes}>\n<h4>{title}</h4>\n\
-             {content}</section>\n"
+            "<section class=\"group\"{id} tabindex=\"-1\"{attributes}>\n\
+             <{heading}>{title}</{heading}>\n{caused}{content}\
+             <div class=\"diff\">\n{values}</div>\n{route}</section>\n"
         )
     }
 
@@ -126,17 +146,6 @@ impl<'r> HtmlPage<'_, 'r> {
         let id = self.id(&group.id.to_string());
         let link = format!("<a class=\"self\" href=\"#{}\">{name}</a>", group.id);
         format!("<p{id}>{link} <small>{schema}</small></p>\n")
-    }
-
-    /// Renders outputs that differ at the same places but in other values.
-    fn variants(&self, groups: &[&'r OutputGroup]) -> String {
-        let variants = list(groups, "variant", MAX_GROUP_BYTES, |group| {
-            let sites = self.text(&self.story.site_names.phrase_of(group.sites));
-            let (id, name) = (self.id(&group.id.to_string()), group.id);
-            let link = format!("<a class=\"self\" href=\"#{name}\">{name}</a>");
-            format!("<div{id}><p>{link} in {sites}</p>\n{}</div>\n", self.deltas(group))
-        });
-        folded("rest", &counted(groups.len(), "more variant"), &variants)
     }
 
     fn deltas(&self, group: &OutputGroup) -> String {
@@ -171,10 +180,11 @@ impl<'r> HtmlPage<'_, 'r> {
 
     fn listed(&self, title: &str, edits: &[&'r ReportedEdit]) -> String {
         let html = |edit: &&'r ReportedEdit| {
-            let (id, subject) = (self.id(&edit.id.to_string()), self.story.names.subject(edit));
-            let (place, subject) = (self.place(edit), self.text(&subject));
+            let id = self.id(&edit.id.to_string());
             let attributes = self.filter.of_edits(&[edit]);
-            format!("<p class=\"entry\"{id} tabindex=\"-1\"{attributes}>{place} {subject}</p>\n")
+            let place = self.place(edit);
+            let words = self.text(&self.story.without_effect(edit));
+            format!("<p class=\"entry\"{id} tabindex=\"-1\"{attributes}>{place} {words}</p>\n")
         };
         let title = format!("<b>{title}</b>: {}", counted(edits.len(), "edit"));
         folded("listed", &title, &list(edits, "edit", MAX_LIST_BYTES, html))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::HtmlPage;
 use super::escape::text;
 use crate::report::model::{EditRef, ReportedEdit};
-use crate::report::story::{FindingEntry, GroupEntry, Story, runs};
+use crate::report::story::{FindingEntry, OutputBlock, Story, runs};
 
 /// Properties of edits for filtering.
 pub(super) struct EditTraits<'r> {
@@ -55,11 +55,11 @@ impl<'r> EditTraits<'r> {
     }
 }
 
-pub(super) fn of_group(group: &GroupEntry<'_>) -> String {
+pub(super) fn of_block(block: &OutputBlock<'_>) -> String {
     let traits = Traits {
-        sites: group.sites.clone(),
-        schemas: group.groups.iter().map(|group| &*group.schema).collect(),
-        kinds: BTreeSet::from([group.status.as_str()]),
+        sites: block.sites.clone(),
+        schemas: block.groups.iter().map(|group| &*group.schema).collect(),
+        kinds: BTreeSet::from([block.status.as_str()]),
     };
     traits.attributes()
 }

@@ -37,7 +37,7 @@ use std::io::{self, Write};
 
 use self::filter::EditTraits;
 use super::model::Report;
-use super::story::Story;
+use super::story::{Arrangement, Story};
 use super::text::{StyledText, TextLink, TextPiece, TextRole};
 use super::{FormatOptions, counted};
 
@@ -50,7 +50,7 @@ pub(super) fn write(
     options: &FormatOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let story = Story::new(report, options.listing);
+    let story = Story::new(report, options.listing, Arrangement::Whole);
     let page = HtmlPage {
         filter: EditTraits::new(&story),
         ids: RefCell::default(),

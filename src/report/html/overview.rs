@@ -32,7 +32,7 @@ impl HtmlPage<'_, '_> {
         });
         let (badge, reason) = (badge.unwrap_or_default(), self.text(&self.reason()));
         let figures = headline.figures.iter().skip(headline.reason.is_empty().into());
-        let figures = headline.bumps.iter().chain(figures).chain(&headline.findings);
+        let figures = headline.switches.iter().chain(figures).chain(&headline.findings);
         let figures: String =
             figures.map(|text| format!("<li>{}</li>\n", self.text(text))).collect();
         let figures = match &*figures {

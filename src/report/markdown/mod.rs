@@ -16,8 +16,8 @@ use self::text::{code, link, message, short};
 pub(super) use self::text::{in_cell, prose};
 use super::model::{Report, ReportedEdit};
 use super::story::{
-    EditEntry, FindingEntry, GroupEntry, Sign, SiteTable, Story, UNEXPLAINED, ValueDelta,
-    edit_numbers, labelled,
+    Arrangement, ChangeEntry, ChangedValue, Danger, EditEntry, FindingEntry, OutputBlock,
+    RouteEntry, Sign, SiteTable, Story, UNEXPLAINED, ValueDelta, edit_numbers, labelled, place_of,
 };
 use super::text::{StyledText, TextLink, TextPiece, TextRole};
 use super::{FormatOptions, counted};
@@ -44,6 +44,7 @@ impl Budget {
 struct DetailLevel {
     sites: usize,
     errors: usize,
+    /// Minimum number of entries: if fewer fit, the level has too many details.
     entries: usize,
     /// Per entry, like the following fields.
     changes: usize,
@@ -92,11 +93,34 @@ pub(super) fn write(
     budget: Budget,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let story = Story::new(report, options.listing);
-    let mut pages = budget.levels.iter().map(|level| page(&story, *level, budget.bytes));
+    let story = Story::new(report, options.listing, Arrangement::Short);
+    let mut pages = budget.levels.iter().map(|level| fullest_page(&story, *level, budget.bytes));
     let page = pages.find_map(Result::ok).expect("the last level fits any report");
     out.write_all(page.as_bytes())
 }
+
+/// Returns a page with as many entries as fit, if all dangerous ones and as many as the level needs
+/// do.
+fn fullest_page(story: &Story<'_>, level: DetailLevel, bytes: usize) -> Result<String, PageFull> {
+    let all = story.entries.len();
+    let dangerous = story.entries.iter().filter(|entry| entry.danger() != Danger::None).count();
+    let with = |entries: usize| page(story, DetailLevel { entries, ..level }, bytes);
+    let needed = level.entries.max(dangerous.min(level.entries * MAX_DANGEROUS)).min(all);
+    let mut fullest = with(needed)?;
+    let (mut fitting, mut too_many) = (needed, all + 1);
+    while too_many - fitting > 1 {
+        let middle = fitting.midpoint(too_many);
+        match with(middle) {
+            Ok(page) => (fitting, fullest) = (middle, page),
+            Err(PageFull) => too_many = middle,
+        }
+    }
+    Ok(fullest)
+}
+
+/// Maximum number of dangerous entries for each entry that a level needs: the rest gives way to the
+/// details of the first ones.
+const MAX_DANGEROUS: usize = 4;
 
 fn page(story: &Story<'_>, level: DetailLevel, bytes: usize) -> Result<String, PageFull> {
     let mut page = MarkdownPage { story, level, page: BoundedPage::new(bytes) };
@@ -119,7 +143,7 @@ impl<'r> MarkdownPage<'_, 'r> {
         self.write_entries()?;
         self.write_sites()?;
         self.write_edits("content unknown", &self.story.unknown)?;
-        self.write_edits("changes nothing", &self.story.inert)?;
+        self.write_edits("no effect", &self.story.inert)?;
         self.write_commits()?;
         self.write_findings()?;
         self.write_footer()
@@ -127,7 +151,8 @@ impl<'r> MarkdownPage<'_, 'r> {
 
     fn write_headline(&mut self) -> Result<(), PageFull> {
         let headline = &self.story.headline;
-        let figures = headline.bumps.iter().chain(&headline.figures).chain(&headline.findings);
+        let figures = headline.switches.iter().chain(&headline.figures);
+        let figures = figures.chain(&headline.findings);
         let (title, figures): (String, Vec<&StyledText>) = match headline.badge {
             Some((badge, _)) => {
                 let reason = self.text(&plain(&headline.reason));
@@ -173,21 +198,28 @@ impl<'r> MarkdownPage<'_, 'r> {
     fn write_entries(&mut self) -> Result<(), PageFull> {
         const MAX_OPEN_ENTRIES: usize = 2;
         let entries = &self.story.entries;
-        let (shown, _) = limited(entries, self.level.entries);
+        let (shown, more) = limited(entries, self.level.entries);
         let open = shown.len().min(MAX_OPEN_ENTRIES);
-        for entry in &shown[..open] {
-            self.write_entry(entry)?;
-        }
-        let edits =
-            |entries: &[EditEntry<'r>]| entries.iter().map(|it| it.edits.len()).sum::<usize>();
+        shown[..open].iter().try_for_each(|entry| self.write_change(entry))?;
         let folded = &shown[open..];
         if !folded.is_empty() {
-            let summary = counted(edits(folded), "more edit");
+            let summary = counted(folded.len(), "more group");
             self.page.open_details(&summary)?;
-            folded.iter().try_for_each(|entry| self.write_entry(entry))?;
+            folded.iter().try_for_each(|entry| self.write_change(entry))?;
             self.page.close_details()?;
         }
-        self.write_more(edits(&entries[shown.len()..]), "edit")
+        self.write_more(more, "group")
+    }
+
+    fn write_change(&mut self, entry: &ChangeEntry<'r>) -> Result<(), PageFull> {
+        match entry {
+            ChangeEntry::Edits(entry) => self.write_entry(entry),
+            ChangeEntry::Outputs(block) => {
+                let values: Vec<&ChangedValue<'r>> = block.values.iter().collect();
+                self.write_block(block, &values, |value| value.edits.clone())?;
+                self.write_route(block.route.as_ref())
+            }
+        }
     }
 
     fn write_entry(&mut self, entry: &EditEntry<'r>) -> Result<(), PageFull> {
@@ -204,7 +236,9 @@ impl<'r> MarkdownPage<'_, 'r> {
             lines.extend(self.delta_lines(&change.delta));
         }
         lines.extend((more > 0).then(|| format!("@@ {} @@", counted(more, "more change"))));
-        self.page.fenced("diff", &lines)?;
+        if !lines.is_empty() {
+            self.page.fenced("diff", &lines)?;
+        }
         let reach = self.text(&entry.reach);
         self.page.paragraph(&reach)?;
         self.write_reached(entry)
@@ -212,10 +246,10 @@ impl<'r> MarkdownPage<'_, 'r> {
 
     fn entry_title(&self, entry: &EditEntry<'r>) -> String {
         let numbers = format!("**{}**", edit_numbers(&entry.edits));
-        let place = entry.edits[0].at.last();
-        let is_head = entry.edits[0].at.head.is_some();
-        let place = place.map(|place| self.text(&StyledText::place(place, is_head)));
-        let place = place.map(|place| format!(" at {place}")).unwrap_or_default();
+        let place = match self.text(&place_of(entry.edits[0])) {
+            place if place.is_empty() => place,
+            place => format!(" at {place}"),
+        };
         format!("{numbers}{place}{}", and_more(entry.edits.len() - 1))
     }
 
@@ -230,11 +264,11 @@ impl<'r> MarkdownPage<'_, 'r> {
     /// Writes the outputs, the route and the shields of an entry, folded.
     fn write_reached(&mut self, entry: &EditEntry<'r>) -> Result<(), PageFull> {
         let has_route = self.level.has_routes && entry.route.is_some();
-        if entry.groups.is_empty() && entry.stops.is_empty() && !has_route {
+        if entry.blocks.is_empty() && entry.stops.is_empty() && !has_route {
             return Ok(());
         }
         let parts = [
-            (entry.groups.len(), counted(entry.groups.len(), "group") + " of outputs"),
+            (entry.blocks.len(), counted(entry.blocks.len(), "group") + " of outputs"),
             (usize::from(has_route), "the route".to_owned()),
             (entry.stops.len(), counted(entry.stops.len(), "shield")),
         ];
@@ -243,20 +277,13 @@ impl<'r> MarkdownPage<'_, 'r> {
             return Ok(());
         }
         self.page.open_details(&parts.collect::<Vec<_>>().join(", "))?;
-        let (groups, more) = limited(&entry.groups, self.level.groups);
-        for group in groups {
-            self.write_group(group)?;
+        let (blocks, more) = limited(&entry.blocks, self.level.groups);
+        for block in blocks {
+            let (_, others) = entry.split(block);
+            self.write_block(block, &others, |value| entry.others_behind(value))?;
         }
         self.write_more(more, "group")?;
-        if let Some(route) = entry.route.as_ref().filter(|_| self.level.has_routes) {
-            let title = self.text(&route.title);
-            self.page.paragraph(&title)?;
-            let steps = route.steps.iter();
-            let steps = steps
-                .map(|step| format!("{}: {}", self.text(&step.places), self.text(&step.words)));
-            let steps: Vec<String> = steps.collect();
-            self.page.steps(steps)?;
-        }
+        self.write_route(entry.route.as_ref())?;
         let (stops, more) = limited(&entry.stops, self.level.shields);
         let mut items: Vec<String> = stops.iter().map(|stop| self.text(stop)).collect();
         items.extend((more > 0).then(|| counted(more, "more shield")));
@@ -266,22 +293,46 @@ impl<'r> MarkdownPage<'_, 'r> {
         self.page.close_details()
     }
 
-    fn write_group(&mut self, group: &GroupEntry<'r>) -> Result<(), PageFull> {
-        let mut title = self.text(&group.title);
-        let (documents, more) = limited(&group.documents, self.level.groups);
+    fn write_route(&mut self, route: Option<&RouteEntry>) -> Result<(), PageFull> {
+        let Some(route) = route.filter(|_| self.level.has_routes) else { return Ok(()) };
+        let title = self.text(&route.title);
+        self.page.paragraph(&title)?;
+        let steps = route.steps.iter();
+        let steps =
+            steps.map(|step| format!("{}: {}", self.text(&step.places), self.text(&step.words)));
+        let steps: Vec<String> = steps.collect();
+        self.page.steps(steps)
+    }
+
+    /// Writes outputs with these values, and the places of the edits behind each.
+    fn write_block(
+        &mut self,
+        block: &OutputBlock<'r>,
+        values: &[&ChangedValue<'r>],
+        behind: impl Fn(&ChangedValue<'r>) -> Vec<&'r ReportedEdit>,
+    ) -> Result<(), PageFull> {
+        let mut title = self.text(&block.title);
+        let (documents, more) = limited(&block.documents, self.level.groups);
         if !documents.is_empty() {
             let documents: Vec<String> = documents.iter().map(|it| self.text(it)).collect();
             title += &format!(": {}{}", documents.join(", "), and_more(more));
         }
         self.page.paragraph(&title)?;
-        let (deltas, more) = limited(&group.deltas, self.level.changes);
-        if deltas.is_empty() {
+        if !block.caused.is_empty() {
+            let edits: Vec<String> = block.caused.iter().map(|edit| self.text(edit)).collect();
+            self.page.list(edits)?;
+        }
+        let (values, more) = limited(values, self.level.changes);
+        if values.is_empty() {
             return Ok(());
         }
         let mut lines = Vec::new();
-        for delta in deltas {
-            lines.push(format!("@@ {} @@", self.quoted(&delta.path)));
-            lines.extend(self.delta_lines(delta));
+        for value in values {
+            let places = self.story.names.places(&behind(value)).words();
+            let places =
+                if places.is_empty() { places } else { format!(" {}", self.quoted(&places)) };
+            lines.push(format!("@@ {} @@{places}", self.quoted(&value.delta.path)));
+            lines.extend(self.delta_lines(&value.delta));
         }
         lines.extend((more > 0).then(|| format!("@@ {} @@", counted(more, "more place"))));
         self.page.fenced("diff", &lines)
@@ -349,9 +400,7 @@ impl<'r> MarkdownPage<'_, 'r> {
         self.page.open_details(&format!("{title}: {}", counted(edits.len(), "edit")))?;
         let (shown, more) = limited(edits, self.level.findings);
         let items = shown.iter().map(|edit| {
-            let place =
-                edit.at.last().map(|place| StyledText::place(place, edit.at.head.is_some()));
-            let text = place.unwrap_or_default().and(" ").join(self.story.names.subject(edit));
+            let text = place_of(edit).and(" ").join(self.story.without_effect(edit));
             self.text(&text)
         });
         let mut items: Vec<String> = items.collect();

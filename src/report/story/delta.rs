@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 
 use super::names::ORDER_CHANGED;
+use crate::report::counted;
 use crate::report::model::{OutputChange, OutputPart, ShownValue};
 use crate::yaml::emit::HIDDEN;
 
@@ -25,19 +26,29 @@ pub(in crate::report) struct ValueDelta {
     pub(in crate::report) scalars: Option<[String; 2]>,
     /// Number of removed values, if nothing replaces them.
     pub(in crate::report) removed: usize,
+    /// Contents of a larger mapping or list that exists on only one side, in a few words.
+    pub(in crate::report) contents: Option<String>,
     /// Whether places inside of the value are not listed: the first line then has their number.
     pub(in crate::report) is_cut: bool,
 }
 
+/// A change as one line.
+pub(in crate::report) enum ShortDelta {
+    /// Both sides of a scalar.
+    Sides([String; 2]),
+    /// The only side, or a summary.
+    Only(Sign, String),
+}
+
 /// A line of a diff.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::report) struct DiffLine {
     pub(in crate::report) sign: Sign,
     pub(in crate::report) text: String,
 }
 
 /// Kind of a diff line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::report) enum Sign {
     /// Removed.
     Removed,
@@ -91,7 +102,12 @@ impl ValueDelta {
             delta.is_cut = true;
         }
         let removed = before.filter(|_| after.is_none()).and_then(|it| it.value.as_ref());
-        Self { removed: removed.map_or(0, |json| leaves(json, 0)), ..delta }
+        let only = match (before, after) {
+            (Some(only), None) | (None, Some(only)) => only.value.as_ref(),
+            (Some(_), Some(_)) | (None, None) => None,
+        };
+        let contents = only.and_then(|json| contents_in_words(json));
+        Self { removed: removed.map_or(0, |json| leaves(json, 0)), contents, ..delta }
     }
 
     /// Creates the delta of a reordered list, from the keys of its items.
@@ -112,15 +128,81 @@ impl ValueDelta {
             ([base], [head]) => Some([base.clone(), head.clone()]),
             (_, _) => None,
         };
-        Self { path, lines: difference(base, head), scalars, removed: 0, is_cut: false }
+        Self {
+            path,
+            lines: difference(base, head),
+            scalars,
+            removed: 0,
+            contents: None,
+            is_cut: false,
+        }
     }
 
-    /// Returns the first `max` lines and the number of further changed lines.
-    pub(in crate::report) fn shortened(&self, max: usize) -> (&[DiffLine], usize) {
+    /// Returns the delta with other texts.
+    pub(super) fn with_texts(&self, change: impl Fn(&str) -> String) -> Self {
+        let line = |line: &DiffLine| DiffLine { sign: line.sign, text: change(&line.text) };
+        let scalars = self.scalars.as_ref();
+        Self {
+            lines: self.lines.iter().map(line).collect(),
+            scalars: scalars.map(|sides| sides.each_ref().map(|side| change(side))),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the change as one line of any length, unless its lines and path fit on `max` lines.
+    pub(in crate::report) fn short(&self, max: usize) -> Option<ShortDelta> {
+        if let Some([base, head]) = &self.scalars {
+            return Some(match [&**base, &**head] {
+                [HIDDEN, HIDDEN] => ShortDelta::Only(Sign::Same, format!("replaced {HIDDEN}")),
+                _ => ShortDelta::Sides([base.clone(), head.clone()]),
+            });
+        }
+        let sign = |sign: Sign| self.lines.iter().filter(|line| line.sign == sign).count();
+        match &self.lines[..] {
+            [only] => Some(ShortDelta::Only(only.sign, only.text.clone())),
+            lines if lines.len() < max => None,
+            [first, ..] if let Some(contents) = &self.contents => {
+                Some(ShortDelta::Only(first.sign, contents.clone()))
+            }
+            _ if max == 1 && !self.is_cut => {
+                let words = [(Sign::Removed, "removed"), (Sign::Added, "added")];
+                let words = words.map(|(of, word)| (sign(of), word)).into_iter();
+                let words = words.filter(|(count, _)| *count > 0);
+                let words = words.map(|(count, word)| format!("{} {word}", counted(count, "line")));
+                Some(ShortDelta::Only(Sign::Same, words.collect::<Vec<_>>().join(", ")))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the estimated number of lines that it takes at 80 columns.
+    pub(super) fn height(&self) -> usize {
+        const COLUMNS: usize = 66;
+        const MAX_LINES: usize = 4;
+        let path = self.path.len();
+        let is_fitting = match self.short(MAX_LINES).filter(|_| path > 0) {
+            Some(ShortDelta::Sides([base, head])) => path + base.len() + head.len() <= COLUMNS,
+            Some(ShortDelta::Only(_, text)) => path + text.len() <= COLUMNS,
+            None => false,
+        };
+        if is_fitting { 1 } else { usize::from(path > 0) + self.lines.len().min(MAX_LINES) }
+    }
+
+    /// Returns at most `max` lines, and the number of further changed lines: if all lines do not
+    /// fit, changed lines without those around them.
+    pub(in crate::report) fn shortened(&self, max: usize) -> (Vec<&DiffLine>, usize) {
+        let lines: Vec<&DiffLine> = self.lines.iter().collect();
+        if lines.len() <= max {
+            return (lines, 0);
+        }
+        let is_change = |line: &&DiffLine| matches!(line.sign, Sign::Removed | Sign::Added);
+        let note = lines[0];
+        let changed = lines.into_iter().filter(is_change);
+        let changed: Vec<&DiffLine> =
+            self.is_cut.then_some(note).into_iter().chain(changed).collect();
         // The note on omitted lines takes one line.
-        let shown = if self.lines.len() > max { max.saturating_sub(1) } else { self.lines.len() };
-        let (shown, rest) = self.lines.split_at(shown);
-        (shown, rest.len())
+        let shown = if changed.len() > max { max.saturating_sub(1) } else { changed.len() };
+        (changed[..shown].to_vec(), changed.len() - shown)
     }
 }
 
@@ -132,7 +214,7 @@ fn difference(before: &[String], after: &[String]) -> Vec<DiffLine> {
     }
     let skipped = |count: usize| DiffLine {
         sign: Sign::Skipped,
-        text: format!("… {} unchanged", crate::report::counted(count, "line")),
+        text: format!("… {} unchanged", counted(count, "line")),
     };
     let operations = capture_diff_slices(Algorithm::Myers, before, after);
     let (mut lines, mut shown) = (Vec::new(), 0);
@@ -303,6 +385,21 @@ impl<'a> JsonShape<'a> {
             JsonShape::Mapping(entries) => !entries.is_empty(),
             JsonShape::Text(_) | JsonShape::Other(_) => false,
         }
+    }
+}
+
+/// Describes a mapping or list: the number of its values, and its first keys.
+fn contents_in_words(json: &RawValue) -> Option<String> {
+    const MAX_KEYS: usize = 4;
+    match JsonShape::of(json) {
+        JsonShape::List(items) => Some(counted(items.len(), "item")),
+        JsonShape::Mapping(entries) => {
+            let keys: Vec<&str> = entries.iter().take(MAX_KEYS).map(|(key, _)| &**key).collect();
+            let more = if entries.len() > MAX_KEYS { ", …" } else { "" };
+            let count = counted(leaves(json, 0), "value");
+            Some(format!("{count} ({}{more})", keys.join(", ")))
+        }
+        JsonShape::Text(_) | JsonShape::Other(_) => None,
     }
 }
 

@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::danger::Faulty;
 use super::sites::SiteNames;
 use crate::compare::Via;
 use crate::compare::reach::Why;
-use crate::diagnostic::Severity;
 use crate::edit::EditKind;
 use crate::report::model::{
     EditRef, Report, ReportedCause, ReportedEdit, ReportedOutput, ReportedShield, ShownValue,
@@ -17,20 +17,13 @@ use crate::source::DocKey;
 pub(super) struct Fold<'r> {
     /// Edits in order.
     pub(super) edits: Vec<&'r ReportedEdit>,
-    /// Outputs listed with this entry: no earlier entry reached them.
-    pub(super) own: Vec<&'r ReportedOutput>,
-    /// Outputs listed with other entries, by index of the entry.
-    pub(super) elsewhere: BTreeMap<usize, Vec<&'r ReportedOutput>>,
+    /// Outputs that they changed.
+    pub(super) outputs: Vec<&'r ReportedOutput>,
     /// Shields of the edits.
     pub(super) shields: Vec<&'r ReportedShield>,
 }
 
 impl<'r> Fold<'r> {
-    /// Returns all reached outputs.
-    pub(super) fn outputs(&self) -> impl Iterator<Item = &'r ReportedOutput> {
-        self.own.iter().chain(self.elsewhere.values().flatten()).copied()
-    }
-
     /// Returns the first cause of an output among the edits.
     pub(super) fn cause_of(&self, output: &'r ReportedOutput) -> Option<&'r ReportedCause> {
         output.causes.iter().find(|cause| self.edits.iter().any(|edit| edit.id == cause.edit))
@@ -51,18 +44,16 @@ pub(super) fn folds<'r>(report: &'r Report, sites: &SiteNames<'r>) -> Vec<Fold<'
         .map(|edits| Fold {
             shields: edits.iter().flat_map(|it| traces[it.id.index()].shields.clone()).collect(),
             edits,
-            own: Vec::new(),
-            elsewhere: BTreeMap::new(),
+            outputs: Vec::new(),
         })
         .collect();
     for output in &report.outputs {
         let edits = report.edits_of(output).iter();
         let entries = edits.filter_map(|edit| entry_of.get(edit).copied());
         let entries: BTreeSet<usize> = entries.collect();
-        let mut entries = entries.into_iter();
-        let Some(first) = entries.next() else { continue };
-        folds[first].own.push(output);
-        entries.for_each(|at| folds[at].elsewhere.entry(first).or_default().push(output));
+        for at in entries {
+            folds[at].outputs.push(output);
+        }
     }
     folds
 }
@@ -101,8 +92,10 @@ enum EntryKey<'r> {
     Site(EditKind),
     /// Added or removed documents and the sites that they reached.
     Document(bool, BTreeSet<usize>),
-    /// A single edit that keeps outputs as they are, each for its own reason.
-    Keeping(EditRef),
+    /// Edits that keep a number of outputs as they are in some sites, and change none.
+    Keeping(usize, BTreeSet<usize>),
+    /// A single edit that keeps outputs as they are, and changes others.
+    Single(EditRef),
     /// Outputs and shields that the edits reached.
     Reach(Vec<OutputRoute<'r>>, Vec<(&'r DocKey, Why, BTreeSet<usize>)>),
 }
@@ -138,10 +131,10 @@ fn alike<'r>(
             None => alike.push(vec![edit]),
         }
     }
-    let faulty = edits_behind_errors(report);
+    let faulty = Faulty::of(report);
     alike.sort_by_key(|edits| {
-        let is_faulty = edits.iter().any(|edit| faulty.contains(&edit.id));
-        (Reverse(is_faulty), Reverse(edits.iter().map(|edit| edit.reach.outputs).sum::<usize>()))
+        let outputs: usize = edits.iter().map(|edit| edit.reach.outputs).sum();
+        (faulty.danger_of(edits.iter().copied()), Reverse(outputs))
     });
     alike
 }
@@ -165,8 +158,11 @@ impl<'r> EntryKey<'r> {
         if matches!(edit.kind, EditKind::SiteAdded | EditKind::SiteRemoved) {
             return EntryKey::Site(edit.kind);
         }
-        if edit.reach.kept.is_some() {
-            return EntryKey::Keeping(edit.id);
+        if let Some(kept) = edit.reach.kept {
+            return match edit.reach.outputs {
+                0 => EntryKey::Keeping(kept.outputs, sites.in_set(kept.sites)),
+                _ => EntryKey::Single(edit.id),
+            };
         }
         if edit.kind == EditKind::Document {
             return EntryKey::Document(edit.at.head.is_some(), sites.in_set(edit.reach.sites));
@@ -182,10 +178,4 @@ impl<'r> EntryKey<'r> {
             stops.map(|it| (&it.document, it.why, sites.in_set(it.sites))).collect();
         EntryKey::Reach(ways.collect(), stops.into_iter().collect())
     }
-}
-
-/// Returns the edits that caused new errors.
-fn edits_behind_errors(report: &Report) -> BTreeSet<EditRef> {
-    let errors = report.findings.iter().filter(|it| it.is_new() && it.severity == Severity::Error);
-    errors.flat_map(|finding| &finding.caused_by).copied().collect()
 }

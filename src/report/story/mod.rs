@@ -2,7 +2,9 @@
 //! other findings. Grouping and wording are shared here; a format decides on layout and on the
 //! amount of detail.
 
+mod blocks;
 mod bumps;
+mod danger;
 mod delta;
 mod entries;
 mod findings;
@@ -10,15 +12,18 @@ mod fold;
 mod names;
 mod repositories;
 mod sites;
+mod switches;
 mod verdict;
 
+pub(super) use self::blocks::{ChangedValue, OutputBlock};
 pub(super) use self::bumps::Commits;
-pub(super) use self::delta::{DiffLine, Sign, ValueDelta};
+pub(super) use self::danger::Danger;
+pub(super) use self::delta::{DiffLine, ShortDelta, Sign, ValueDelta};
 pub(super) use self::entries::{
-    EditEntry, EditedValue, GroupEntry, RouteEntry, describe_step, edit_numbers, runs,
+    Arrangement, ChangeEntry, EditEntry, EditedValue, RouteEntry, describe_step, edit_numbers, runs,
 };
 pub(super) use self::findings::{FindingEntry, describe_place, labelled};
-pub(super) use self::names::{DocumentNames, path_in};
+pub(super) use self::names::{DocumentNames, path_in, place_of};
 pub(super) use self::repositories::used_repositories;
 pub(super) use self::sites::{Cell, SiteColumn, SiteNames, SiteTable, SiteTableRow};
 pub(super) use self::verdict::{Headline, counts, repository};
@@ -46,8 +51,8 @@ pub(super) struct Story<'r> {
     pub(super) sites: Option<SiteTable>,
     /// New errors.
     pub(super) errors: Vec<FindingEntry<'r>>,
-    /// Edits and their effects.
-    pub(super) entries: Vec<EditEntry<'r>>,
+    /// Changes, the most dangerous first.
+    pub(super) entries: Vec<ChangeEntry<'r>>,
     /// Commits between the revisions of further repositories.
     pub(super) commits: Vec<Commits>,
     /// Inert edits: they changed no output and are not shielded.
@@ -65,25 +70,21 @@ pub(super) struct Story<'r> {
 }
 
 impl<'r> Story<'r> {
-    pub(super) fn new(report: &'r Report, listing: FindingFilter) -> Self {
-        Self::build(report, listing, false)
-    }
-
-    /// Like [`Story::new`], but lists outputs of one document separately if their values differ.
-    pub(super) fn in_detail(report: &'r Report, listing: FindingFilter) -> Self {
-        Self::build(report, listing, true)
-    }
-
-    fn build(report: &'r Report, listing: FindingFilter, each_value: bool) -> Self {
+    pub(super) fn new(
+        report: &'r Report,
+        listing: FindingFilter,
+        arrangement: Arrangement,
+    ) -> Self {
         let (names, site_names) = (DocumentNames::new(report), SiteNames::new(report));
         let (errors, others) = findings::listed(report, listing, &site_names);
         let (unknown, inert) = report.ineffective_edits().partition(|edit| edit.kind.is_unknown());
+        let entries = entries::entries(report, &names, &site_names, arrangement);
         Self {
-            headline: Headline::new(report, &site_names),
+            headline: Headline::new(report, &site_names, danger::dangers(&entries)),
             header: verdict::header(report, &site_names),
             sites: SiteTable::new(report, &site_names),
             errors,
-            entries: entries::entries(report, &names, &site_names, each_value),
+            entries,
             commits: bumps::commits_of_bumps(report),
             inert,
             unknown,
@@ -97,6 +98,21 @@ impl<'r> Story<'r> {
 }
 
 impl<'r> Story<'r> {
+    /// Describes an edit without effect, and why it has none.
+    pub(super) fn without_effect(&self, edit: &ReportedEdit) -> StyledText {
+        let why = edit.idle.map(|idle| StyledText::of(TextRole::Dim, idle.as_str()));
+        let edit = self.names.described(edit, &entries::edited(edit));
+        StyledText::list([edit, why.unwrap_or_default()], "; ")
+    }
+
+    /// Returns the entries that list changes by edit.
+    pub(super) fn edit_entries(&self) -> impl Iterator<Item = &EditEntry<'r>> {
+        self.entries.iter().filter_map(|entry| match entry {
+            ChangeEntry::Edits(entry) => Some(entry),
+            ChangeEntry::Outputs(_) => None,
+        })
+    }
+
     /// Returns all listed findings, in the order of the report.
     pub(super) fn findings_by_place(&self) -> Vec<&FindingEntry<'r>> {
         let mut entries: Vec<&FindingEntry<'r>> = self.errors.iter().chain(&self.others).collect();

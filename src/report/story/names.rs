@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::delta::{ShortDelta, Sign, ValueDelta};
 use crate::edit::{EditKind, Part};
-use crate::report::model::{Report, ReportedEdit};
+use crate::report::model::{FilePlace, Report, ReportedEdit};
 use crate::report::text::{StyledText, TextRole};
 use crate::source::DocKey;
 
@@ -11,6 +12,8 @@ use crate::source::DocKey;
 pub(in crate::report) struct DocumentNames<'r> {
     report: &'r Report,
     ambiguous: BTreeSet<&'r str>,
+    /// Shortest end of the path of each edited file that no other one has.
+    files: BTreeMap<&'r str, &'r str>,
 }
 
 impl<'r> DocumentNames<'r> {
@@ -23,7 +26,37 @@ impl<'r> DocumentNames<'r> {
             schemas.entry(name).or_default().insert(schema);
         }
         schemas.retain(|_, schemas| schemas.len() > 1);
-        Self { report, ambiguous: schemas.into_keys().collect() }
+        Self { report, ambiguous: schemas.into_keys().collect(), files: short_files(report) }
+    }
+
+    /// Returns the place of the first edit, with a short name of its file, and the number of others,
+    /// or the place of the other one in another file; the common folder of edits in many files.
+    pub(in crate::report) fn places(&self, edits: &[&ReportedEdit]) -> StyledText {
+        let placed: Vec<_> =
+            edits.iter().filter_map(|edit| Some((edit, edit.at.last()?))).collect();
+        let Some((edit, place)) = placed.first() else { return StyledText::default() };
+        let files: BTreeSet<&str> = placed.iter().map(|(_, place)| &*place.file).collect();
+        if files.len() > MAX_FILES {
+            let folder = common_folder(&files);
+            return StyledText::plain(format!("{} edits in ", placed.len()))
+                .then(TextRole::Place, folder);
+        }
+        let text = self.short_place(edit, place);
+        match &placed[1..] {
+            [] => text,
+            [(other, at)] if at.file != place.file => {
+                text.and(", ").join(self.short_place(other, at))
+            }
+            more => text.then(TextRole::Dim, format!(" +{}", more.len())),
+        }
+    }
+
+    fn short_place(&self, edit: &ReportedEdit, at: &FilePlace) -> StyledText {
+        let mut text = place_of(edit);
+        if let Some(file) = self.files.get(&*at.file) {
+            text.pieces[0].text = format!("{file}:{}", at.line);
+        }
+        text
     }
 
     /// Returns the name of an output.
@@ -52,6 +85,33 @@ impl<'r> DocumentNames<'r> {
             StyledText::of(TextRole::Name, path)
         };
         StyledText::list([self.what(edit), path], "  ")
+    }
+
+    /// Describes an edit with its change in a few words.
+    pub(in crate::report) fn described(
+        &self,
+        edit: &ReportedEdit,
+        delta: &ValueDelta,
+    ) -> StyledText {
+        const MAX_CHARACTERS: usize = 32;
+        let cut = |text: &str| match text.char_indices().nth(MAX_CHARACTERS) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text.to_owned(),
+        };
+        let value = match delta.short(1) {
+            Some(ShortDelta::Sides([base, head])) => StyledText::of(TextRole::Error, cut(&base))
+                .and(" → ")
+                .then(TextRole::Good, cut(&head)),
+            Some(ShortDelta::Only(Sign::Removed, text)) => {
+                StyledText::of(TextRole::Error, format!("- {}", cut(&text)))
+            }
+            Some(ShortDelta::Only(_, text)) if text.is_empty() => StyledText::default(),
+            Some(ShortDelta::Only(_, text)) => {
+                StyledText::of(TextRole::Good, format!("+ {}", cut(&text)))
+            }
+            None => StyledText::default(),
+        };
+        StyledText::list([self.subject(edit), value], ": ")
     }
 
     fn site(&self, edit: &ReportedEdit) -> StyledText {
@@ -94,6 +154,15 @@ impl<'r> DocumentNames<'r> {
     }
 }
 
+/// Number of files above which only their common folder is named.
+const MAX_FILES: usize = 3;
+
+/// Returns the place of an edit.
+pub(in crate::report) fn place_of(edit: &ReportedEdit) -> StyledText {
+    let place = edit.at.last();
+    place.map(|at| StyledText::place(at, edit.at.head.is_some())).unwrap_or_default()
+}
+
 /// Suffix of the path of a list whose order changed, but not its items.
 pub(in crate::report) const ORDER_CHANGED: &str = " (order changed)";
 
@@ -111,4 +180,33 @@ pub(in crate::report) fn path_in(part: Part, path: &str) -> String {
         (Part::Metadata, ".") => "metadata".to_owned(),
         (Part::Metadata, path) => format!("metadata{path}"),
     }
+}
+
+fn short_files(report: &Report) -> BTreeMap<&str, &str> {
+    let files = report.edits.iter().filter_map(|edit| Some(&*edit.at.last()?.file));
+    let files: BTreeSet<&str> = files.collect();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for end in files.iter().flat_map(|file| ends(file)) {
+        *counts.entry(end).or_default() += 1;
+    }
+    let shortest = |file: &&'_ str| ends(file).find(|end| counts[end] == 1).map(str::len);
+    let short = files
+        .iter()
+        .map(|file| (*file, &file[file.len() - shortest(file).unwrap_or(file.len())..]));
+    short.collect()
+}
+
+/// Returns the ends of a path, from its last component to the whole path.
+fn ends(path: &str) -> impl Iterator<Item = &str> {
+    let starts = path.rmatch_indices('/').map(|(at, _)| at + 1).chain([0]);
+    starts.map(|at| &path[at..])
+}
+
+/// Returns the folder that contains all files; `.` for the whole repository.
+fn common_folder(files: &BTreeSet<&str>) -> String {
+    // Of sorted paths, the first and the last one have the shortest common start.
+    let [first, last] = [files.first(), files.last()].map(|file| file.copied().unwrap_or_default());
+    let parts = first.split('/').zip(last.split('/')).take_while(|(one, other)| one == other);
+    let parts: Vec<&str> = parts.map(|(part, _)| part).collect();
+    if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
 }

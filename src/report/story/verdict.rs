@@ -11,6 +11,7 @@ use crate::report::text::{StyledText, TextRole};
 use super::bumps::bumps;
 use super::repositories::header_lines;
 use super::sites::SiteNames;
+use super::switches::switches;
 use crate::triage::Counts;
 
 /// Summary of the result, printed at the start and at the end.
@@ -19,8 +20,8 @@ pub(in crate::report) struct Headline {
     pub(in crate::report) badge: Option<(&'static str, TextRole)>,
     /// Reason for the verdict, or the result.
     pub(in crate::report) reason: StyledText,
-    /// Effects of changed revisions of further repositories.
-    pub(in crate::report) bumps: Vec<StyledText>,
+    /// Changed revisions of further repositories, and sites with another type or name.
+    pub(in crate::report) switches: Vec<StyledText>,
     /// Most important figures: changes, and sites that cannot be deployed.
     pub(in crate::report) figures: Vec<StyledText>,
     /// Finding counts, if the reason does not contain them.
@@ -30,7 +31,7 @@ pub(in crate::report) struct Headline {
 }
 
 impl Headline {
-    pub(super) fn new(report: &Report, sites: &SiteNames<'_>) -> Self {
+    pub(super) fn new(report: &Report, sites: &SiteNames<'_>, dangers: StyledText) -> Self {
         let badge = badge(report);
         let mut figures = changes(report);
         figures.extend(refused(report, sites));
@@ -45,8 +46,9 @@ impl Headline {
                 counts(report.totals.findings, "").unwrap_or(StyledText::plain("no findings"))
             }
         };
-        let bumps = bumps(report, sites);
-        Self { badge, reason, bumps, figures, findings, hint: hint(report) }
+        let reason = StyledText::list([reason, dangers], " · ");
+        let switches = bumps(report, sites).into_iter().chain(switches(report, sites)).collect();
+        Self { badge, reason, switches, figures, findings, hint: hint(report) }
     }
 }
 
@@ -175,6 +177,7 @@ fn changes(report: &Report) -> Vec<StyledText> {
 fn changed(report: &Report) -> StyledText {
     let totals = &report.totals;
     let ByStatus { added, removed, broken, repaired, metadata, .. } = totals.by_status;
+    let is_only_metadata = metadata > 0 && metadata == totals.changed_outputs;
     if totals.changed_outputs == 0 {
         let edits = match totals.edits {
             0 => "no edits".to_owned(),
@@ -197,10 +200,12 @@ fn changed(report: &Report) -> StyledText {
     ];
     let kinds: Vec<_> = kinds.into_iter().filter(|(count, _)| *count > 0).collect();
     let (word, kinds) = match &kinds[..] {
-        [(count, kind)] if *count == totals.changed_outputs && metadata == 0 => (*kind, &[][..]),
+        _ if is_only_metadata => ("changed", &[][..]),
+        [(count, kind)] if *count == totals.changed_outputs => (*kind, &[][..]),
         some => ("changed", some),
     };
-    let text = text.and(format!(" {word}"));
+    let data = if is_only_metadata { "no rendered data changes; metadata of " } else { "" };
+    let text = StyledText::plain(data).join(text).and(format!(" {word}"));
     // Including removed outputs.
     let sites = report.sites.iter().filter(|site| site.name.is_some()).count();
     let text = match sites {
@@ -216,10 +221,7 @@ fn changed(report: &Report) -> StyledText {
 fn others(totals: &Totals) -> Vec<StyledText> {
     let mut texts = Vec::new();
     if totals.untouched_outputs > 0 {
-        texts.push(StyledText::plain(format!(
-            "{} in files you did not touch",
-            totals.untouched_outputs
-        )));
+        texts.push(StyledText::plain(format!("{} from unedited files", totals.untouched_outputs)));
     }
     if totals.by_status.not_comparable > 0 {
         let count = counted(totals.by_status.not_comparable, "output");

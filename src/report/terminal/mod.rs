@@ -1,5 +1,6 @@
 //! Human-readable report, in full or one line per finding.
 
+mod changes;
 mod excerpt;
 mod finding;
 mod paint;
@@ -12,8 +13,8 @@ use unicode_width::UnicodeWidthStr;
 use self::paint::Painter;
 use super::model::{EditRef, Report, ReportedEdit, RunOutcome};
 use super::story::{
-    EditEntry, EditedValue, FindingEntry, FindingFilter, GroupEntry, RouteEntry, Sign, SiteColumn,
-    SiteTable, Story, UNEXPLAINED, ValueDelta, edit_numbers,
+    Arrangement, EditEntry, FindingEntry, FindingFilter, SiteColumn, SiteTable, Story, UNEXPLAINED,
+    place_of,
 };
 use super::text::{StyledText, TextRole};
 use super::{Signs, TerminalStyle, counted, write_for_people};
@@ -62,9 +63,6 @@ impl TerminalOptions {
     }
 }
 
-/// Maximum number of lines shown of a value.
-const MAX_VALUE_LINES: usize = 8;
-
 /// Writes a report in full: verdict, compared sides, sites, errors, edits and their effects, all
 /// other findings, and the verdict again.
 ///
@@ -79,10 +77,11 @@ pub fn write(
     if options.leaves_out(report) {
         return Ok(());
     }
-    let story = match options.detail {
-        Detail::Whole => Story::in_detail(report, options.listing),
-        Detail::OnlyFaults | Detail::Figures | Detail::Usual => Story::new(report, options.listing),
+    let arrangement = match options.detail {
+        Detail::Whole => Arrangement::Whole,
+        Detail::OnlyFaults | Detail::Figures | Detail::Usual => Arrangement::Short,
     };
+    let story = Story::new(report, options.listing, arrangement);
     write_for_people(out, |out| TerminalPage::new(&story, options, style).write(out))
 }
 
@@ -97,7 +96,7 @@ pub fn write_findings(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     write_for_people(out, |out| {
-        let story = Story::new(report, options.listing);
+        let story = Story::new(report, options.listing, Arrangement::Short);
         let page = TerminalPage::new(&story, options, style);
         page.write_findings(&story.errors, out)?;
         page.write_findings(&story.others, out)
@@ -117,7 +116,7 @@ pub fn write_concise(
     if options.leaves_out(report) {
         return Ok(());
     }
-    let story = Story::new(report, options.listing);
+    let story = Story::new(report, options.listing, Arrangement::ByEdit);
     write_for_people(out, |out| TerminalPage::new(&story, options, style).write_concise(out))
 }
 
@@ -144,9 +143,6 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         if is_compared || has_findings {
             self.write_headline(out)?;
         }
-        if is_compared {
-            self.write_header(out)?;
-        }
         if self.options.detail != Detail::Figures {
             self.write_findings(&self.story.errors, out)?;
         }
@@ -154,9 +150,9 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
             self.write_sites(table, out)?;
         }
         if self.options.detail != Detail::Figures {
-            self.write_entries(out)?;
+            changes::write(self, out)?;
             self.write_listed("content unknown", &self.story.unknown, out)?;
-            self.write_listed("changes nothing", &self.story.inert, out)?;
+            self.write_listed("no effect", &self.story.inert, out)?;
             self.write_commits(out)?;
             self.write_unexplained(out)?;
             self.write_findings(&self.story.others, out)?;
@@ -171,17 +167,16 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         if self.story.report.comparison.is_none() {
             return Ok(());
         }
-        let (entries, more) = self.limited(&self.story.entries);
+        let entries: Vec<&EditEntry<'r>> = self.story.edit_entries().collect();
+        let (entries, more) = self.limited(&entries);
         for entry in entries {
             let first = entry.edits[0];
-            let place =
-                first.at.last().map(|place| StyledText::place(place, first.at.head.is_some()));
             let subject = self.story.names.subject(first);
             let others = match entry.edits.len() - 1 {
                 0 => StyledText::default(),
                 more => StyledText::plain(format!(" and {}", counted(more, "more edit"))),
             };
-            let text = place.unwrap_or_default().and(": ").join(subject).join(others);
+            let text = place_of(first).and(": ").join(subject).join(others);
             let effects = [&entry.reach, &entry.shielded].into_iter().filter(|it| !it.is_empty());
             let effects = StyledText::list(effects.cloned(), ", ");
             writeln!(out, "{}", self.painter.line(&text.and(": ").join(effects)))?;
@@ -215,26 +210,35 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         writeln!(out, "{indent}{}", self.painter.words(TextRole::Dim, &words))
     }
 
+    /// Writes the verdict and the figures, and what was compared.
     fn write_headline(&self, out: &mut dyn Write) -> io::Result<()> {
         let headline = &self.story.headline;
         self.write_badge(out)?;
-        let figures = headline.bumps.iter().chain(&headline.figures);
-        for figures in figures.chain(&headline.findings) {
-            writeln!(out, "{}", self.painter.paragraph(figures, "", "  "))?;
+        let figures = headline.switches.iter().chain(&headline.figures);
+        let figures = figures.chain(&headline.findings).cloned();
+        let sides =
+            (self.story.report.comparison.is_some()).then(|| self.sides(&self.story.header));
+        for text in figures.chain(sides) {
+            writeln!(out, "{}", self.painter.paragraph(&text, "", "  "))?;
         }
         writeln!(out)
     }
 
+    fn sides(&self, header: &[(&str, StyledText)]) -> StyledText {
+        let sides = header.iter().map(|(word, text)| {
+            StyledText::of(TextRole::Dim, format!("{word} ")).join(text.clone())
+        });
+        StyledText::list(sides, self.signs.between)
+    }
+
     /// Writes one paragraph for a comparison without edits.
     fn write_nothing_edited(&self, out: &mut dyn Write) -> io::Result<()> {
-        let sides = self.story.header.iter().filter(|(word, _)| *word != "repository");
-        let sides =
-            sides.map(|(word, text)| StyledText::plain(format!("{word} ")).join(text.clone()));
         let headline = &self.story.headline;
         let badge = headline.badge.map(|(badge, role)| StyledText::of(role, badge).and("  "));
         let figures = headline.figures.iter().chain(&headline.findings).cloned();
         let figures = std::iter::once(headline.reason.clone()).chain(figures);
-        let text = StyledText::list(figures.chain(sides), self.signs.between);
+        let text =
+            StyledText::list(figures.chain([self.sides(&self.story.header)]), self.signs.between);
         let text = badge.unwrap_or_default().join(text);
         writeln!(out, "{}", self.painter.paragraph(&text, "", "      "))
     }
@@ -245,16 +249,6 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         let Some((badge, role)) = headline.badge else { return Ok(()) };
         let text = StyledText::of(role, badge).and("  ").join(headline.reason.clone());
         writeln!(out, "{}", self.painter.paragraph(&text, "", "      "))
-    }
-
-    fn write_header(&self, out: &mut dyn Write) -> io::Result<()> {
-        let widest = self.story.header.iter().map(|(word, _)| word.len()).max().unwrap_or(0);
-        for (word, text) in &self.story.header {
-            let word = self.painter.words(TextRole::Dim, &format!("{word:widest$}"));
-            let rest = " ".repeat(widest + 2);
-            writeln!(out, "{}", self.painter.paragraph(text, &format!("{word}  "), &rest))?;
-        }
-        writeln!(out)
     }
 
     fn write_sites(&self, table: &SiteTable, out: &mut dyn Write) -> io::Result<()> {
@@ -311,186 +305,6 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         lines.lines().map(str::to_owned).collect()
     }
 
-    fn write_entries(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (entries, more) = self.limited(&self.story.entries);
-        for entry in entries {
-            self.write_entry(entry, out)?;
-        }
-        if more > 0 {
-            let left_out = &self.story.entries[entries.len()..];
-            let edits: usize = left_out.iter().map(|entry| entry.edits.len()).sum();
-            self.write_more(edits, "edit", "", out)?;
-            writeln!(out)?;
-        }
-        Ok(())
-    }
-
-    fn write_entry(&self, entry: &EditEntry<'r>, out: &mut dyn Write) -> io::Result<()> {
-        self.write_title(entry, out)?;
-        let (changes, more) = self.limited(&entry.changes);
-        for change in changes {
-            self.write_change(entry, change, out)?;
-        }
-        self.write_more(more, "change", "  ", out)?;
-        writeln!(out, "{}", self.painter.paragraph(&entry.reach, "  ", "    "))?;
-        let (groups, more) = self.limited(&entry.groups);
-        for group in groups {
-            self.write_group(group, out)?;
-        }
-        self.write_more(more, "group", "    ", out)?;
-        if !entry.elsewhere.is_empty() {
-            writeln!(out, "{}", self.painter.paragraph(&entry.elsewhere, "    ", "      "))?;
-        }
-        if let Some(route) = &entry.route {
-            writeln!(out)?;
-            self.write_route(route, out)?;
-        }
-        if !entry.stops.is_empty() {
-            writeln!(out)?;
-        }
-        let (stops, more) = self.limited(&entry.stops);
-        for stop in stops {
-            writeln!(out, "{}", self.painter.paragraph(stop, "  ", "    "))?;
-        }
-        self.write_more(more, "shield", "  ", out)?;
-        writeln!(out)
-    }
-
-    fn write_title(&self, entry: &EditEntry<'r>, out: &mut dyn Write) -> io::Result<()> {
-        let title = self.painter.words(TextRole::Strong, &edit_numbers(&entry.edits));
-        let place = match &entry.edits[..] {
-            [only] => only.at.last().map(|place| StyledText::place(place, only.at.head.is_some())),
-            edits => Some(StyledText::of(TextRole::Place, files(edits))),
-        };
-        let text = place.unwrap_or_default();
-        writeln!(out, "{}", self.painter.paragraph(&text, &format!("{title}  "), "    "))
-    }
-
-    /// Writes the edits of a change: each place, and the value once.
-    fn write_change(
-        &self,
-        entry: &EditEntry<'r>,
-        change: &EditedValue<'r>,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let limit = match (self.options.detail, change.edits.len()) {
-            (Detail::Whole, _) => 0,
-            (Detail::OnlyFaults | Detail::Figures | Detail::Usual, count)
-                if count <= MAX_PLACES =>
-            {
-                0
-            }
-            (Detail::OnlyFaults | Detail::Figures | Detail::Usual, _) => MAX_PLACES - 1,
-        };
-        let is_one_file = one_file(&entry.edits);
-        let (edits, more) = self.limited_to(limit, &change.edits);
-        for edit in edits {
-            let subject = self.story.names.subject(edit);
-            let place = edit.at.last().filter(|_| entry.edits.len() > 1);
-            let place = place.map(|place| {
-                let mut text = StyledText::place(place, edit.at.head.is_some());
-                if is_one_file {
-                    text.pieces[0].text = format!(":{}", place.line);
-                }
-                text.and("  ")
-            });
-            let text = place.unwrap_or_default().join(subject);
-            let whole = self.with_values(&text, &change.delta);
-            if let Some(line) = whole.filter(|_| change.edits.len() == 1 && entry.changes.len() > 1)
-            {
-                return writeln!(out, "{}", self.painter.paragraph(&line, "  ", "    "));
-            }
-            writeln!(out, "{}", self.painter.paragraph(&text, "  ", "    "))?;
-        }
-        self.write_more(more, "place", "  ", out)?;
-        self.write_delta(&change.delta, None, "  ", out)
-    }
-
-    /// Returns the text with the values of a change of a scalar, if they fit on one line.
-    fn with_values(&self, text: &StyledText, delta: &ValueDelta) -> Option<StyledText> {
-        let [base, head] = delta.scalars.as_ref()?;
-        let [base, head] = [base, head].map(|value| super::printable::clean(value));
-        let line = text.clone().and(": ").then(TextRole::Error, &*base);
-        let line = line.and(format!(" {} ", self.signs.arrow)).then(TextRole::Good, &*head);
-        let room = self.painter.style.columns().saturating_sub(2);
-        (line.words().width() <= room).then_some(line)
-    }
-
-    fn write_group(&self, group: &GroupEntry<'r>, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}", self.painter.paragraph(&group.title, "    ", "      "))?;
-        if !group.documents.is_empty() {
-            let (documents, more) = self.limited(&group.documents);
-            let text = StyledText::list(documents.iter().cloned(), ", ");
-            let more = if more == 0 { String::new() } else { format!(" and {more} more (-v)") };
-            let text = text.then(TextRole::Dim, more);
-            writeln!(out, "{}", self.painter.paragraph(&text, "      ", "      "))?;
-        }
-        let (deltas, more) = self.limited(&group.deltas);
-        for delta in deltas {
-            self.write_delta(delta, Some(&delta.path), "      ", out)?;
-        }
-        self.write_more(more, "place", "      ", out)
-    }
-
-    /// Writes the change of a value; scalars on one line if they fit.
-    fn write_delta(
-        &self,
-        delta: &ValueDelta,
-        path: Option<&str>,
-        indent: &str,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let path = path.unwrap_or_default();
-        if let Some([base, head]) = delta.scalars.as_ref().filter(|_| !path.is_empty()) {
-            let arrow = self.signs.arrow;
-            let width =
-                [indent, path, ": ", base, " ", arrow, " ", head].map(UnicodeWidthStr::width);
-            if width.iter().sum::<usize>() <= self.painter.style.columns() {
-                let path = self.painter.words(TextRole::Name, path);
-                let base = self.painter.words(TextRole::Error, base);
-                let head = self.painter.words(TextRole::Good, head);
-                return writeln!(out, "{indent}{path}: {base} {arrow} {head}");
-            }
-        }
-        if !path.is_empty() {
-            writeln!(out, "{indent}{}", self.painter.words(TextRole::Name, path))?;
-        }
-        let is_whole = self.options.detail == Detail::Whole;
-        let (lines, more) = match &delta.lines[..] {
-            // The values around places that are not listed would not show what differs.
-            [_, _, ..] if delta.is_cut && !is_whole => (&delta.lines[..1], 0),
-            _ if is_whole => delta.shortened(usize::MAX),
-            _ => delta.shortened(MAX_VALUE_LINES),
-        };
-        let room = self.painter.style.columns().saturating_sub(indent.width() + 2);
-        let focus = delta.scalars.as_ref().map_or(0, |[base, head]| {
-            base.chars().zip(head.chars()).take_while(|(left, right)| left == right).count()
-        });
-        for line in lines {
-            let (sign, role) = match line.sign {
-                Sign::Removed => ("- ", TextRole::Error),
-                Sign::Added => ("+ ", TextRole::Good),
-                Sign::Same => ("  ", TextRole::Plain),
-                Sign::Skipped => ("  ", TextRole::Dim),
-            };
-            let text =
-                excerpt::cut(&super::printable::clean(&line.text), focus, room, self.signs.dots);
-            writeln!(out, "{indent}{}", self.painter.words(role, &format!("{sign}{text}")))?;
-        }
-        self.write_more(more, "line", indent, out)
-    }
-
-    fn write_route(&self, route: &RouteEntry, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}", self.painter.paragraph(&route.title, "  ", "    "))?;
-        for step in &route.steps {
-            let is_whole = self.options.detail == Detail::Whole;
-            let places = if is_whole { &step.places } else { &step.place };
-            let text = StyledText::list([places.clone(), step.words.clone()], "  ");
-            writeln!(out, "{}", self.painter.paragraph(&text, "    ", "      "))?;
-        }
-        Ok(())
-    }
-
     fn write_listed(
         &self,
         title: &str,
@@ -504,9 +318,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         writeln!(out, "{}", self.painter.words(TextRole::Strong, &title))?;
         let (shown, more) = self.limited(edits);
         for edit in shown {
-            let place =
-                edit.at.last().map(|place| StyledText::place(place, edit.at.head.is_some()));
-            let text = place.unwrap_or_default().and("  ").join(self.story.names.subject(edit));
+            let text = place_of(edit).and("  ").join(self.story.without_effect(edit));
             writeln!(out, "{}", self.painter.paragraph(&text, "  ", "    "))?;
         }
         self.write_more(more, "edit", "  ", out)?;
@@ -575,11 +387,10 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         }
     }
 
-    /// Writes findings in full; of several findings of one rule with the same causes, only the
-    /// first.
+    /// Writes findings in full; of several [alike](alike), only the first.
     fn write_findings(&self, entries: &[FindingEntry<'r>], out: &mut dyn Write) -> io::Result<()> {
         let limit = self.options.limit * TerminalOptions::MAX_FULL_FINDINGS_PER_ENTRY;
-        let alike = alike(entries);
+        let alike = alike(entries, self.options.limit == 0);
         let (in_full, left_out) = self.limited_to(limit, &alike);
         for alike in in_full {
             self.write_finding(alike[0], out)?;
@@ -647,9 +458,6 @@ pub(super) fn painted(line: &str, role: TextRole, style: &TerminalStyle) -> Stri
 /// Minimum width of site names in columns.
 const MIN_SITE_COLUMN: usize = 20;
 
-/// Maximum number of places listed for one value change.
-const MAX_PLACES: usize = 3;
-
 /// Returns the role of a severity.
 fn role(severity: Severity) -> TextRole {
     match severity {
@@ -659,35 +467,21 @@ fn role(severity: Severity) -> TextRole {
     }
 }
 
-/// Groups findings of one rule with the same causes; all others are groups of one.
-fn alike<'e, 'r>(entries: &'e [FindingEntry<'r>]) -> Vec<Vec<&'e FindingEntry<'r>>> {
+/// Groups errors of one rule with the same causes, and all other findings with causes by rule, or
+/// also by causes if `each_cause`; findings without causes are groups of one.
+fn alike<'e, 'r>(
+    entries: &'e [FindingEntry<'r>],
+    each_cause: bool,
+) -> Vec<Vec<&'e FindingEntry<'r>>> {
     let mut alike: IndexMap<(&str, Severity, &[EditRef], usize), Vec<&FindingEntry<'r>>> =
         IndexMap::new();
     for (at, entry) in entries.iter().enumerate() {
         let finding = entry.finding;
         let number = if finding.caused_by.is_empty() { at } else { 0 };
-        let key = (&*finding.rule, finding.severity, &*finding.caused_by, number);
+        let has_own = each_cause || finding.severity == Severity::Error;
+        let causes = if has_own { &*finding.caused_by } else { &[] };
+        let key = (&*finding.rule, finding.severity, causes, number);
         alike.entry(key).or_default().push(entry);
     }
     alike.into_values().collect()
-}
-
-fn one_file(edits: &[&ReportedEdit]) -> bool {
-    let file = |edit: &&ReportedEdit| edit.at.last().map(|place| place.file.clone());
-    let first = edits.first().and_then(file);
-    edits.iter().all(|edit| file(edit) == first)
-}
-
-/// Formats the first file of edits and the number of further ones.
-fn files(edits: &[&ReportedEdit]) -> String {
-    let mut files: Vec<&str> =
-        edits.iter().filter_map(|edit| edit.at.last()).map(|place| &*place.file).collect();
-    files.dedup();
-    files.sort_unstable();
-    files.dedup();
-    match &files[..] {
-        [] => String::new(),
-        [only] => (*only).to_owned(),
-        [first, more @ ..] => format!("{first} and {}", counted(more.len(), "more file")),
-    }
 }

@@ -142,13 +142,13 @@ fn edits_of_equal_values_are_one_annotation_with_both_values() {
             (
                 "a.yaml:3:5--".to_owned(),
                 "versions (global)  .a and 1 more place\n- 1\n+ 2\n\
-                 reaches 2 outputs in lab, in files you did not touch\n\
-                 2 documents in lab (edited)"
+                 reaches 2 outputs in lab, from unedited files\n\
+                 2 × s in lab"
             ),
             (
                 "b.yaml:1:5--".to_owned(),
                 "versions (global)  .a\n- 1\n+ 3\n\
-                 reaches 1 output in lab, in files you did not touch\nn3 in lab (edited)\n\
+                 reaches 1 output in lab, from unedited files\nn3 in lab\n\
                  shielded in prod: set again by n (site) at c.yaml:8"
             ),
         ]

@@ -224,7 +224,8 @@ fn outside_of_code(text: &str) -> String {
                 fence = None;
             }
             Some(_) => {}
-            None if ticks >= 3 => fence = Some(ticks),
+            // A line with more backticks is a code span.
+            None if ticks >= 3 && !line.trim_start()[ticks..].contains('`') => fence = Some(ticks),
             None => outside += &(outside_of_spans(line) + "\n"),
         }
     }

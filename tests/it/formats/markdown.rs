@@ -156,7 +156,7 @@ proptest! {
         // A name that is the beginning of the commit's id is not repeated.
         let name = if text == "fca290a" { String::new() } else { format!("({text}) ") };
         prop_assert!(end.contains(&format!("{name}(history is shallow)")), "{end}");
-        prop_assert!(page.blocks[0].starts_with(&format!("@@ {text} ({text})  {text} @@\n- ")), "{}", page.blocks[0]);
+        prop_assert!(page.blocks[0].starts_with(&format!("@@ {text} @@ ")), "{}", page.blocks[0]);
     }
 
     #[test]
@@ -221,9 +221,8 @@ fn twenty_thousand_edits_are_rendered_quickly() {
         let took = before.elapsed();
         assert!(markdown.len() <= longest);
         assert!(took.as_secs() < 20, "{form:?} took {took:?}");
-        let page = read(&markdown);
-        let left = page.paragraphs.iter().find(|it| it.starts_with("… ")).unwrap();
-        assert!(left.contains("more edits"), "{left}");
+        read(&markdown);
+        assert!(markdown.contains(" more changes"), "{markdown}");
     }
 }
 

@@ -155,9 +155,11 @@ pub(super) fn many_images() -> World {
 }
 
 #[test]
-fn edits_with_the_same_values_are_one_entry() {
+fn edits_of_many_outputs_are_listed_at_the_values_of_each() {
     let text = many_images().at(80);
-    assert_eq!(text.matches("chart7:1.0").count(), 1, "values are shown once:\n{text}");
+    assert_eq!(text.matches("chart0:1.0").count(), 4, "each value once:\n{text}");
+    let entries = text.lines().filter(|line| line.starts_with("3 × chart")).count();
+    assert_eq!(entries, TerminalOptions::DEFAULT_LIMIT, "{text}");
     assert_screen(
         "many-edits",
         &many_images().full(plain(80), TerminalOptions { limit: 2, ..LOOK }),
@@ -567,7 +569,7 @@ fn documents_of_the_same_name_are_distinguished() {
     world.comparison.edits[0].edit.document = world.key("other/Kind/v1 one (global)");
     let text = world.at(100);
     assert!(text.contains("\n  one other/Kind/v1 (global)  .a\n"), "{text}");
-    assert!(text.contains("    one example/Any/v1  .a in lab"), "{text}");
+    assert!(text.contains("    one example/Any/v1 in lab  .a\n"), "{text}");
 }
 
 #[test]

@@ -85,9 +85,9 @@ pub(super) fn bump() -> World {
 #[test]
 fn header_names_the_revisions_of_further_repositories() {
     assert_screen("further-repositories", &bump().at(80));
-    let screen = bump().at(160);
-    assert!(screen.contains("\nwith        global v1.7 → v1.8 in north\n"), "{screen}");
-    assert!(screen.contains("\nwith        global v1.8 (pinned, 3f2a91c) in south\n"), "{screen}");
+    let screen = bump().at(240);
+    assert!(screen.contains(" · with global v1.7 → v1.8 in north · "), "{screen}");
+    assert!(screen.contains(" · with global v1.8 (pinned, 3f2a91c) in south · "), "{screen}");
 }
 
 /// Asserts the line of a report about a further repository of two sites, after its name.
@@ -100,8 +100,9 @@ fn assert_line(
     let (base, head) = (base.into(), head.into());
     let mut world = bump();
     world.repositories = vec![UsedRepository { base, head, ..used("base", &["north", "south"]) }];
-    let screen = world.at(160);
-    let found = screen.lines().find_map(|it| it.strip_prefix("with        base "));
+    let screen = world.at(240);
+    let header = screen.lines().find(|it| it.contains("repository ")).unwrap();
+    let found = header.split(" · ").find_map(|it| it.strip_prefix("with base "));
     assert_eq!(found, Some(&*format!("{line} in all 2 sites")), "{screen}");
 }
 

@@ -109,7 +109,7 @@ fn value_omitted_from_the_report_is_marked() {
     let mut world = World::new(&["lab"], &[("a.yaml", &side("x"), &side("y"))]);
     world.edit("one", "a.yaml", ".a");
     let text = written(Format::Full, &world.finish().report());
-    assert!(text.contains("changes nothing: 1 edit"), "{text}");
+    assert!(text.contains("no effect: 1 edit"), "{text}");
 }
 
 /// The report in full detail.

@@ -1,0 +1,471 @@
+//! Changed outputs: outputs with the same changes form one block, which has each changed value once,
+//! with the edits behind it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+
+use super::danger::Danger;
+use super::delta::{DiffLine, ValueDelta};
+use super::entries::{RouteEntry, StepEntry, describe_step, edited, places};
+use super::names::DocumentNames;
+use super::sites::SiteNames;
+use crate::compare::Status;
+use crate::edit::EditKind;
+use crate::report::counted;
+use crate::report::model::{
+    EditRef, EditSet, GroupRef, OutputChange, OutputGroup, OutputPart, Report, ReportedCause,
+    ReportedEdit, ReportedOutput,
+};
+use crate::report::text::{StyledText, TextRole};
+use crate::source::DocKey;
+
+/// Outputs with the same changes.
+pub(in crate::report) struct OutputBlock<'r> {
+    /// Groups of the outputs; several for outputs of several documents or with different values.
+    pub(in crate::report) groups: Vec<&'r OutputGroup>,
+    /// Outputs and their sites.
+    pub(in crate::report) title: StyledText,
+    /// Documents, if there are several.
+    pub(in crate::report) documents: Vec<StyledText>,
+    /// Changed values that are listed here.
+    pub(in crate::report) values: Vec<ChangedValue<'r>>,
+    /// Number of further changed values that are edits of the output's own text, and are listed
+    /// where they reach other outputs.
+    pub(in crate::report) listed_elsewhere: usize,
+    pub(in crate::report) sites: BTreeSet<usize>,
+    pub(in crate::report) status: Status,
+    /// Number of outputs, counted per site.
+    pub(in crate::report) outputs: usize,
+    pub(in crate::report) danger: Danger,
+    /// Edits behind the changes.
+    pub(in crate::report) edits: BTreeSet<EditRef>,
+    /// Descriptions of the edits that made all changes, if the values do not show them.
+    pub(in crate::report) caused: Vec<StyledText>,
+    /// Longest route, if any has a hop.
+    pub(in crate::report) route: Option<RouteEntry>,
+}
+
+/// A changed value of outputs.
+#[derive(Clone)]
+pub(in crate::report) struct ChangedValue<'r> {
+    pub(in crate::report) delta: ValueDelta,
+    /// Edits that made the change, in order.
+    pub(in crate::report) edits: Vec<&'r ReportedEdit>,
+    /// Whether they made it only together.
+    pub(in crate::report) are_joint: bool,
+    /// Edits with the same values before and after.
+    pub(super) equal: BTreeSet<EditRef>,
+    /// Whether it is an edit of the output's own text.
+    pub(super) is_own: bool,
+}
+
+/// Some changes of an output, by index in its group.
+pub(super) struct OutputPiece<'r> {
+    pub(super) output: &'r ReportedOutput,
+    pub(super) changes: Vec<usize>,
+}
+
+/// Context for creating blocks.
+#[derive(Clone, Copy)]
+pub(super) struct BlockBuilder<'b, 'r> {
+    pub(super) report: &'r Report,
+    pub(super) names: &'b DocumentNames<'r>,
+    pub(super) sites: &'b SiteNames<'r>,
+    /// Lines that each edit changed.
+    pub(super) edited: &'b BTreeMap<EditRef, ValueDelta>,
+    /// Whether outputs of one document with different values are listed separately.
+    pub(super) each_value: bool,
+}
+
+/// Outputs of one document that differ at the same paths.
+struct AlikeOutputs<'r> {
+    outputs: Vec<&'r ReportedOutput>,
+    /// Changes in the first of them, with the edits behind those of all.
+    values: Vec<ChangedValue<'r>>,
+}
+
+/// Number of edits up to which they are described.
+const MAX_CAUSES: usize = 2;
+
+/// Number of added or removed documents above which only their schemas are listed.
+const MAX_WHOLE_DOCUMENTS: usize = 8;
+
+impl<'r> BlockBuilder<'_, 'r> {
+    /// Groups pieces of outputs into blocks: outputs with equal changes, regardless of the document.
+    pub(super) fn blocks(&self, pieces: Vec<OutputPiece<'r>>) -> Vec<OutputBlock<'r>> {
+        type Changes = Vec<(String, Vec<DiffLine>, bool)>;
+        let alike = self.alike(pieces);
+        let mut equal: IndexMap<(Status, Changes), Vec<&AlikeOutputs<'r>>> = IndexMap::new();
+        for alike in &alike {
+            let changes = alike.values.iter().map(|value| {
+                (value.delta.path.clone(), self.comparable(alike, value).lines, value.are_joint)
+            });
+            let status = alike.outputs[0].status;
+            let is_folded = status == Status::Metadata && !self.each_value;
+            let changes = if is_folded { Vec::new() } else { changes.collect() };
+            equal.entry((status, changes)).or_default().push(alike);
+        }
+        equal.values().map(|alike| self.block(alike)).collect()
+    }
+
+    /// Groups outputs of one schema and name that differ at the same paths.
+    fn alike(&self, pieces: Vec<OutputPiece<'r>>) -> Vec<AlikeOutputs<'r>> {
+        type Change<'r> = (OutputPart, &'r str, bool);
+        type Key<'r> = (&'r str, &'r str, Status, Vec<Change<'r>>, Option<GroupRef>);
+        let mut alike: IndexMap<Key<'r>, Vec<OutputPiece<'r>>> = IndexMap::new();
+        for piece in pieces {
+            let group = self.group_of(piece.output);
+            let paths = piece.changes.iter().map(|at| {
+                let change = &group.changes[*at];
+                let is_joint = self.causes_of(&piece, *at).is_some_and(|causes| causes.joint);
+                (change.part, &*change.path, is_joint)
+            });
+            let paths = paths.collect();
+            let of_group = self.each_value.then_some(piece.output.group);
+            let key = (&*group.schema, &*group.name, piece.output.status, paths, of_group);
+            alike.entry(key).or_default().push(piece);
+        }
+        alike.into_values().map(|pieces| self.alike_of(&pieces)).collect()
+    }
+
+    fn alike_of(&self, pieces: &[OutputPiece<'r>]) -> AlikeOutputs<'r> {
+        let first = pieces[0].output;
+        let group = self.group_of(first);
+        let values = pieces[0].changes.iter().enumerate().filter_map(|(index, at)| {
+            let change = &group.changes[*at];
+            let delta = ValueDelta::of_change(change);
+            let is_name = first.renamed_from.is_some() && delta.path == "metadata.name";
+            if delta.lines.is_empty() || is_name {
+                return None;
+            }
+            let sets =
+                pieces.iter().filter_map(|piece| self.causes_of(piece, piece.changes[index]));
+            let sets: Vec<&EditSet> = sets.collect();
+            let edits: BTreeSet<EditRef> =
+                sets.iter().flat_map(|set| &set.edits).copied().collect();
+            let is_equal =
+                |edit: &&EditRef| self.edited.get(*edit).is_some_and(|it| it.lines == delta.lines);
+            let equal: BTreeSet<EditRef> = edits.iter().filter(is_equal).copied().collect();
+            Some(ChangedValue {
+                is_own: equal.iter().any(|edit| is_own(self.report.edit(*edit), first, change)),
+                delta,
+                edits: edits.iter().map(|edit| self.report.edit(*edit)).collect(),
+                are_joint: sets.iter().any(|set| set.joint),
+                equal,
+            })
+        });
+        let values = values.collect();
+        AlikeOutputs { outputs: pieces.iter().map(|piece| piece.output).collect(), values }
+    }
+
+    /// Returns the edits behind a change of an output.
+    fn causes_of(&self, piece: &OutputPiece<'r>, change: usize) -> Option<&'r EditSet> {
+        let set = piece.output.changed_by.get(change).unwrap_or(&piece.output.edits);
+        set.of(&self.report.edit_sets)
+    }
+
+    /// Creates the block of outputs with the same changes, of one or several documents.
+    fn block(&self, alike: &[&AlikeOutputs<'r>]) -> OutputBlock<'r> {
+        let outputs: Vec<&'r ReportedOutput> =
+            alike.iter().flat_map(|it| it.outputs.iter().copied()).collect();
+        let groups: BTreeSet<GroupRef> = outputs.iter().map(|output| output.group).collect();
+        let groups: Vec<&OutputGroup> =
+            groups.into_iter().map(|group| &self.report.groups[group.index()]).collect();
+        let sites = self.sites_of(&outputs);
+        let count = outputs.iter().map(|output| self.count(output)).sum();
+        let status = outputs[0].status;
+        let mut values = self.values(alike);
+        if !self.each_value {
+            values.sort_by_key(ChangedValue::danger);
+        }
+        let is_whole = matches!(status, Status::Added | Status::Removed);
+        let (title, documents) = match alike {
+            [only] => (self.title_of_one(only, count, groups.len()), Vec::new()),
+            _ if is_whole && alike.len() > MAX_WHOLE_DOCUMENTS => {
+                (self.title_by_schema(&outputs, count), Vec::new())
+            }
+            several => (self.title_of_several(several), self.documents(several, &sites)),
+        };
+        let title = with_status(title, status);
+        let edits = outputs.iter().flat_map(|output| self.report.edits_of(output));
+        let causes =
+            outputs.iter().flat_map(|output| output.causes.iter().map(|cause| (*output, cause)));
+        let via = self.via(&outputs);
+        let via = if via.is_empty() { via } else { StyledText::plain(" via ").join(via) };
+        OutputBlock {
+            caused: self.caused(&values, &outputs),
+            route: self.longest_route(causes),
+            title: self.in_sites(title, &sites).join(via),
+            documents,
+            danger: Danger::of_outputs(status, &values),
+            values,
+            listed_elsewhere: 0,
+            sites,
+            status,
+            outputs: count,
+            edits: edits.copied().collect(),
+            groups,
+        }
+    }
+
+    /// Returns the distinct changes of outputs.
+    fn values(&self, alike: &[&AlikeOutputs<'r>]) -> Vec<ChangedValue<'r>> {
+        type Key = (String, Vec<DiffLine>, bool);
+        let mut values: IndexMap<Key, ChangedValue<'r>> = IndexMap::new();
+        for (alike, value) in
+            alike.iter().flat_map(|it| it.values.iter().map(move |value| (*it, value)))
+        {
+            let comparable = self.comparable(alike, value);
+            let key = (value.delta.path.clone(), comparable.lines.clone(), value.are_joint);
+            let Some(known) = values.get_mut(&key) else {
+                values.insert(key, value.clone());
+                continue;
+            };
+            if known.delta.lines != value.delta.lines {
+                known.delta = comparable;
+            }
+            known.edits.extend(&value.edits);
+            known.edits.sort_by_key(|edit| edit.id);
+            known.edits.dedup_by_key(|edit| edit.id);
+            known.equal.extend(&value.equal);
+            known.is_own &= value.is_own;
+        }
+        values.into_values().collect()
+    }
+
+    /// Returns a change in a form that changes of other documents can equal.
+    fn comparable(&self, alike: &AlikeOutputs<'r>, value: &ChangedValue<'r>) -> ValueDelta {
+        if self.each_value { value.delta.clone() } else { alike.unnamed(value) }
+    }
+
+    fn title_of_one(&self, alike: &AlikeOutputs<'r>, count: usize, groups: usize) -> StyledText {
+        let output = alike.outputs[0];
+        let name = times(count).join(self.name(alike)).join(renamed(output));
+        if groups > 1 { name.and(", with different values,") } else { name }
+    }
+
+    fn title_of_several(&self, alike: &[&AlikeOutputs<'r>]) -> StyledText {
+        let schemas: BTreeSet<&str> =
+            alike.iter().map(|it| &*it.outputs[0].document.schema).collect();
+        let count = alike.len();
+        match schemas.first().filter(|_| schemas.len() == 1) {
+            Some(schema) => {
+                StyledText::of(TextRole::Strong, format!("{count} × ")).then(TextRole::Name, schema)
+            }
+            None => StyledText::of(TextRole::Strong, format!("{count} documents")),
+        }
+    }
+
+    /// Returns the names of documents; those that are not in all `sites` have their own.
+    fn documents(&self, alike: &[&AlikeOutputs<'r>], sites: &BTreeSet<usize>) -> Vec<StyledText> {
+        let named = alike.iter().map(|alike| {
+            let own = self.sites_of(&alike.outputs);
+            let name = self.name(alike);
+            let is_everywhere = own == *sites || own.is_empty();
+            let place = if is_everywhere { StyledText::default() } else { self.sites.phrase(&own) };
+            let text = if is_everywhere { name } else { name.and(" (").join(place).and(")") };
+            (!is_everywhere, text)
+        });
+        let mut named: Vec<(bool, StyledText)> = named.collect();
+        named.sort_by_key(|(is_partial, _)| *is_partial);
+        named.into_iter().map(|(_, text)| text).collect()
+    }
+
+    /// Describes many added or removed outputs by their schemas.
+    fn title_by_schema(&self, outputs: &[&'r ReportedOutput], count: usize) -> StyledText {
+        const MAX_SCHEMAS: usize = 3;
+        let mut schemas: BTreeMap<&str, usize> = BTreeMap::new();
+        for output in outputs {
+            *schemas.entry(&output.document.schema).or_default() += self.count(output);
+        }
+        let mut schemas: Vec<_> = schemas.into_iter().collect();
+        schemas.sort_by_key(|(name, count)| (Reverse(*count), *name));
+        let listed = schemas.iter().take(MAX_SCHEMAS);
+        let listed = listed.map(|(name, count)| times(*count).then(TextRole::Name, name));
+        let more = schemas.len().saturating_sub(MAX_SCHEMAS);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more schemas") };
+        StyledText::of(TextRole::Strong, counted(count, "output"))
+            .and(" (")
+            .join(StyledText::list(listed, ", "))
+            .and(more + ")")
+    }
+
+    fn name(&self, alike: &AlikeOutputs<'r>) -> StyledText {
+        let group = self.group_of(alike.outputs[0]);
+        self.names.output(&group.schema, &group.name).linked(&group.id.to_string())
+    }
+
+    fn group_of(&self, output: &ReportedOutput) -> &'r OutputGroup {
+        &self.report.groups[output.group.index()]
+    }
+
+    fn sites_of(&self, outputs: &[&ReportedOutput]) -> BTreeSet<usize> {
+        outputs.iter().flat_map(|output| self.sites.in_set(output.sites)).collect()
+    }
+
+    /// Returns the number of sites of an output, or 1 without sites.
+    pub(super) fn count(&self, output: &ReportedOutput) -> usize {
+        output.sites.of(&self.report.site_sets).map_or(0, |set| set.sites.len())
+    }
+
+    /// Returns the first of the longest routes, if any has a hop.
+    pub(super) fn longest_route(
+        &self,
+        causes: impl Iterator<Item = (&'r ReportedOutput, &'r ReportedCause)>,
+    ) -> Option<RouteEntry> {
+        let longest = causes.filter(|(_, cause)| cause.hops > 0);
+        let (output, cause) = longest.min_by_key(|(_, cause)| Reverse(cause.hops))?;
+        let route = cause.route.of(&self.report.routes)?;
+        let mut title = self.names.output(&output.document.schema, &output.document.name);
+        let site = self.sites.in_set(output.sites).into_iter().take(1).collect();
+        title = self.in_sites(StyledText::plain("route to ").join(title), &site);
+        title = title.and(format!(", {}", counted(cause.hops, "hop")));
+        let steps = route.steps.iter().map(|step| StepEntry {
+            place: step.at.first().map(|place| StyledText::place(place, true)).unwrap_or_default(),
+            places: places(&step.at, " → "),
+            words: describe_step(step.via, self.names.document(&step.document)),
+        });
+        Some(RouteEntry { title, steps: steps.collect() })
+    }
+
+    /// Names the documents between the edits and the outputs, if they are the same for all outputs.
+    fn via(&self, outputs: &[&'r ReportedOutput]) -> StyledText {
+        let causes = outputs.iter().flat_map(|output| &output.causes);
+        let between = causes.map(|cause| {
+            let route = cause.route.of(&self.report.routes);
+            let steps = route.map_or(&[][..], |route| &route.steps);
+            let between = steps.get(1..steps.len().saturating_sub(1)).unwrap_or_default();
+            between.iter().map(|step| &step.document).collect::<Vec<&DocKey>>()
+        });
+        let between: BTreeSet<Vec<&DocKey>> = between.collect();
+        match between.into_iter().collect::<Vec<_>>().as_slice() {
+            [only] => StyledText::list(only.iter().map(|key| self.names.document(key)), " → "),
+            _ => StyledText::default(),
+        }
+    }
+
+    /// Describes the few edits that made all of these changes, if no change shows what they are.
+    fn caused(&self, values: &[ChangedValue<'r>], outputs: &[&ReportedOutput]) -> Vec<StyledText> {
+        let Some(common) = common_causes(values).filter(|it| it.edits.len() <= MAX_CAUSES) else {
+            return Vec::new();
+        };
+        let is_shown = |edit: &&&ReportedEdit| {
+            let is_of = |output: &&ReportedOutput| {
+                (&output.document.schema, &output.document.name)
+                    == (&edit.document.schema, &edit.document.name)
+            };
+            values.iter().any(|value| value.equal.contains(&edit.id))
+                || edit.kind == EditKind::Document && outputs.iter().any(is_of)
+        };
+        let hidden = common.edits.iter().filter(|edit| !is_shown(edit));
+        hidden.map(|edit| self.names.described(edit, &edited(edit))).collect()
+    }
+
+    pub(super) fn in_sites(&self, text: StyledText, sites: &BTreeSet<usize>) -> StyledText {
+        let place = self.sites.phrase(sites);
+        if place.is_empty() { text } else { text.and(" in ").join(place) }
+    }
+}
+
+impl AlikeOutputs<'_> {
+    /// Returns a change with the name of the document replaced, so that it may equal the change of
+    /// another document.
+    fn unnamed(&self, value: &ChangedValue<'_>) -> ValueDelta {
+        const NAME: &str = "<name>";
+        let name = &*self.outputs[0].document.name;
+        let parts =
+            [Some(name), name.split_once('-').map(|it| it.1), name.rsplit_once('-').map(|it| it.0)];
+        // Shorter words may be in a text for another reason.
+        let mut parts = parts.into_iter().flatten().filter(|part| part.len() >= 4);
+        let has = |part: &&str| value.delta.lines.iter().any(|line| line.text.contains(*part));
+        match parts.find(has) {
+            Some(part) => value.delta.with_texts(|text| text.replace(part, NAME)),
+            None => value.delta.clone(),
+        }
+    }
+}
+
+impl ChangedValue<'_> {
+    /// Returns whether the value is in the metadata of the document.
+    pub(in crate::report) fn is_in_metadata(&self) -> bool {
+        self.delta.path.starts_with("metadata")
+    }
+}
+
+impl<'r> OutputBlock<'r> {
+    /// Returns the first value if the same edits made all values.
+    pub(in crate::report) fn common_causes(&self) -> Option<&ChangedValue<'r>> {
+        common_causes(&self.values).filter(|_| self.values.len() > 1)
+    }
+
+    /// Returns the estimated number of lines of the block at 80 columns.
+    pub(super) fn lines(&self) -> usize {
+        const COLUMNS: usize = 70;
+        let names: usize = self.documents.iter().map(|it| it.words().len() + 2).sum();
+        let values: usize = self.values.iter().map(|value| value.delta.height()).sum();
+        1 + names.min(3 * COLUMNS).div_ceil(COLUMNS) + self.caused.len() + values
+    }
+
+    /// Leaves out the changes of the output's own text that are listed with other outputs.
+    pub(super) fn leave_out_edits(&mut self, listed: &BTreeSet<EditRef>) {
+        let is_listed = |value: &ChangedValue<'_>| value.is_own && value.equal.is_subset(listed);
+        let before = self.values.len();
+        self.values.retain(|value| !is_listed(value));
+        self.listed_elsewhere = before - self.values.len();
+        if self.listed_elsewhere > 0 {
+            // It is a source of other documents, which show what its edits can break.
+            self.danger = Danger::None;
+        }
+    }
+}
+
+/// Returns the first value if the same edits made all values.
+fn common_causes<'v, 'r>(values: &'v [ChangedValue<'r>]) -> Option<&'v ChangedValue<'r>> {
+    let edits = |value: &ChangedValue<'r>| -> Vec<EditRef> {
+        value.edits.iter().map(|edit| edit.id).collect()
+    };
+    let (first, others) = values.split_first()?;
+    let is_same = |value: &ChangedValue<'r>| {
+        value.are_joint == first.are_joint && edits(value) == edits(first)
+    };
+    others.iter().all(is_same).then_some(first)
+}
+
+/// Returns whether a change of an output is an edit of the text of the output itself.
+fn is_own(edit: &ReportedEdit, output: &ReportedOutput, change: &OutputChange) -> bool {
+    let [of_edit, of_output] = [&edit.document, &output.document];
+    (&of_edit.schema, &of_edit.name) == (&of_output.schema, &of_output.name)
+        && edit.path == change.path
+}
+
+/// Formats a repetition count as a prefix.
+fn times(count: usize) -> StyledText {
+    if count == 1 {
+        StyledText::default()
+    } else {
+        StyledText::of(TextRole::Strong, format!("{count} × "))
+    }
+}
+
+/// Formats the previous name of an output as a suffix.
+fn renamed(output: &ReportedOutput) -> StyledText {
+    match &output.renamed_from {
+        Some(name) => StyledText::plain(" (renamed from ").then(TextRole::Name, name).and(")"),
+        None => StyledText::default(),
+    }
+}
+
+/// Formats the status of outputs as a suffix.
+fn with_status(title: StyledText, status: Status) -> StyledText {
+    match status {
+        Status::Changed => title,
+        Status::Metadata => StyledText::plain("metadata of ").join(title),
+        Status::Broken => title.then(TextRole::Error, " can no longer be rendered"),
+        Status::Repaired => title.then(TextRole::Good, " can be rendered again"),
+        Status::Added => title.then(TextRole::Good, " added"),
+        Status::Removed => title.then(TextRole::Warning, " removed"),
+        Status::NotComparable => title.and(" not comparable"),
+    }
+}
