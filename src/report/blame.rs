@@ -1,6 +1,7 @@
 //! Commits that changed the values of an output: human-readable, porcelain and JSON.
 
 mod data;
+mod leaves;
 mod text;
 
 use std::sync::Arc;
@@ -11,8 +12,9 @@ pub use self::text::{write, write_end, write_steps};
 use crate::compare::Hop;
 use crate::edit::{Edit, EditId};
 use crate::source::{DocKey, LoggedCommit, Span};
-use crate::yaml::Node;
+use crate::yaml::diff::ListKeys;
 use crate::yaml::path::Location;
+use crate::yaml::{Node, Value};
 
 /// Result of `blame` for one site: commits that changed values of its outputs.
 #[derive(Clone, Debug)]
@@ -148,6 +150,8 @@ pub struct ValueHistory {
     pub value: Option<Node>,
     /// Rendered data of the whole output.
     pub(crate) data: Node,
+    /// Keys that identify items of lists inside of the value.
+    pub(crate) keys: Arc<ListKeys>,
     /// Changes, newest first.
     pub steps: Vec<ValueStep>,
     /// Value filter: only commits that changed the value to or from this text are listed.
@@ -281,5 +285,14 @@ impl ValueStep {
     /// Whether the value is secret before or after the commit; then neither value may be shown.
     pub(crate) fn is_secret(&self) -> bool {
         [&self.before, &self.after].into_iter().flatten().any(|value| value.secret)
+    }
+
+    /// Returns the values before and after the commit if both are mappings or lists.
+    fn collections(&self) -> Option<[&Node; 2]> {
+        let is_collection =
+            |node: &&Node| matches!(node.value, Value::Mapping(_) | Value::Sequence(_));
+        let sides = [&self.before, &self.after].map(|node| node.as_ref().filter(is_collection));
+        let [Some(before), Some(after)] = sides else { return None };
+        (!self.is_secret()).then_some([before, after])
     }
 }

@@ -96,6 +96,8 @@ pub struct ListKeys {
     here: Vec<SpecialKey>,
     /// Whether the compared values are whole documents with `data` inside.
     has_envelope: bool,
+    /// Place of the compared values in the document data.
+    within: Location,
 }
 
 /// Key that identifies the items of some lists.
@@ -120,7 +122,8 @@ impl ListKeys {
     pub fn with<'a>(further: impl IntoIterator<Item = &'a str>) -> Self {
         let keys = further.into_iter().chain(["name", "id"]);
         let keys = keys.map(str::to_owned).collect();
-        Self { keys, special: Vec::new(), here: Vec::new(), has_envelope: false }
+        let within = Location::root();
+        Self { keys, special: Vec::new(), here: Vec::new(), has_envelope: false, within }
     }
 
     /// Adds special keys, which have precedence in some lists.
@@ -139,7 +142,14 @@ impl ListKeys {
             return Cow::Borrowed(self);
         }
         let keys = self.keys.clone();
-        Cow::Owned(Self { keys, special: Vec::new(), here, has_envelope: false })
+        let within = Location::root();
+        Cow::Owned(Self { keys, special: Vec::new(), here, has_envelope: false, within })
+    }
+
+    /// Keys for the values at `place` in the data of documents of `schema`.
+    #[must_use]
+    pub fn of_value(&self, schema: &str, place: Location) -> Self {
+        Self { within: place, ..self.of_schema(schema).into_owned() }
     }
 
     /// Keys for whole documents of `schema`.
@@ -156,7 +166,7 @@ impl ListKeys {
         let envelope = usize::from(self.has_envelope);
         let is_data = place.0.first().is_some_and(|piece| piece.as_text() == Some("data"));
         let leads_there = move |key: &&SpecialKey| match envelope {
-            0 => key.path.leads_to(place),
+            0 => key.path.leads_to(&self.within.joined(place)),
             _ => is_data && key.path.leads_to(&Location(place.0[envelope..].to_vec())),
         };
         let here = self.here.iter().filter(leads_there);

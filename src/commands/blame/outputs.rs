@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::mem;
+use std::sync::Arc;
 
 use super::values::{
     AfterChange, FollowedOutput, FollowedValue, FollowingValues, FoundChange, FoundValue,
@@ -65,7 +66,7 @@ impl BlameRun<'_> {
         let named = NamedCommits::of(&walk, found.iter().map(|change| change.commit));
         let answer = match &self.request.path {
             Some(path) => {
-                let history = value(&found, &asked[0], &named);
+                let history = self.value(&found, &asked[0], &named);
                 ensure_there(&history, path)?;
                 BlameAnswer::Value(history)
             }
@@ -87,7 +88,7 @@ impl BlameRun<'_> {
         found_steps: &mut FoundSteps<'_>,
     ) {
         let named = NamedCommits::of(walk, found.iter().map(|change| change.commit));
-        let mut history = value(found, output, &named);
+        let mut history = self.value(found, output, &named);
         history.steps.retain(|step| step.before.is_some() || step.after.is_some());
         if history.steps.is_empty() {
             return;
@@ -96,6 +97,32 @@ impl BlameRun<'_> {
         let (sources, secrets, opaque) = walk.states().texts();
         let part = Blame { commits: named.commits, ..self.blame(answer) };
         found_steps(&part, &View::new(sources, &secrets, &opaque));
+    }
+
+    /// History of the value of an output from the changes found so far.
+    fn value(
+        &self,
+        found: &[FoundChange],
+        output: &RequestedOutput,
+        named: &NamedCommits,
+    ) -> ValueHistory {
+        let steps = found.iter().flat_map(|change| {
+            change.values.iter().map(|value| ValueStep {
+                change: blamed(change, value.causes.clone(), value.further.clone(), named),
+                before: value.before.clone(),
+                after: value.after.clone(),
+            })
+        });
+        let place = output.places.first().expect("a value was requested").clone();
+        ValueHistory {
+            document: output.document.clone(),
+            data: output.data.clone(),
+            value: place.get(&output.data).cloned(),
+            keys: Arc::new(self.settings.keys.of_value(&output.document.schema, place.clone())),
+            place,
+            steps: steps.collect(),
+            when: None,
+        }
     }
 
     /// Adds the commits of further repositories that changed values, for sites whose pins changed
@@ -245,25 +272,6 @@ fn ensure_there(history: &ValueHistory, path: &str) -> Result<(), Error> {
     let message = format!("no value at `{}` of {schema} {name}, now or earlier", history.place);
     let near = Path::parse(path).ok().and_then(|path| path.near_miss(&history.data));
     Err(provenance::did_you_mean(Error::new(ErrorKind::Usage, message), near.as_deref()))
-}
-
-fn value(found: &[FoundChange], output: &RequestedOutput, named: &NamedCommits) -> ValueHistory {
-    let steps = found.iter().flat_map(|change| {
-        change.values.iter().map(|value| ValueStep {
-            change: blamed(change, value.causes.clone(), value.further.clone(), named),
-            before: value.before.clone(),
-            after: value.after.clone(),
-        })
-    });
-    let place = output.places.first().expect("a value was requested").clone();
-    ValueHistory {
-        document: output.document.clone(),
-        data: output.data.clone(),
-        value: place.get(&output.data).cloned(),
-        place,
-        steps: steps.collect(),
-        when: None,
-    }
 }
 
 fn outputs(

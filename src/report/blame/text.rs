@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::iter::once;
 use std::sync::Arc;
 
+use super::leaves::{ChangedLeaves, LeafChange, LeafLine};
 use super::{
     Blame, BlameAnswer, BlameCause, BlameEnd, BlamedChange, BlamedCommit, BlamedFinding,
     BlamedOutput, FurtherCommit, TextHistory, ValueHistory, ValueStep,
@@ -24,6 +25,9 @@ use crate::yaml::{Node, Value};
 
 /// Number of digits of an abbreviated commit id.
 const SHORT_ID: usize = 10;
+
+/// Maximum number of lines of one value, or of changed leaves of one.
+const MAX_LINES: usize = 10;
 
 /// Writes a blame result for humans.
 ///
@@ -66,7 +70,7 @@ pub fn write_steps(
     }
     for step in &history.steps {
         writeln!(page.out)?;
-        page.step(step)?;
+        page.step(history, step)?;
     }
     Ok(())
 }
@@ -314,7 +318,7 @@ impl BlamePage<'_> {
         self.value_heading(history)?;
         for step in &history.steps {
             writeln!(self.out)?;
-            self.step(step)?;
+            self.step(history, step)?;
         }
         if history.steps.is_empty() {
             writeln!(self.out, "\nnone of the searched commits changed it")?;
@@ -330,8 +334,52 @@ impl BlamePage<'_> {
         writeln!(self.out, "{}", wrap(&heading, self.style.columns(), "", "  "))
     }
 
-    fn step(&mut self, step: &ValueStep) -> io::Result<()> {
+    fn step(&mut self, history: &ValueHistory, step: &ValueStep) -> io::Result<()> {
         self.commit_line(&step.change)?;
+        match step.collections() {
+            Some(sides) => self.changed_leaves(sides, history)?,
+            None => self.whole_values(step)?,
+        }
+        let change = &step.change;
+        self.causes(change.commit, &[change], change.causes.iter().collect())
+    }
+
+    /// Writes a line for each changed leaf of two mappings or lists.
+    fn changed_leaves(&mut self, sides: [&Node; 2], history: &ValueHistory) -> io::Result<()> {
+        let leaves = ChangedLeaves::new(sides, &history.keys, self.view, MAX_LINES);
+        for line in &leaves.lines {
+            self.changed_leaf(line)?;
+        }
+        if leaves.more > 0 {
+            let more = counted(leaves.more, "more value");
+            writeln!(self.out, "    {} {more}", self.signs.dots)?;
+        }
+        Ok(())
+    }
+
+    fn changed_leaf(&mut self, LeafLine { path, change }: &LeafLine) -> io::Result<()> {
+        let arrow = self.signs.arrow;
+        let old = |text: &str| painted(text, TextRole::Error, self.style);
+        let new = |text: &str| painted(text, TextRole::Good, self.style);
+        let line = match change {
+            LeafChange::Changed { before, after } => {
+                format!("~ {path}: {} {arrow} {}", old(before), new(after))
+            }
+            LeafChange::Reordered { before, after } => {
+                format!("~ {path} (order changed): {} {arrow} {}", old(before), new(after))
+            }
+            LeafChange::Hidden => format!("~ {path}: {}", emit::HIDDEN),
+            LeafChange::Unlisted(places) => {
+                format!("~ {path}: {places} places differ, too many to list")
+            }
+            LeafChange::Added(value) => new(&format!("+ {path}: {value}")),
+            LeafChange::Removed(value) => old(&format!("- {path}: {value}")),
+        };
+        writeln!(self.out, "    {line}")
+    }
+
+    /// Writes the value before and the value after a commit.
+    fn whole_values(&mut self, step: &ValueStep) -> io::Result<()> {
         let is_secret = step.is_secret();
         let sides = [("-", &step.before, TextRole::Error), ("+", &step.after, TextRole::Good)];
         for (sign, value, role) in sides {
@@ -341,8 +389,7 @@ impl BlamePage<'_> {
                 writeln!(self.out, "{}", painted(&line, role, self.style))?;
             }
         }
-        let change = &step.change;
-        self.causes(change.commit, &[change], change.causes.iter().collect())
+        Ok(())
     }
 
     fn findings(&mut self, findings: &[BlamedFinding]) -> io::Result<()> {
@@ -453,8 +500,6 @@ fn named(key: &DocKey) -> String {
 
 /// Formats a value as lines, with secrets hidden.
 fn value_lines(value: &Node, is_secret: bool) -> Vec<String> {
-    /// Maximum number of lines of one value.
-    const MAX_LINES: usize = 10;
     if is_secret {
         return vec![emit::HIDDEN.to_owned()];
     }

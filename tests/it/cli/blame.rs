@@ -167,6 +167,63 @@ fn log_covers_added_and_removed_values() {
 }
 
 #[test]
+fn history_of_a_mapping_lists_the_leaves_that_changed() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("layercake.yaml", "diff: {list-keys: {'example/*': {'$.values.hosts': ip}}}\n");
+    let write = |data: &str| {
+        let data = format!("{{before: 1, values: {data}}}");
+        sandbox.write("site/lab/only.yaml", document("only", "site", &data));
+    };
+    let long = |end: &str| format!("{}{end}", "registry.example.org/".repeat(5));
+    write(&format!(
+        "{{tag: '1', kind: a, image: '{}', old: {{a: 1}}, empty: {{}}, hosts: [{{ip: 1, name: a}}, \
+         {{ip: 2, name: b}}], env: [{{name: A}}, {{name: B}}], list: [1, 2]}}",
+        long("a:1")
+    ));
+    sandbox.committed("first");
+    sandbox.git(&["tag", "v1"]);
+    write(&format!(
+        "{{tag: 1, kind: {{of: b}}, image: '{}', same: x, empty: {{c: \"two\\nlines\"}}, hosts: \
+         [{{ip: 1, name: c}}, {{ip: 2, name: b}}], env: [{{name: B}}, {{name: A}}], list: [1, 3, 2]}}",
+        long("b:2")
+    ));
+    sandbox.committed("second");
+    let screen = sandbox.screen(&["blame", "lab", "only", ".values", "--since", "v1"]);
+    let (_, steps) = screen.split_once("second\n").unwrap();
+    let (step, _) = steps.split_once("    · site").unwrap();
+    let expected = r#"    ~ .tag: "1" → 1
+    - .kind: a
+    + .kind.of: b
+    ~ .image: …egistry.example.org/a:1 → …egistry.example.org/b:2
+    - .old.a: 1
+    + .empty.c: "two\nlines"
+    ~ .hosts[ip=1].name: a → c
+    ~ .env (order changed): [A, B] → [B, A]
+    + .list[1]: 3
+    + .same: x
+"#;
+    assert_eq!(step, expected);
+    let screen = sandbox.screen(&["blame", "lab", "only", ".values.list", "--since", "v1"]);
+    assert!(screen.contains("second\n    + .[1]: 3\n"), "{screen}");
+}
+
+#[test]
+fn long_history_of_a_mapping_counts_the_leaves_that_are_left_out() {
+    let sandbox = Sandbox::with_sites();
+    for value in 1..=2 {
+        let entries: String = (0..13).map(|at| format!("key-{at}: {value}, ")).collect();
+        let data = format!("{{values: {{{entries}}}}}");
+        sandbox.write("site/lab/only.yaml", document("only", "site", &data));
+        sandbox.committed(&format!("value {value}"));
+    }
+    let screen = sandbox.screen(&["blame", "lab", "only", ".values", "--limit", "1"]);
+    let lines: Vec<&str> = screen.lines().skip(3).take(11).collect();
+    let expected = (0..10).map(|at| format!("    ~ .key-{at}: 1 → 2"));
+    let expected: Vec<String> = expected.chain(["    … 3 more values".to_owned()]).collect();
+    assert_eq!(lines, expected, "{screen}");
+}
+
+#[test]
 fn uncommitted_changes_are_reported() {
     let sandbox = Sandbox::with_image();
     sandbox.write("global/chart.yaml", chart("{replicas: 5}"));
@@ -477,6 +534,7 @@ fn blame_shows_no_secret_value() {
             &["lab", "only"],
             &["lab", "pass", "."],
             &["lab", "only", ".of"],
+            &["lab", "only", "."],
         ] {
             let ran = sandbox.run(&[&["blame", "-o", format], arguments].concat());
             assert_eq!(ran.code, 0, "{ran:?}");
@@ -486,6 +544,8 @@ fn blame_shows_no_secret_value() {
     let blame = sandbox.blamed(&["lab", "only", ".of"]);
     let step = &blame["value"]["history"][0];
     assert_eq!((&step["hidden"], &step["before"]), (&true.into(), &Json::Null));
+    let screen = sandbox.screen(&["blame", "lab", "only", "."]);
+    assert!(screen.contains("third\n    ~ .of: (hidden)\n"), "{screen}");
     let when = sandbox.run(&["blame", "lab", "only", ".of", "--when", "two-cnry"]);
     let error = "error: the value is or was secret, and `--when` would reveal it\n";
     assert_eq!((when.code, when.stderr.as_str()), (2, error));
