@@ -9,7 +9,10 @@ use layercake::commands::{BaselineChoice, Selection};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::{Format, ReportFormat, TerminalStyle};
 use layercake::rules::RULES;
-use layercake::source::{real_place, refuse_git, write_file, write_own_file, write_temporary_file};
+use layercake::source::{
+    ensure_own, ensure_writable, real_place, refuse_git, write_file, write_own_file,
+    write_temporary_file,
+};
 use layercake::stopwatch::{Stage, time};
 use layercake::triage::baseline;
 
@@ -37,8 +40,12 @@ pub(super) fn wanted(
     let baseline = configuration::baseline_file(configured);
     let baselines = named_baseline(selection).into_iter().chain(baseline.as_deref());
     allow(&outputs, &selection.directory, &baselines.collect::<Vec<_>>())?;
-    let mut configured = outputs.iter().filter(|it| it.named_by == NamedBy::Configuration);
-    configured.try_for_each(refuse_other_extension)?;
+    for output in outputs.iter().filter(|it| it.named_by == NamedBy::Configuration) {
+        refuse_other_extension(output)?;
+        let Some(file) = &output.file else { continue };
+        let is_report = |old: &[u8]| output.format.recognizes(old, RULES);
+        ensure_own(&selection.directory.join(file), &is_report)?;
+    }
     Ok(or_full(outputs))
 }
 
@@ -112,12 +119,13 @@ pub(super) fn or_full(outputs: Vec<OutputArgument>) -> Vec<OutputArgument> {
     }
 }
 
-/// Rejects outputs that overwrite each other or a file that layercake reads. File names are
-/// relative to `directory`.
+/// Rejects outputs that overwrite each other or a file that layercake reads, and files that cannot
+/// be written. File names are relative to `directory`.
 ///
 /// # Errors
-/// If two outputs go to standard output or to the same file, or if one goes to a file of git, a
-/// YAML file or a baseline, such as one of `baselines`.
+/// If two outputs go to standard output or to the same file, if one goes to a file of git, a YAML
+/// file or a baseline, such as one of `baselines`, or if its folder does not exist or is not
+/// writable.
 pub(super) fn allow(
     outputs: &[OutputArgument],
     directory: &Path,
@@ -147,13 +155,11 @@ pub(super) fn allow(
         return Err(Error::new(ErrorKind::Usage, message)
             .with_help("choose a file that is neither YAML nor a baseline"));
     }
-    match files.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        Some(pair) => {
-            let message = format!("cannot write two reports to `{}`", pair[0].1.display());
-            Err(Error::new(ErrorKind::Usage, message))
-        }
-        None => Ok(()),
+    if let Some(pair) = files.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        let message = format!("cannot write two reports to `{}`", pair[0].1.display());
+        return Err(Error::new(ErrorKind::Usage, message));
     }
+    files.iter().try_for_each(|(_, file)| ensure_writable(&directory.join(file)))
 }
 
 /// The baseline named by a flag.

@@ -80,6 +80,6 @@ pub use tree::{
 pub use used::{Commit, History, RevisionChoice, UsedRepository, UsedRevision};
 #[cfg(feature = "files")]
 pub use write::{
-    create_empty_folder, create_folder, create_new_folder, real_place, refuse_git, stays_inside,
-    write_file, write_files, write_own_file, write_temporary_file,
+    create_empty_folder, create_folder, create_new_folder, ensure_own, ensure_writable, real_place,
+    refuse_git, stays_inside, write_file, write_files, write_own_file, write_temporary_file,
 };

@@ -53,12 +53,51 @@ pub fn write_own_file(
             new.put()
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            // Pipes and targets of links are not read.
-            permissions_of_file(path)?;
-            if is_own(&bytes_at(path)?) { write_file(path, bytes) } else { Err(foreign(path)) }
+            ensure_own(path, is_own)?;
+            write_file(path, bytes)
         }
         Err(error) => Err(cannot_write(path, error)),
     }
+}
+
+/// Checks that [`write_file`] can write `path`, without creating or changing a file.
+///
+/// # Errors
+/// As for [`write_file`], except for a full disk.
+pub fn ensure_writable(path: &Path) -> Result<(), Error> {
+    refuse_git(path)?;
+    permissions_of_file(path)?;
+    let folder = folder_of(path);
+    match ensure_writable_folder(folder) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let help = format!("create the folder `{}`, or name another file", folder.display());
+            Err(cannot_write(path, error).with_help(help))
+        }
+        Err(error) => Err(cannot_write(path, error)),
+    }
+}
+
+#[cfg(unix)]
+fn ensure_writable_folder(folder: &Path) -> io::Result<()> {
+    use rustix::fs::{Access, access};
+
+    Ok(access(folder, Access::WRITE_OK | Access::EXEC_OK)?)
+}
+
+#[cfg(not(unix))]
+fn ensure_writable_folder(folder: &Path) -> io::Result<()> {
+    if folder.metadata()?.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+}
+
+/// Checks that the file `path` does not exist or `is_own` accepts its contents.
+///
+/// # Errors
+/// If another file exists, or the file cannot be read.
+pub fn ensure_own(path: &Path, is_own: &dyn Fn(&[u8]) -> bool) -> Result<(), Error> {
+    // Pipes and targets of links are not read.
+    let is_new = permissions_of_file(path)?.is_none();
+    if is_new || is_own(&bytes_at(path)?) { Ok(()) } else { Err(foreign(path)) }
 }
 
 /// Writes `bytes` to a new file in `folder`, readable only by this user; returns its path. Nothing
@@ -175,9 +214,13 @@ fn cannot_create(path: &Path, error: io::Error) -> Error {
 /// Canonical path of a file with symbolic links resolved. The file need not exist; `None` if its
 /// folder does not exist.
 pub fn real_place(file: &Path) -> Option<PathBuf> {
-    let folder = file.parent()?;
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    Some(folder.canonicalize().ok()?.join(file.file_name()?))
+    Some(folder_of(file).canonicalize().ok()?.join(file.file_name()?))
+}
+
+/// Folder of a file.
+fn folder_of(file: &Path) -> &Path {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
 }
 
 /// Refuses paths that only git may write.

@@ -98,6 +98,48 @@ fn special_files_are_not_written() {
 
 #[cfg(unix)]
 #[test]
+fn output_in_a_read_only_folder_fails_before_the_run() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::with_sites();
+    let folder = sandbox.beside("read-only");
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
+    // The permissions do not bind root.
+    if fs::write(folder.join("probe"), "").is_err() {
+        let ran =
+            sandbox.run(&["lint", "--since", "no-such-revision", "-o", "json=../read-only/a"]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.stderr.contains("Permission denied"), "{ran:?}");
+    }
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn failed_run_leaves_the_output_file_as_it_was() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("report.json", "before");
+    let outputs = ["-o", "json=report.json", "-o", "html=new.html"];
+    let ran = sandbox.run(&[&["lint", "--since", "no-such-revision"], &outputs[..]].concat());
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert_eq!(fs::read_to_string(sandbox.path("report.json")).unwrap(), "before");
+    assert!(!sandbox.path("new.html").exists());
+}
+
+/// A configured file that layercake did not write is found before another one is written.
+#[test]
+fn configured_outputs_are_checked_before_any_is_written() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("layercake.yaml", "output: {default: [json=first.json, json=precious.json]}\n");
+    sandbox.write("precious.json", "{}");
+    let ran = sandbox.run(&["lint"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("layercake did not create it"), "{ran:?}");
+    assert!(!sandbox.path("first.json").exists());
+    assert_eq!(fs::read_to_string(sandbox.path("precious.json")).unwrap(), "{}");
+}
+
+#[cfg(unix)]
+#[test]
 fn replaced_file_keeps_its_permissions() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = Sandbox::with_sites();

@@ -206,3 +206,28 @@ fn full_disk_leaves_no_partial_file() {
         assert_eq!(changed, BTreeSet::new(), "{arguments}: {ran:?}");
     }
 }
+
+/// A report that cannot be written ends the run before it fixes or writes anything.
+#[test]
+fn unwritable_output_fails_before_the_run() {
+    let sandbox = sandbox();
+    let fix = "lint --fix --select ineffective-action -o sarif=first.sarif -o json=";
+    for (file, said) in [
+        ("no/such/report.json", "help: create the folder `./no/such`, or name another file"),
+        ("global/parent.yaml/report.json", "caused by: Not a directory"),
+        ("site", "`./site` is a folder"),
+    ] {
+        for command in [fix, "diff HEAD -o html=first.html -o json=", "report none.json -o json="] {
+            let command = format!("{command}{file}");
+            let arguments: Vec<&str> = command.split(' ').collect();
+            let (ran, changed) = changed_by(&sandbox, &arguments);
+            assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{command}: {ran:?}");
+            assert!(ran.stderr.contains(said), "{command}: {ran:?}");
+            assert_eq!(changed, BTreeSet::new(), "{command}");
+        }
+    }
+    let command = format!("{fix}report.json");
+    let (ran, changed) = changed_by(&sandbox, &command.split(' ').collect::<Vec<_>>());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(changed.len(), 3, "{changed:?}");
+}
