@@ -125,7 +125,7 @@ add_report_flags() {
         --output "comment=$folder/comment.md"
         --output "html=$folder/report.html"
     )
-    if [[ $wants_sarif == true ]] && is_change_event; then
+    if [[ $wants_sarif == true ]] && { [[ -z $INPUT_REPORT ]] || is_change_event; }; then
         arguments+=(--output "sarif=$folder/report.sarif")
     fi
     if [[ $INPUT_ALL_FINDINGS == true ]]; then arguments+=(--all-findings); fi
@@ -172,10 +172,15 @@ if [[ $INPUT_ANNOTATIONS == true && -z $INPUT_REPORT ]]; then cat "$folder/annot
 if [[ $INPUT_JOB_SUMMARY == true ]]; then cat "$folder/report.md" >>"$GITHUB_STEP_SUMMARY"; fi
 
 # Code scanning closes alerts that an upload for a branch lacks. So an upload for a branch has all
-# findings, and one for a pull request the new ones.
-if [[ $wants_sarif == true ]] && ! is_change_event; then
-    layercake report "$json" --all-findings --output "sarif=$folder/report.sarif" \
+# findings, and one for a pull request the new ones. A saved report can lack some.
+if [[ $wants_sarif == true && -n $INPUT_REPORT ]] && ! is_change_event; then
+    layercake report "$INPUT_REPORT" --all-findings --output "sarif=$folder/report.sarif" \
         >"$folder/errors.txt" 2>&1 || fail "cannot write the SARIF file: $(cat "$folder/errors.txt")"
+fi
+if [[ $wants_sarif == true ]] && is_change_event; then
+    jq 'del(.runs[].results[] | select(.baselineState == "unchanged"))' \
+        "$folder/report.sarif" >"$folder/new.sarif"
+    mv "$folder/new.sarif" "$folder/report.sarif"
 fi
 trusted=false
 if is_trusted; then trusted=true; fi

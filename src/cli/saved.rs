@@ -6,17 +6,17 @@ use std::process::ExitCode;
 use clap::Args;
 use layercake::commands::configuration::{self, FoundConfiguration};
 use layercake::error::{Error, ErrorKind};
-use layercake::report::FindingFilter;
 use layercake::report::model::{self, Report};
+use layercake::report::{FindingFilter, Format, ReportFormat, counted};
 use layercake::rules::RULES;
 use layercake::schema::{JsonFault, json_fault};
 use layercake::source::bytes_at;
 use layercake::system::deckhand::secrecy::{Folder, NOT_SHOWN, SecretKinds};
 
-use super::arguments::OutputArgs;
+use super::arguments::{OutputArgs, OutputArgument};
 use super::comparison::LookArgs;
 use super::outputs::{self, Delivery};
-use super::streams::{VerbFailure, standard_input};
+use super::streams::{VerbFailure, complain, standard_input};
 use super::terminal::Terminal;
 
 /// Arguments of `report`.
@@ -64,11 +64,37 @@ pub(super) fn report(
     // No configuration is read: rule names link to the pages of this build, if any.
     let pages = configuration::rule_pages(&FoundConfiguration::default());
     let report = report?.with_links(outputs.links.clone()).with_rule_pages(pages);
+    report_omitted(&report, &name, all_findings, &outputs.output)?;
     let OutputArgs { output, open, .. } = outputs;
     let delivery = Delivery { outputs: outputs::or_full(output), open, directory: &directory };
     delivery
         .deliver(terminal, |format, style, out| format.write(&report, (look, style), RULES, out))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reports that unchanged findings are missing from a saved report, if the run needs them.
+///
+/// # Errors
+/// If they are requested with `--all-findings`. A SARIF file lists its other findings.
+fn report_omitted(
+    report: &Report,
+    name: &str,
+    all_findings: bool,
+    outputs: &[OutputArgument],
+) -> Result<(), Error> {
+    if report.omitted_unchanged == 0 {
+        return Ok(());
+    }
+    let count = counted(report.omitted_unchanged, "unchanged finding");
+    let message = format!("the report `{name}` was saved without its {count}");
+    let help = "save it with `layercake lint --all-findings --output json=FILE`";
+    if all_findings {
+        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+    }
+    if outputs.iter().any(|output| output.format == Format::Of(ReportFormat::Sarif)) {
+        complain(&format!("warning: {message}, which `sarif` lists\n  help: {help}\n"));
+    }
+    Ok(())
 }
 
 /// Reads a saved report. It is untrusted: a report that does not match the schema is rejected.

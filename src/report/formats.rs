@@ -2,6 +2,7 @@
 //!
 //! Every format is a function of one [`Report`], so a saved report can be converted to any of them.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::model::{self, Report};
@@ -23,7 +24,7 @@ pub enum Format {
 /// File formats of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportFormat {
-    /// The complete report, for programs.
+    /// The report for programs; unchanged findings on request.
     Json,
     /// GitHub workflow commands, which create annotations.
     Github,
@@ -119,6 +120,12 @@ pub(super) fn page(rule: &Rule) -> String {
     page
 }
 
+/// Returns the report without unchanged findings, unless they are requested. All formats but SARIF
+/// use it, so that they are the same from a report that was saved without these findings.
+fn listed(report: &Report, listing: FindingFilter) -> Cow<'_, Report> {
+    if listing.all { Cow::Borrowed(report) } else { report.without_unchanged() }
+}
+
 impl Format {
     /// Writes a report in this format; `options` and `style` apply to the terminal formats.
     ///
@@ -133,8 +140,10 @@ impl Format {
     ) -> io::Result<()> {
         let format_options = FormatOptions { listing: options.listing, rules };
         match self {
-            Format::Full => terminal::write(report, options, style, out),
-            Format::Concise => terminal::write_concise(report, options, style, out),
+            Format::Full => terminal::write(&listed(report, options.listing), options, style, out),
+            Format::Concise => {
+                terminal::write_concise(&listed(report, options.listing), options, style, out)
+            }
             Format::Of(form) => form.write(report, &format_options, out),
         }
     }
@@ -151,6 +160,9 @@ impl ReportFormat {
         options: &FormatOptions<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
+        let has_unchanged = self == ReportFormat::Sarif;
+        let report =
+            &*if has_unchanged { Cow::Borrowed(report) } else { listed(report, options.listing) };
         match self {
             ReportFormat::Json => model::write(report, out),
             ReportFormat::Github => github::write(report, options, out),

@@ -938,6 +938,15 @@ class Reporting(SitesCase):
         [upload] = [used for used in ran.used if "upload-sarif" in used.action]
         self.assertEqual(ran.outputs["sarif-file"], upload.inputs["sarif_file"])
 
+        # a saved report without old findings would close their alerts
+        workspace = self.checkout(merge)
+        saved = shutil.copy(ran.outputs["report-json"], workspace)
+        refused = self.run_action(workspace, "workflow_run", {"workflow_run": {}},
+                                  report=str(saved), sarif="true")
+        self.assertEqual(2, refused.code, refused.log)
+        [error] = refused.said("error")
+        self.assertIn("was saved without its", error)
+
         # a push uploads all findings of the branch, otherwise alerts would be closed
         self.sites.branch("main", merge)
         push = self.push_event(self.start, merge)
@@ -1415,7 +1424,8 @@ class Hostile(SitesCase):
         event, merge = self.pull_request(self.embedding)
         workspace = self.checkout(merge)
         for path in (".", "site", "type/cloud/charts"):
-            ran = self.run_action(workspace, "pull_request", event, path=path, upload_sarif="true")
+            ran = self.run_action(workspace, "pull_request", event, path=path, upload_sarif="true",
+                                  all_findings="true")
             [upload] = [used for used in ran.used if "upload-sarif" in used.action]
             self.assertEqual(str(workspace), upload.inputs["checkout_path"])
         # nor in the folder in which an artifact was unpacked

@@ -16,8 +16,8 @@ use layercake::diagnostic::Diagnostic;
 use layercake::error::Error;
 use layercake::merge::deckhand::Semantics;
 use layercake::render::Outcome;
-use layercake::report::View;
-use layercake::report::model::{Report, ReportInput, ReportedComparison, SideKind, write};
+use layercake::report::model::{Report, ReportInput, ReportedComparison, SideKind};
+use layercake::report::{FindingFilter, FormatOptions, ReportFormat, View};
 use layercake::source::{Entry, MemoryTree, RepoPath, SourceMap, Span, Tree};
 use layercake::system::deckhand::layout::Layout;
 
@@ -152,8 +152,17 @@ pub fn see_both(
 }
 
 impl BothSeen {
-    /// JSON report, which contains all results.
+    /// JSON report with all results.
     pub fn report(&self) -> String {
+        self.json(FindingFilter { all: true, ignored: true })
+    }
+
+    /// JSON report as the program writes it without further flags.
+    pub fn usual_report(&self) -> String {
+        self.json(FindingFilter::default())
+    }
+
+    fn json(&self, listing: FindingFilter) -> String {
         let checked = &self.compared.checked;
         let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
         let sides = ReportedComparison {
@@ -164,7 +173,9 @@ impl BothSeen {
         let findings = self.compared.findings.reported(false, &checked.sources);
         let run = ReportInput::of_comparison(sides, &self.compared.comparison, Some(&findings));
         let mut text = Vec::new();
-        write(&Report::new(run, &view), &mut text).expect("writing to memory succeeds");
+        let options = FormatOptions { listing, rules: &[] };
+        let written = ReportFormat::Json.write(&Report::new(run, &view), &options, &mut text);
+        written.expect("writing to memory succeeds");
         String::from_utf8(text).expect("reports are UTF-8")
     }
 }

@@ -30,6 +30,7 @@ const KEYS: &[&str] = &[
     "findings",
     "statistics",
     "lines",
+    "omitted_unchanged",
     "truncated",
 ];
 
@@ -82,7 +83,7 @@ impl Program {
         }
         let [actual, expected]: [Json; 2] = [
             serde_json::from_slice(&ran.stdout).map_err(io::Error::other)?,
-            serde_json::from_str(&both.report()).map_err(io::Error::other)?,
+            serde_json::from_str(&both.usual_report()).map_err(io::Error::other)?,
         ];
         let differ = KEYS.iter().filter(|key| actual[**key] != expected[**key]);
         Ok(differ.map(|key| describe_difference(key, &actual[*key], &expected[*key])).collect())

@@ -14,6 +14,7 @@ pub mod read;
 mod repositories;
 mod sites;
 mod timing;
+mod unchanged;
 mod value;
 
 use std::sync::Arc;
@@ -101,6 +102,9 @@ pub struct Report {
     pub shields: Vec<ReportedShield>,
     /// Findings by path and place, fixed ones last.
     pub findings: Vec<Finding>,
+    /// Number of unchanged findings that are not in `findings`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub omitted_unchanged: usize,
     /// Finding counts by rule.
     pub statistics: Vec<RuleCount>,
     /// Source lines referenced by findings.
@@ -446,6 +450,7 @@ impl Report {
             shields: changes.shields,
             statistics: Vec::new(),
             findings,
+            omitted_unchanged: 0,
             lines: texts.lines,
             truncated,
             timing_ms: run.timing,

@@ -6,6 +6,9 @@
 //! stay the same when lines move and values change, so that a code scanning service can track a
 //! result.
 //!
+//! Unchanged findings are always listed, with their `baselineState`, since a code scanning service
+//! closes the alerts that a file lacks.
+//!
 //! The file observes the limits of GitHub's code scanning: the most severe results are kept, and a
 //! notification of the run reports the number of omitted ones. Paths are relative to the root of
 //! their repository, columns count characters.
@@ -35,7 +38,7 @@ use self::log::{
 use super::FormatOptions;
 use super::counted;
 use super::formats::page;
-use super::model::{Finding, Fingerprints, Report, write_json};
+use super::model::{Finding, Fingerprints, Report, State, write_json};
 use super::printable::clean;
 
 /// Maximum number of results of a run that GitHub's code scanning keeps and shows.
@@ -58,8 +61,8 @@ pub(super) fn write(
 }
 
 fn run(report: &Report, options: &FormatOptions<'_>) -> SarifRun {
-    let listed = report.findings.iter().filter(|finding| options.listing.has(finding));
-    let listed: Vec<&Finding> = listed.collect();
+    let is_listed = |finding: &&Finding| is_unchanged(finding) || options.listing.has(finding);
+    let listed: Vec<&Finding> = report.findings.iter().filter(is_listed).collect();
     let kept = worst(&listed);
     let names = names(&kept);
     let rules = names.iter().map(|name| descriptor(name, report, options)).collect();
@@ -81,16 +84,24 @@ fn run(report: &Report, options: &FormatOptions<'_>) -> SarifRun {
         automation_details: AutomationDetails { id: CATEGORY },
         original_uri_base_ids: bases.declared(),
         column_kind: "unicodeCodePoints",
-        invocations: [invocation(listed.len() - kept.len())],
+        invocations: [invocation(listed.len() - kept.len(), report.omitted_unchanged)],
         properties: RunProperties { semantics: report.semantics },
         results,
     }
 }
 
-/// Returns the most severe findings, up to the limit, in the order of the report.
+/// Whether both sides have a finding that does not follow from another one.
+fn is_unchanged(finding: &Finding) -> bool {
+    finding.state == Some(State::Unchanged) && finding.because_of.is_none()
+}
+
+/// Returns the most severe findings, up to the limit, in the order of the report. Unchanged ones are
+/// omitted first.
 fn worst<'a>(listed: &[&'a Finding]) -> Vec<&'a Finding> {
     let mut ranked: Vec<(usize, &Finding)> = listed.iter().copied().enumerate().collect();
-    ranked.sort_by_key(|(at, finding)| (Reverse(finding.severity), *at));
+    ranked.sort_by_key(|(at, finding)| {
+        (finding.state == Some(State::Unchanged), Reverse(finding.severity), *at)
+    });
     ranked.truncate(MAX_RESULTS);
     ranked.sort_by_key(|(at, _)| *at);
     ranked.into_iter().map(|(_, finding)| finding).collect()
@@ -128,20 +139,19 @@ fn descriptor(name: &str, report: &Report, options: &FormatOptions<'_>) -> Repor
     }
 }
 
-/// Creates the invocation, with a notification if findings were omitted.
-fn invocation(left_out: usize) -> Invocation {
-    let notification = |left_out| Notification {
-        level: "warning",
-        message: SarifMessage::new(&format!(
-            "{} omitted from this file: only the {MAX_RESULTS} most severe are kept",
-            counted(left_out, "finding")
-        )),
-    };
-    Invocation {
-        execution_successful: true,
-        tool_execution_notifications: (left_out > 0)
-            .then(|| notification(left_out))
-            .into_iter()
-            .collect(),
-    }
+/// Creates the invocation, with notifications of findings beyond the limit, and of unchanged ones
+/// that a saved report lacks.
+fn invocation(left_out: usize, omitted_unchanged: usize) -> Invocation {
+    let beyond_limit = (left_out > 0).then(|| {
+        let count = counted(left_out, "finding");
+        format!("{count} omitted from this file: only the {MAX_RESULTS} most severe are kept")
+    });
+    let unchanged = (omitted_unchanged > 0).then(|| {
+        let count = counted(omitted_unchanged, "unchanged finding");
+        format!("{count} omitted from this file: the report was saved without them")
+    });
+    let notification =
+        |text: String| Notification { level: "warning", message: SarifMessage::new(&text) };
+    let notifications = beyond_limit.into_iter().chain(unchanged).map(notification);
+    Invocation { execution_successful: true, tool_execution_notifications: notifications.collect() }
 }

@@ -551,7 +551,7 @@ fn finding_is_not_new_if_only_a_neighbour_of_its_parent_is_edited() {
     sandbox.commit();
     let neighbour = document("neighbour", "global", "{a: 1}");
     sandbox.write("global/parent.yaml", [parent(1), neighbour].concat());
-    let report = sandbox.report_of(&["lint", "--since", "HEAD"]);
+    let report = sandbox.report_of(&["lint", "--since", "HEAD", "--all-findings"]);
     let findings = report["findings"].as_array().unwrap().iter();
     let printed: Vec<(&str, &str)> =
         findings.map(|it| (it["rule"].as_str().unwrap(), it["state"].as_str().unwrap())).collect();
@@ -679,7 +679,7 @@ fn keys_of_several_types_are_located_on_each_side() {
     sandbox.write("site/lab/child.yaml", child("", "\n  a: 1\n  2: b"));
     sandbox.commit();
     sandbox.write("site/lab/child.yaml", child("# a line more\n", "\n  a: 2\n  2: b"));
-    let lint = || sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
+    let lint = || sandbox.run(&["lint", "--since", "HEAD", "-o", "json", "--all-findings"]).json();
     assert!(mixed(11, &lint()), "{:#}", lint());
     sandbox.write("site/lab/child.yaml", child("", "\n  a: 2\n  b: b"));
     let fixed = lint();

@@ -235,7 +235,7 @@ fn comparison_applies_comments_to_their_own_side() {
         sandbox.write("mark", before.len().to_string() + after);
         sandbox.commit();
         sandbox.write("global/doubled.yaml", after);
-        let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]);
+        let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "json", "--all-findings"]);
         let report = ran.json();
         let findings = report["findings"].as_array().unwrap().clone();
         let states = findings.iter().map(|it| {

@@ -597,7 +597,7 @@ fn comparison_without_findings_has_no_findings_section() {
 #[test]
 fn huge_reports_are_truncated_with_a_notice() {
     const MAX_BYTES: usize = 6 << 20;
-    let (_, mut report) = page(&repository(), &["--since", "HEAD"]);
+    let (_, mut report) = page(&repository(), &["--since", "HEAD", "--all-findings"]);
     report["findings"] = vec![report["findings"][0].clone(); 20_000].into();
     let mut edits = list(&report, "edits").to_vec();
     let first = edits.len();
@@ -623,7 +623,7 @@ fn huge_reports_are_truncated_with_a_notice() {
 
 #[test]
 fn changes_that_no_edit_explains_are_shown_with_their_values() {
-    let (_, mut report) = page(&repository(), &["--since", "HEAD"]);
+    let (_, mut report) = page(&repository(), &["--since", "HEAD", "--all-findings"]);
     let output = &mut report["outputs"][0];
     output["unexplained"] = true.into();
     output["causes"] = Json::Array(Vec::new());
