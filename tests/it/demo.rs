@@ -9,7 +9,7 @@ use layercake::commands::demo::{EDIT, FILES, FOLDER, NAME, NEXT, PIN, SHARED, SI
 use crate::cli::{Ran, Sandbox};
 
 /// Id of the demo's commit, which changes whenever the examples do.
-const COMMIT: &str = "e32216c2d662fba9174d67fbdb4f6ce4cdfb68df";
+const COMMIT: &str = "1149d3397b7eb733cc573436bbf5c946cca26992";
 
 #[test]
 fn program_embeds_the_files_of_the_example() {
