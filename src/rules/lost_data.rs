@@ -30,7 +30,7 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
 
 /// Whether an action has a path that cannot be resolved. What it would merge is unknown, and its
 /// own finding says what to do.
-fn has_failed_action(facts: &SiteFacts<'_>, doc: DocId) -> bool {
+pub(super) fn has_failed_action(facts: &SiteFacts<'_>, doc: DocId) -> bool {
     let mut problems = facts.rendered.problems_of(doc).iter();
     problems.any(|problem| {
         matches!(

@@ -99,6 +99,7 @@ mod generated_source_missing;
 mod ignored_revision;
 mod ignored_schema_keyword;
 mod ignored_source_path;
+mod incomplete_chart;
 mod ineffective_action;
 mod ineffective_override;
 mod ineffective_substitution;
@@ -247,6 +248,7 @@ registry! {
     ignored_revision,
     ignored_schema_keyword,
     ignored_source_path,
+    incomplete_chart,
     ineffective_action,
     cloud_init::ineffective_merge_how,
     cloud_init::ineffective_merge_option,

@@ -223,22 +223,29 @@ pub fn refused<'d>(
     sharers: usize,
     data: impl Fn(DocId) -> Option<&'d Node>,
 ) -> Vec<Refused> {
-    let data_schemas = site.data_schemas();
+    let outputs = site.iter().map(|(doc, _)| doc).filter(|doc| site.is_output(*doc));
+    outputs.filter_map(|doc| refused_output(site, schemas, sharers, doc, data(doc)?)).collect()
+}
+
+/// Returns the schema violations of one output with this rendered data.
+pub(crate) fn refused_output(
+    site: &Site<'_>,
+    schemas: &Schemas,
+    sharers: usize,
+    doc: DocId,
+    data: &Node,
+) -> Option<Refused> {
+    let document = site.document(doc);
+    let (by, compiled) = match own_schema(&document.key.schema) {
+        Some(own) => (None, own.clone()),
+        None => {
+            let by = *site.data_schemas().get(&document.key.schema)?;
+            (Some(by), schemas.compiled(&site.document(by).data))
+        }
+    };
     let effort = Effort::share_of(site.documents.len().saturating_mul(sharers) as u64);
-    let mut found = Vec::new();
-    for (doc, document) in site.iter().filter(|(doc, _)| site.is_output(*doc)) {
-        let own = own_schema(&document.key.schema);
-        let by = match own {
-            Some(_) => None,
-            None => data_schemas.get(&document.key.schema).copied(),
-        };
-        let compiled = by.map(|by| schemas.compiled(&site.document(by).data));
-        let compiled = compiled.or_else(|| own.cloned());
-        let (Some(compiled), Some(data)) = (compiled, data(doc)) else { continue };
-        let refusal = schemas.refusal(&compiled, document, data, effort);
-        found.extend(refusal.map(|refusal| Refused { doc, by, refusal }));
-    }
-    found
+    let refusal = schemas.refusal(&compiled, document, data, effort)?;
+    Some(Refused { doc, by, refusal })
 }
 
 /// A violation of a property group by a document.
