@@ -579,6 +579,7 @@ pub(crate) fn hop_text(via: Via) -> &'static str {
 pub(crate) fn stop_text(why: Why) -> &'static str {
     match why {
         Why::SetAgain => "set again",
+        Why::NotInherited => "not inherited, because an action replaces it",
         Why::Deleted => "deleted by an action",
         Why::Overwritten => "overwritten by a substitution",
         Why::Kept => "kept unchanged",

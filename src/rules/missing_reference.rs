@@ -253,6 +253,11 @@ impl<'a> NameCandidates<'a> {
     }
 }
 
+/// Returns the kind of a schema, such as `ChartGroup`.
+fn kind(schema: &str) -> &str {
+    schema.split('/').nth(1).unwrap_or(schema)
+}
+
 /// Maximum number of documents listed that inherit the name.
 const MAX_NAMED: usize = 5;
 
@@ -266,8 +271,10 @@ fn report(
     let first = &facts.document(docs[0]).key;
     let writer = facts.site.document_at(*at).map_or(first, |doc| &facts.document(doc).key);
     let message = format!(
-        "`{}` refers to `{name}`, but no `{target}` of that name is rendered",
-        title(writer)
+        "{} `{}` names the {} `{name}`, which is not rendered",
+        kind(&writer.schema),
+        title(writer),
+        kind(target)
     );
     let diagnostic =
         Diagnostic::new(rule, message, Label::new(*at, "not the name of a rendered document"))

@@ -410,36 +410,42 @@ impl<'r> EntryBuilder<'_, 'r> {
     }
 
     fn reach(&self) -> StyledText {
-        let (mut count, mut untouched, mut reached) = (0, 0, BTreeSet::new());
-        let mut is_comparable = true;
-        for output in self.fold.outputs.iter().copied() {
-            let outputs = self.blocks.count(output);
-            count += outputs;
-            untouched += if output.touched { 0 } else { outputs };
-            is_comparable &= output.status != Status::NotComparable;
-            reached.extend(self.blocks.sites.in_set(output.sites));
-        }
+        let outputs = self.fold.outputs.iter().copied();
+        let (unknown, compared): (Vec<&ReportedOutput>, Vec<&ReportedOutput>) =
+            outputs.partition(|output| output.status == Status::NotComparable);
+        let (reached, unknown) = (self.counted(&compared), self.counted(&unknown));
+        let unknown = match unknown {
+            unknown if unknown.is_empty() => unknown,
+            unknown => unknown.and(" cannot be compared"),
+        };
         let kept = self.kept();
-        if count == 0 && !kept.is_empty() {
-            return kept;
+        if reached.is_empty() && (!unknown.is_empty() || !kept.is_empty()) {
+            return StyledText::list([unknown, kept], "; ");
         }
-        if count == 0 {
+        if reached.is_empty() {
             return self.undecided(StyledText::plain("reaches no output"));
         }
-        let outputs = StyledText::of(TextRole::Strong, counted(count, "output"));
-        let text =
-            if is_comparable { StyledText::plain("reaches ").join(outputs) } else { outputs };
-        let text = self.blocks.in_sites(text, &reached);
-        if !is_comparable {
-            return text.and(" cannot be compared");
-        }
-        let text = text.and(match untouched {
+        let all: usize = compared.iter().map(|output| self.blocks.count(output)).sum();
+        let untouched = compared.iter().filter(|output| !output.touched);
+        let untouched = match untouched.map(|output| self.blocks.count(output)).sum() {
             0 => String::new(),
-            all if all == count => ", from unedited files".to_owned(),
-            some => format!(", {some} of them from unedited files"),
-        });
+            count if count == all => ", from unedited files".to_owned(),
+            count => format!(", {count} of them from unedited files"),
+        };
+        let text = StyledText::plain("reaches ").join(reached).and(untouched);
         let text = StyledText::list([text, self.together()], ", ");
-        self.undecided(StyledText::list([text, kept], "; "))
+        self.undecided(StyledText::list([text, unknown, kept], "; "))
+    }
+
+    /// Returns the number of outputs, with their sites; empty if there are none.
+    fn counted(&self, outputs: &[&'r ReportedOutput]) -> StyledText {
+        let count: usize = outputs.iter().map(|output| self.blocks.count(output)).sum();
+        if count == 0 {
+            return StyledText::default();
+        }
+        let sites = outputs.iter().flat_map(|output| self.blocks.sites.in_set(output.sites));
+        let text = StyledText::of(TextRole::Strong, counted(count, "output"));
+        self.blocks.in_sites(text, &sites.collect())
     }
 
     /// Names the edits without which these would not have made some of their changes.

@@ -88,6 +88,8 @@ impl<'r> EditTrace<'r> {
 enum EntryKey<'r> {
     /// Values before and after.
     Values(Values<'r>),
+    /// The site definition that names a repository that cannot be read.
+    Repository(&'r str),
     /// Added or removed sites.
     Site(EditKind),
     /// Added or removed documents and the sites that they reached.
@@ -117,13 +119,17 @@ fn alike<'r>(
     for values in listed().filter_map(values) {
         *seen.entry(values).or_default() += 1;
     }
+    let unread = listed().filter(|edit| edit.kind == EditKind::Repository).filter_map(file_of);
+    let unread: BTreeSet<&str> = unread.collect();
     let mut alike: Vec<Vec<&ReportedEdit>> = Vec::new();
     let mut known: BTreeMap<EntryKey<'_>, usize> = BTreeMap::new();
     for edit in listed() {
         let is_keeping = edit.reach.kept.is_some();
-        let key = match values(edit).filter(|values| seen[values] > 1 && !is_keeping) {
-            Some(values) => EntryKey::Values(values),
-            None => EntryKey::of_reach(edit, &traces[edit.id.index()], report, sites),
+        let values = values(edit).filter(|values| seen[values] > 1 && !is_keeping);
+        let key = match (unread_repository(edit, &unread), values) {
+            (Some(file), _) => EntryKey::Repository(file),
+            (None, Some(values)) => EntryKey::Values(values),
+            (None, None) => EntryKey::of_reach(edit, &traces[edit.id.index()], report, sites),
         };
         let at = *known.entry(key).or_insert(alike.len());
         match alike.get_mut(at) {
@@ -137,6 +143,18 @@ fn alike<'r>(
         (faulty.danger_of(edits.iter().copied()), Reverse(outputs))
     });
     alike
+}
+
+fn file_of(edit: &ReportedEdit) -> Option<&str> {
+    edit.at.last().map(|at| &*at.file)
+}
+
+/// Returns the site definition that names an unreadable repository, if the edit is in the list of
+/// its repositories, or about the unknown content.
+fn unread_repository<'r>(edit: &'r ReportedEdit, unread: &BTreeSet<&str>) -> Option<&'r str> {
+    let is_in_list = edit.path.starts_with(".repositories");
+    let file = file_of(edit).filter(|file| unread.contains(file))?;
+    (edit.kind == EditKind::Repository || is_in_list).then_some(file)
 }
 
 /// Returns the values of an edit; `None` if they are hidden, and for a whole document.

@@ -107,6 +107,18 @@ impl<'r> SiteNames<'r> {
         }
     }
 
+    /// Names sites after their number, which the text before them has.
+    pub(in crate::report) fn list(&self, sites: &BTreeSet<usize>) -> StyledText {
+        match self.naming(sites) {
+            SiteNaming::First(listed, more) => names(&listed).and(format!(" and {more} more")),
+            SiteNaming::Like(pattern) => StyledText::of(TextRole::Name, pattern),
+            SiteNaming::All
+            | SiteNaming::OfTypes(_)
+            | SiteNaming::AllBut(_)
+            | SiteNaming::Names(_) => self.phrase(sites),
+        }
+    }
+
     /// Formats sites for the first column of a table.
     pub(in crate::report) fn label(&self, sites: &BTreeSet<usize>) -> StyledText {
         let count = sites.len();

@@ -169,7 +169,7 @@ fn changes(report: &Report) -> Vec<StyledText> {
         return first.into_iter().chain([StyledText::list(read, " · ")]).collect();
     }
     let mut texts = vec![changed(report)];
-    texts.extend(others(totals));
+    texts.extend(others(report));
     texts.extend(left_out(report.truncated).map(StyledText::plain));
     vec![StyledText::list(texts, " · ")]
 }
@@ -218,7 +218,8 @@ fn changed(report: &Report) -> StyledText {
     if kinds.is_empty() { text } else { text.and(format!(" ({})", kinds.join(", "))) }
 }
 
-fn others(totals: &Totals) -> Vec<StyledText> {
+fn others(report: &Report) -> Vec<StyledText> {
+    let totals = &report.totals;
     let mut texts = Vec::new();
     if totals.untouched_outputs > 0 {
         texts.push(StyledText::plain(format!("{} from unedited files", totals.untouched_outputs)));
@@ -228,9 +229,12 @@ fn others(totals: &Totals) -> Vec<StyledText> {
         texts.push(StyledText::of(TextRole::Warning, format!("{count} not comparable")));
     }
     if totals.shielded_sites > 0 {
+        let sites = counted(totals.shielded_sites, "site");
+        let edits = report.edits.iter().filter(|edit| edit.reach.shielded.is_some()).count();
+        let verb = if edits == 1 { "does" } else { "do" };
         texts.push(StyledText::plain(format!(
-            "edits shielded in {}",
-            counted(totals.shielded_sites, "site")
+            "{} {verb} not arrive in {sites}",
+            counted(edits, "edit")
         )));
     }
     if totals.inert_edits > 0 && totals.inert_edits < totals.edits {
@@ -263,7 +267,7 @@ pub(in crate::report) fn left_out(truncated: Truncated) -> Option<String> {
 fn refused(report: &Report, sites: &SiteNames<'_>) -> Option<StyledText> {
     let refused = report.sites.iter().enumerate().filter(|(_, site)| site.counts.refused);
     let refused = refused.filter(|(_, site)| site.name.is_some()).map(|(at, _)| at).collect();
-    let names = sites.phrase(&refused);
+    let names = sites.list(&refused);
     if refused.is_empty() {
         return None;
     }

@@ -91,6 +91,10 @@ pub struct Shield {
 pub enum Why {
     /// The document sets the value itself.
     SetAgain,
+    /// The document sets the same value itself, so its own is redundant.
+    SetToSame,
+    /// The document replaces the inherited data with its own.
+    NotInherited,
     /// The document deletes the value.
     Deleted,
     /// A substitution overwrites the value.
@@ -108,6 +112,8 @@ impl Why {
     pub fn as_str(self) -> &'static str {
         match self {
             Why::SetAgain => "set again",
+            Why::SetToSame => "set again to the same value",
+            Why::NotInherited => "not inherited (action `replace`)",
             Why::Deleted => "deleted",
             Why::SubstitutedOver => "overwritten",
             Why::Kept => "previous value kept",

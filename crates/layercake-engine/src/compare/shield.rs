@@ -60,6 +60,9 @@ pub(super) fn passage(question: &Question<'_>, edit: EditId, side: &Side<'_>) ->
             is_certain &= is_in_head;
             let is_shield = is_in_head && !text.meets(stop.by);
             let Some(why) = shield_why(stop.why).filter(|_| is_shield) else { continue };
+            let own = stop.location.get(&graph.recipe(stop.doc).data);
+            let is_same = edit.head.is_some() && own.is_some() && own == text.node.as_ref();
+            let why = if why == Why::SetAgain && is_same { Why::SetToSame } else { why };
             if known.insert((document.clone(), stop.by)) {
                 let (location, by) = (stop.location, stop.by);
                 shields.push(Shield { site: None, document, location, by, why });
@@ -141,7 +144,8 @@ fn later_step(side: &Side<'_>, stop: &flow::Stop) -> Option<flow::Stop> {
 /// not known.
 fn stops_behind(side: &Side<'_>, stop: &flow::Stop) -> Option<Vec<flow::Stop>> {
     let is_output = |doc: DocId| side.graph.recipe(doc).emit;
-    if is_output(stop.doc) || stop.why == flow::Why::Deleted {
+    let is_gone = matches!(stop.why, flow::Why::Deleted | flow::Why::NotInherited);
+    if is_output(stop.doc) || is_gone {
         return None;
     }
     let place = (stop.location.clone(), stop.by);
@@ -176,6 +180,7 @@ fn is_override(stop: &flow::Stop) -> bool {
 fn shield_why(why: flow::Why) -> Option<Why> {
     match why {
         flow::Why::SetAgain => Some(Why::SetAgain),
+        flow::Why::NotInherited => Some(Why::NotInherited),
         flow::Why::Deleted => Some(Why::Deleted),
         flow::Why::Overwritten => Some(Why::SubstitutedOver),
         flow::Why::Kept => Some(Why::Kept),

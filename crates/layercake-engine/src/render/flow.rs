@@ -64,6 +64,8 @@ pub struct Stop {
 pub enum Why {
     /// The document's own data sets another value.
     SetAgain,
+    /// An action replaces all inherited values at its path.
+    NotInherited,
     /// A step removes it.
     Deleted,
     /// A substitution writes another value.
@@ -553,7 +555,7 @@ fn stop_reason(change: &Change<'_>, place: &Location) -> (Why, Span) {
             | ValueOrigin::Deleted { .. } => (Why::Deleted, step),
         },
         // Without the values that it takes over, it would still replace all others at its path.
-        ValueOrigin::Own(_) if is_replace => (Why::Deleted, step),
+        ValueOrigin::Own(_) if is_replace => (Why::NotInherited, step),
         ValueOrigin::Own(own) => {
             let node = outermost_list(change, place).unwrap_or(own).get(&change.recipe.data);
             (Why::SetAgain, node.map_or(step, |node| node.span))
@@ -564,6 +566,7 @@ fn stop_reason(change: &Change<'_>, place: &Location) -> (Why, Span) {
         {
             (Why::Overwritten, destination)
         }
+        ValueOrigin::Deleted { .. } if is_replace => (Why::NotInherited, step),
         ValueOrigin::Deleted { .. } | ValueOrigin::Kept(_) | ValueOrigin::Made => {
             (Why::Deleted, step)
         }

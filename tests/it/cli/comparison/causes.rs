@@ -276,7 +276,7 @@ fn shield_is_the_list_or_the_action_that_replaces_the_value() {
     let report = checked(&sandbox);
     let reasons: Vec<&Json> =
         report["shields"].as_array().unwrap().iter().map(|it| &it["why"]).collect();
-    assert_eq!(reasons, ["deleted"], "{report:#}");
+    assert_eq!(reasons, ["not-inherited"], "{report:#}");
 }
 
 #[test]
