@@ -9,13 +9,17 @@ use crate::source::RepoPath;
 /// Lines, messages and values are excluded: messages quote values, and short secrets could be
 /// guessed from their hash. Findings with the same inputs have the same fingerprint.
 pub(crate) fn fingerprint(diagnostic: &Diagnostic, path: &RepoPath) -> String {
-    let mut hash = Fnv::new();
-    hash.add(diagnostic.rule.name);
-    match diagnostic.documents.first() {
-        Some(key) => [&*key.schema, &key.layer, &key.name].map(|part| hash.add(part)),
-        None => [path.as_str(), "", ""].map(|part| hash.add(part)),
+    let [first, second, third] = match diagnostic.documents.first() {
+        Some(key) => [&*key.schema, &key.layer, &key.name],
+        None => [path.as_str(), "", ""],
     };
-    hash.add(&diagnostic.subject);
+    fingerprint_of([diagnostic.rule.name, first, second, third, &diagnostic.subject])
+}
+
+/// Returns a hash of these parts, the same on all machines and in all versions.
+pub(crate) fn fingerprint_of(parts: [&str; 5]) -> String {
+    let mut hash = Fnv::new();
+    parts.iter().for_each(|part| hash.add(part));
     format!("{:032x}", hash.0)
 }
 

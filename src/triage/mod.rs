@@ -11,7 +11,7 @@ mod policy;
 
 pub use baseline::Baseline;
 pub(crate) use baseline::Damage;
-pub(crate) use fingerprint::fingerprint;
+pub(crate) use fingerprint::{fingerprint, fingerprint_of};
 pub(crate) use policy::{Findable, SitesOfFiles, TriagedFindings};
 pub(crate) use policy::{Levels, TriagePolicy};
 

@@ -1,7 +1,8 @@
 //! Findings for code scanning: SARIF 2.1.0 (OASIS), one run in one file.
 //!
 //! A finding is one result at its primary location or, in a further repository, at the line that
-//! pins its revision. Outputs have no lines and are not results. The route from an edit to a
+//! pins its revision. Outputs have no lines and are not results; an edit that changes them
+//! dangerously is a note. The route from an edit to a
 //! finding is a code flow with a location for each step. Fingerprints are those of the report: they
 //! stay the same when lines move and values change, so that a code scanning service can track a
 //! result.
@@ -18,9 +19,11 @@
 //! | `base` | base URIs |
 //! | `log` | structures of the standard |
 //! | `result` | one finding |
+//! | `change` | one dangerous change |
 //! | `flow` | routes to a finding |
 
 mod base;
+mod change;
 mod flow;
 mod log;
 mod result;
@@ -33,7 +36,7 @@ use self::base::UriBases;
 use self::log::{
     AutomationDetails, Invocation, MultiformatMessage, Notification, ReportingConfiguration,
     ReportingDescriptor, RuleProperties, RunProperties, SarifDriver, SarifLog, SarifMessage,
-    SarifRun, SarifTool,
+    SarifResult, SarifRun, SarifTool,
 };
 use super::FormatOptions;
 use super::counted;
@@ -65,7 +68,8 @@ fn run(report: &Report, options: &FormatOptions<'_>) -> SarifRun {
     let listed: Vec<&Finding> = report.findings.iter().filter(is_listed).collect();
     let kept = worst(&listed);
     let names = names(&kept);
-    let rules = names.iter().map(|name| descriptor(name, report, options)).collect();
+    let rules = names.iter().map(|name| descriptor(name, report, options));
+    let mut rules: Vec<ReportingDescriptor> = rules.collect();
     // Look up by the saved name, which can differ from the displayed one.
     let places: BTreeMap<&str, usize> =
         names.into_iter().enumerate().map(|(at, name)| (name, at)).collect();
@@ -79,6 +83,10 @@ fn run(report: &Report, options: &FormatOptions<'_>) -> SarifRun {
         let fingerprint = fingerprints.next(finding);
         results.push(result::of(finding, place, fingerprint, &flows, &mut shown, &bases));
     }
+    let changes = change::results(rules.len(), &bases, options);
+    let changes: Vec<SarifResult> = changes.into_iter().take(MAX_RESULTS - results.len()).collect();
+    rules.extend((!changes.is_empty()).then(change::descriptor));
+    results.extend(changes);
     SarifRun {
         tool: SarifTool { driver: driver(report, rules) },
         automation_details: AutomationDetails { id: CATEGORY },

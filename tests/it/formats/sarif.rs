@@ -277,3 +277,29 @@ fn rules_of_another_version_are_named() {
     let rule = &log["runs"][0]["tool"]["driver"]["rules"][0];
     assert_eq!((&rule["id"], rule.get("help")), (&json!("rule-of-tomorrow"), None));
 }
+
+#[test]
+fn dangerous_edit_is_a_note_at_its_line() {
+    let sandbox = Sandbox::with_sites();
+    let with = |data: &str| document("versions", "global", data);
+    sandbox.write("global/versions.yaml", with("{image: 'quay.io/a/b:1.0', map: {a: 1, b: 2}}"));
+    sandbox.commit();
+    sandbox.write("global/versions.yaml", with("{image: 'quay.io/a/b:latest'}"));
+    let log = log(&sandbox, &["lint", "--since", "HEAD"]);
+    let notes: Vec<&Json> =
+        results(&log).iter().filter(|it| it["ruleId"] == "dangerous-change").collect();
+    let texts: Vec<&str> =
+        notes.iter().map(|note| note["message"]["text"].as_str().unwrap()).collect();
+    assert_eq!(notes.len(), 2, "{texts:?}");
+    assert!(texts[0].contains("removes values") && texts[0].contains(".map"), "{texts:?}");
+    assert!(texts[1].contains("pin of a revision or image"), "{texts:?}");
+    for note in notes {
+        assert_eq!((&note["level"], &note["baselineState"]), (&json!("note"), &json!("new")));
+        let place = &note["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "global/versions.yaml");
+    }
+    let harmless = with("{image: 'quay.io/a/b:1.1', map: {a: 1, b: 3}}");
+    sandbox.write("global/versions.yaml", harmless);
+    let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "sarif"]);
+    assert!(!ran.stdout.contains("dangerous-change"), "{}", ran.stdout);
+}
