@@ -75,7 +75,7 @@ pub(super) struct BlockBuilder<'b, 'r> {
     pub(super) sites: &'b SiteNames<'r>,
     /// Lines that each edit changed.
     pub(super) edited: &'b BTreeMap<EditRef, ValueDelta>,
-    /// Whether outputs of one document with different values are listed separately.
+    /// Whether outputs with different values or causes are listed separately.
     pub(super) each_value: bool,
 }
 
@@ -89,18 +89,20 @@ struct AlikeOutputs<'r> {
 /// Number of edits up to which they are described.
 const MAX_CAUSES: usize = 2;
 
-/// Number of added or removed documents above which only their schemas are listed.
-const MAX_WHOLE_DOCUMENTS: usize = 8;
+/// Number of documents above which only their schemas are listed.
+const MAX_DOCUMENTS: usize = 8;
 
 impl<'r> BlockBuilder<'_, 'r> {
     /// Groups pieces of outputs into blocks: outputs with equal changes, regardless of the document.
     pub(super) fn blocks(&self, pieces: Vec<OutputPiece<'r>>) -> Vec<OutputBlock<'r>> {
-        type Changes = Vec<(String, Vec<DiffLine>, bool)>;
+        type Changes = Vec<(String, Vec<DiffLine>, bool, Vec<EditRef>)>;
         let alike = self.alike(pieces);
         let mut equal: IndexMap<(Status, Changes), Vec<&AlikeOutputs<'r>>> = IndexMap::new();
         for alike in &alike {
             let changes = alike.values.iter().map(|value| {
-                (value.delta.path.clone(), self.comparable(alike, value).lines, value.are_joint)
+                let edits = value.edits.iter().filter(|_| self.each_value).map(|edit| edit.id);
+                let lines = self.comparable(alike, value).lines;
+                (value.delta.path.clone(), lines, value.are_joint, edits.collect())
             });
             let status = alike.outputs[0].status;
             let is_folded = status == Status::Metadata && !self.each_value;
@@ -180,13 +182,15 @@ impl<'r> BlockBuilder<'_, 'r> {
         if !self.each_value {
             values.sort_by_key(ChangedValue::danger);
         }
-        let is_whole = matches!(status, Status::Added | Status::Removed);
         let (title, documents) = match alike {
             [only] => (self.title_of_one(only, count, groups.len()), Vec::new()),
-            _ if is_whole && alike.len() > MAX_WHOLE_DOCUMENTS => {
-                (self.title_by_schema(&outputs, count), Vec::new())
+            _ if status == Status::NotComparable => {
+                (title_of_many(status, count, &values), Vec::new())
             }
-            several => (self.title_of_several(several), self.documents(several, &sites)),
+            several if self.are_many(several, status) => {
+                (title_of_many(status, count, &values), self.by_schema(several))
+            }
+            several => (title_of_several(several), self.documents(several, &sites)),
         };
         let title = with_status(title, status);
         let edits = outputs.iter().flat_map(|output| self.report.edits_of(output));
@@ -226,13 +230,10 @@ impl<'r> BlockBuilder<'_, 'r> {
             if known.delta.lines != value.delta.lines {
                 known.delta = comparable;
             }
-            known.edits.extend(&value.edits);
-            known.edits.sort_by_key(|edit| edit.id);
-            known.edits.dedup_by_key(|edit| edit.id);
-            known.equal.extend(&value.equal);
-            known.is_own &= value.is_own;
+            known.join(value);
         }
-        values.into_values().collect()
+        let values = values.into_values().collect();
+        if self.each_value { values } else { joined_secrets(values) }
     }
 
     /// Returns a change in a form that changes of other documents can equal.
@@ -246,16 +247,11 @@ impl<'r> BlockBuilder<'_, 'r> {
         if groups > 1 { name.and(", with different values,") } else { name }
     }
 
-    fn title_of_several(&self, alike: &[&AlikeOutputs<'r>]) -> StyledText {
-        let schemas: BTreeSet<&str> =
-            alike.iter().map(|it| &*it.outputs[0].document.schema).collect();
-        let count = alike.len();
-        match schemas.first().filter(|_| schemas.len() == 1) {
-            Some(schema) => {
-                StyledText::of(TextRole::Strong, format!("{count} × ")).then(TextRole::Name, schema)
-            }
-            None => StyledText::of(TextRole::Strong, format!("{count} documents")),
-        }
+    /// Returns whether only the schemas of documents are listed.
+    fn are_many(&self, alike: &[&AlikeOutputs<'r>], status: Status) -> bool {
+        let is_whole = matches!(status, Status::Added | Status::Removed);
+        let has_many = alike.len() > MAX_DOCUMENTS && (is_whole || schemas(alike).len() > 1);
+        has_many && !self.each_value
     }
 
     /// Returns the names of documents; those that are not in all `sites` have their own.
@@ -273,23 +269,27 @@ impl<'r> BlockBuilder<'_, 'r> {
         named.into_iter().map(|(_, text)| text).collect()
     }
 
-    /// Describes many added or removed outputs by their schemas.
-    fn title_by_schema(&self, outputs: &[&'r ReportedOutput], count: usize) -> StyledText {
-        const MAX_SCHEMAS: usize = 3;
-        let mut schemas: BTreeMap<&str, usize> = BTreeMap::new();
-        for output in outputs {
-            *schemas.entry(&output.document.schema).or_default() += self.count(output);
-        }
-        let mut schemas: Vec<_> = schemas.into_iter().collect();
-        schemas.sort_by_key(|(name, count)| (Reverse(*count), *name));
-        let listed = schemas.iter().take(MAX_SCHEMAS);
-        let listed = listed.map(|(name, count)| times(*count).then(TextRole::Name, name));
-        let more = schemas.len().saturating_sub(MAX_SCHEMAS);
-        let more = if more == 0 { String::new() } else { format!(" and {more} more schemas") };
-        StyledText::of(TextRole::Strong, counted(count, "output"))
-            .and(" (")
-            .join(StyledText::list(listed, ", "))
-            .and(more + ")")
+    /// Returns the schemas of documents with the number of their outputs, and few names.
+    fn by_schema(&self, alike: &[&AlikeOutputs<'r>]) -> Vec<StyledText> {
+        const MAX_NAMES: usize = 5;
+        let listed = schemas(alike).into_iter().map(|schema| {
+            let of_schema: Vec<&&AlikeOutputs<'r>> =
+                alike.iter().filter(|it| *it.outputs[0].document.schema == *schema).collect();
+            let outputs = of_schema.iter().flat_map(|it| &it.outputs);
+            let count: usize = outputs.map(|output| self.count(output)).sum();
+            let text = times(count).then(TextRole::Name, schema);
+            let names = of_schema
+                .iter()
+                .map(|it| StyledText::of(TextRole::Name, &*it.outputs[0].document.name));
+            let text = match of_schema.len() {
+                1..=MAX_NAMES => text.and(" (").join(StyledText::list(names, ", ")).and(")"),
+                _ => text,
+            };
+            (Reverse(count), text)
+        });
+        let mut listed: Vec<(Reverse<usize>, StyledText)> = listed.collect();
+        listed.sort_by_key(|(count, _)| *count);
+        listed.into_iter().map(|(_, text)| text).collect()
     }
 
     fn name(&self, alike: &AlikeOutputs<'r>) -> StyledText {
@@ -388,6 +388,15 @@ impl AlikeOutputs<'_> {
 }
 
 impl ChangedValue<'_> {
+    /// Adds the edits of an equal change.
+    fn join(&mut self, other: &Self) {
+        self.edits.extend(&other.edits);
+        self.edits.sort_by_key(|edit| edit.id);
+        self.edits.dedup_by_key(|edit| edit.id);
+        self.equal.extend(&other.equal);
+        self.is_own &= other.is_own;
+    }
+
     /// Returns whether the value is in the metadata of the document.
     pub(in crate::report) fn is_in_metadata(&self) -> bool {
         self.delta.path.starts_with("metadata")
@@ -414,10 +423,7 @@ impl<'r> OutputBlock<'r> {
         let before = self.values.len();
         self.values.retain(|value| !is_listed(value));
         self.listed_elsewhere = before - self.values.len();
-        if self.listed_elsewhere > 0 {
-            // It is a source of other documents, which show what its edits can break.
-            self.danger = Danger::None;
-        }
+        self.danger = Danger::of_outputs(self.status, &self.values);
     }
 }
 
@@ -438,6 +444,65 @@ fn is_own(edit: &ReportedEdit, output: &ReportedOutput, change: &OutputChange) -
     let [of_edit, of_output] = [&edit.document, &output.document];
     (&of_edit.schema, &of_edit.name) == (&of_output.schema, &of_output.name)
         && edit.path == change.path
+}
+
+/// Returns the schemas of documents.
+fn schemas<'r>(alike: &[&AlikeOutputs<'r>]) -> BTreeSet<&'r str> {
+    alike.iter().map(|it| &*it.outputs[0].document.schema).collect()
+}
+
+fn title_of_several(alike: &[&AlikeOutputs<'_>]) -> StyledText {
+    let (schemas, count) = (schemas(alike), alike.len());
+    match schemas.first().filter(|_| schemas.len() == 1) {
+        Some(schema) => {
+            StyledText::of(TextRole::Strong, format!("{count} × ")).then(TextRole::Name, schema)
+        }
+        None => StyledText::of(TextRole::Strong, format!("{count} documents")),
+    }
+}
+
+/// Names many outputs: secrets if nothing else changed.
+fn title_of_many(status: Status, outputs: usize, values: &[ChangedValue<'_>]) -> StyledText {
+    let mut data = values.iter().filter(|value| !value.is_in_metadata()).peekable();
+    let are_secrets = data.peek().is_some() && data.all(|value| value.delta.is_hidden());
+    let what = if status == Status::Changed && are_secrets { "secret" } else { "output" };
+    StyledText::of(TextRole::Strong, counted(outputs, what))
+}
+
+/// Joins the changes of secrets that differ only in the last key of their paths and have the same
+/// edits at different lines.
+fn joined_secrets<'r>(values: Vec<ChangedValue<'r>>) -> Vec<ChangedValue<'r>> {
+    let mut joined: Vec<(Vec<String>, ChangedValue<'r>)> = Vec::new();
+    for value in values {
+        let (parent, key) = value.delta.path.rsplit_once('.').unwrap_or_default();
+        let known = joined.last_mut().filter(|(keys, known)| {
+            !keys.is_empty()
+                && value.delta.is_hidden()
+                && known.are_joint == value.are_joint
+                && known.delta.path == parent
+        });
+        match known {
+            Some((keys, known)) => {
+                keys.push(key.to_owned());
+                known.join(&value);
+            }
+            None if value.delta.is_hidden() && !parent.is_empty() => {
+                let keys = vec![key.to_owned()];
+                let delta = ValueDelta { path: parent.to_owned(), ..value.delta.clone() };
+                joined.push((keys, ChangedValue { delta, ..value }));
+            }
+            None => joined.push((Vec::new(), value)),
+        }
+    }
+    let with_keys = joined.into_iter().map(|(keys, mut value)| {
+        match &keys[..] {
+            [] => {}
+            [only] => value.delta.path += &format!(".{only}"),
+            several => value.delta.path += &format!(".{{{}}}", several.join(", ")),
+        }
+        value
+    });
+    with_keys.collect()
 }
 
 /// Formats a repetition count as a prefix.

@@ -149,12 +149,18 @@ impl ValueDelta {
         }
     }
 
+    /// Returns whether a secret was replaced.
+    pub(super) fn is_hidden(&self) -> bool {
+        self.scalars.as_ref().is_some_and(|sides| sides.iter().all(|side| side == HIDDEN))
+    }
+
     /// Returns the change as one line of any length, unless its lines and path fit on `max` lines.
     pub(in crate::report) fn short(&self, max: usize) -> Option<ShortDelta> {
         if let Some([base, head]) = &self.scalars {
-            return Some(match [&**base, &**head] {
-                [HIDDEN, HIDDEN] => ShortDelta::Only(Sign::Same, format!("replaced {HIDDEN}")),
-                _ => ShortDelta::Sides([base.clone(), head.clone()]),
+            return Some(if self.is_hidden() {
+                ShortDelta::Only(Sign::Same, format!("replaced {HIDDEN}"))
+            } else {
+                ShortDelta::Sides([base.clone(), head.clone()])
             });
         }
         let sign = |sign: Sign| self.lines.iter().filter(|line| line.sign == sign).count();

@@ -259,8 +259,9 @@ impl<'b, 'r> Arranger<'b, 'r> {
         blocks: Vec<OutputBlock<'r>>,
     ) -> Vec<ChangeEntry<'r>> {
         let is_unknown = |block: &OutputBlock<'_>| block.status == Status::NotComparable;
-        // Effects of edits that belong together are clearest below them.
-        if folds.len() < 2 || blocks.is_empty() || blocks.iter().any(is_unknown) {
+        // Effects of edits that belong together are clearest below them, unless they are the same.
+        let is_one_story = folds.len() < 2 && !are_edited_documents(&blocks, self.blocks.report);
+        if is_one_story || blocks.is_empty() || blocks.iter().any(is_unknown) {
             return Vec::new();
         }
         let is_listed = |fold: &&Fold<'_>| {
@@ -355,6 +356,20 @@ impl<'r> ChangeEntry<'r> {
             Self::Outputs(block) => block.lines() + 1,
         }
     }
+}
+
+/// Returns whether the outputs are just the documents that edits added or removed.
+fn are_edited_documents(blocks: &[OutputBlock<'_>], report: &Report) -> bool {
+    let is_named = |block: &OutputBlock<'_>, edit: &ReportedEdit| {
+        block.groups.iter().any(|group| {
+            (&*group.schema, &*group.name) == (&*edit.document.schema, &*edit.document.name)
+        })
+    };
+    blocks.iter().all(|block| {
+        let mut edits = block.edits.iter().map(|edit| report.edit(*edit));
+        matches!(block.status, Status::Added | Status::Removed)
+            && edits.all(|edit| edit.kind == EditKind::Document && is_named(block, edit))
+    })
 }
 
 /// Disjoint groups of indexes: each index has another one of its group, or itself.

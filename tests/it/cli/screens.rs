@@ -277,7 +277,7 @@ fn new_site_is_one_row() {
     let screens = Screens::of(&sandbox, &USUAL, "site harbor of type small added");
     let full = &screens["full"];
     assert!(full.contains("site harbor of type small added"), "{full}");
-    assert!(full.contains("82 outputs (80 × example/Any/v1"), "{full}");
+    assert!(full.contains("82 outputs added in harbor\n      80 × example/Any/v1"), "{full}");
     assert_eq!(screens.json()["edits"].as_array().unwrap().len(), 1);
     assert!(full.contains("82 of 394 outputs added in 1 of 7 sites"), "{full}");
     assert!(screens["html"].len() < 300_000, "{}", screens["html"].len());
@@ -290,7 +290,7 @@ fn removed_site_is_one_row() {
     let screens = Screens::of(&sandbox, &USUAL, "site site-0003 of type small removed");
     let full = &screens["full"];
     assert!(full.contains("52 of 312 outputs removed in 1 of 6 sites"), "{full}");
-    assert!(full.contains("52 outputs (50 × example/Any/v1"), "{full}");
+    assert!(full.contains("52 outputs removed in site-0003\n      50 × example/Any/v1"), "{full}");
     assert_eq!(screens.json()["edits"].as_array().unwrap().len(), 1);
 }
 

@@ -6,6 +6,7 @@
 //! they fail where the corpus is missing.
 
 mod blame;
+mod changes;
 mod cloud_init;
 mod cloud_init_findings;
 mod cloud_init_pipeline;

@@ -15,7 +15,7 @@ const HEAD: &str = "v1.9";
 const VERSIONS: &str = "global/software/config/versions.yaml";
 
 /// A clone of the recorded repository at its head.
-fn clone() -> Sandbox {
+pub(super) fn clone() -> Sandbox {
     let sandbox = Sandbox::outside_git();
     let bundle = corpus().join("treasuremap/treasuremap.bundle");
     let bundle = bundle.to_str().expect("the corpus has a path in Unicode");
@@ -24,7 +24,7 @@ fn clone() -> Sandbox {
 }
 
 /// Replaces the first occurrence of a string in a file.
-fn edit(sandbox: &Sandbox, path: &str, before: &str, after: &str) {
+pub(super) fn edit(sandbox: &Sandbox, path: &str, before: &str, after: &str) {
     let text = fs::read_to_string(sandbox.path(path)).expect("the file is there");
     assert!(text.contains(before), "{path} has `{before}`");
     sandbox.write(path, text.replacen(before, after, 1));
