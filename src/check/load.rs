@@ -479,6 +479,11 @@ impl Loaded {
         self.files.iter().flat_map(|file| &file.secrets).copied().collect()
     }
 
+    /// The sources, their secret spans, and the files whose lines must not be shown.
+    pub(super) fn texts(&self) -> (&SourceMap, Vec<Span>, Vec<FileId>) {
+        (&self.sources, self.secrets(), self.opaque())
+    }
+
     /// Files whose lines must not be shown.
     pub(super) fn opaque(&self) -> Vec<FileId> {
         let files = (0..self.files.len()).map(|index| FileId::new(offset(index)));

@@ -183,8 +183,7 @@ impl<'p> SiteStates<'p> {
     /// # Panics
     /// If `look` was never called.
     pub(crate) fn texts(&self) -> (&SourceMap, Vec<Span>, Vec<FileId>) {
-        let loaded = self.loaded.as_ref().expect("`look` was called before");
-        (&loaded.sources, loaded.secrets(), loaded.opaque())
+        self.loaded.as_ref().expect("`look` was called before").texts()
     }
 
     /// Frees everything except what is needed to show places.
@@ -326,6 +325,12 @@ impl<'h> StatesAtHand<'h> {
     /// Whether documents of this name are rendered. If not, later states render them.
     pub(crate) fn are_rendered(&self, name: &Arc<str>) -> bool {
         self.settings.work != Work::Answer || !self.names.borrow_mut().insert(name.clone())
+    }
+
+    /// The sources read, their secret spans, and the files that may contain secrets at unknown
+    /// places.
+    pub(crate) fn texts(&self) -> (&SourceMap, Vec<Span>, Vec<FileId>) {
+        self.loaded.texts()
     }
 
     /// File and 1-based line of a span.

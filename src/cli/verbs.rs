@@ -493,11 +493,12 @@ pub(super) enum Verb {
     #[command(override_usage = BLAME_USAGE, after_help = BLAME_EXAMPLES)]
     Blame(BlameArgs),
 
-    /// List the commits that changed rendered documents, with their reach
+    /// List the commits that changed rendered documents, with their reach and danger
     ///
-    /// Renders the sites in each commit that touched one of their files, and counts the outputs
-    /// that changed. For a merge, counts the outputs with a value that differs from all parents;
-    /// with `--first-parent`, all changes that it brought.
+    /// Renders the sites in each commit that touched one of their files, counts the outputs that
+    /// changed, and shows one changed value: the most dangerous, or else the first. For a merge,
+    /// counts the outputs with a value that differs from all parents; with `--first-parent`, all
+    /// changes that it brought.
     #[command(after_help = LOG_EXAMPLES)]
     Log(LogArgs),
 

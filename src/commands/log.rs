@@ -8,8 +8,9 @@ use globset::GlobSet;
 use super::history::{CommitIndex, HistoryRequest, RepositoryWithHistory, SiteHistory};
 use super::{Selection, Workspace, configuration, globs};
 use crate::check::{Progress, Settings, SiteStates, StateAs, StatesAtHand, Work};
-use crate::compare::{Change, Status};
+use crate::compare::Change;
 use crate::error::{Error, ErrorKind};
+use crate::report::View;
 use crate::report::log::{CommitEffect, LogEnd, OutputEffect, SiteEffect, UnusableSite};
 use crate::source::{DocKey, RepoPath};
 use crate::yaml::diff::Difference;
@@ -215,6 +216,8 @@ impl LogWalk<'_, '_> {
             commits.iter().enumerate().map(|(at, commit)| (*commit, at)).collect();
         let Self { history, states: site_states, filter, unusable } = self;
         site_states.look(&states, history.further(), |at_hand| {
+            let (sources, secrets, opaque) = at_hand.texts();
+            let view = View::new(sources, &secrets, &opaque);
             for commit in &commits {
                 match at_hand.state(indexes[commit]) {
                     StateAs::Unusable(at) => {
@@ -240,7 +243,7 @@ impl LogWalk<'_, '_> {
                     added(at_hand, head, filter)
                 } else {
                     let known = bases.known.iter().map(|base| indexes[base]);
-                    changed(at_hand, head, known, filter)
+                    changed(at_hand, head, known, filter, &view)
                 };
                 let before =
                     bases.known.first().and_then(|base| history.commit(*base).site.clone());
@@ -287,34 +290,18 @@ struct Bases {
     passed_over: Vec<CommitIndex>,
 }
 
-/// An output that differs from a base, with the places.
-struct ChangedOutput {
-    effect: OutputEffect,
-    data: Vec<Location>,
-    metadata: Vec<Location>,
-}
-
-impl ChangedOutput {
-    fn of(change: Change) -> Self {
-        let places = |differences: &[Difference]| {
-            differences.iter().map(|difference| difference.location().clone()).collect()
-        };
-        let (data, metadata) = (places(&change.data), places(&change.metadata));
-        let Change { key: document, renamed_from, status, touched, .. } = change;
-        let effect = OutputEffect { document, renamed_from, status, touched };
-        Self { effect, data, metadata }
-    }
-
-    /// Keeps the places at which the output also differs from another base. Returns whether any are
-    /// left, or the change has no places.
-    fn intersect(&mut self, other: &Self) -> bool {
-        let overlap =
-            |one: &Location, other: &Location| one.starts_with(other) || other.starts_with(one);
-        let is_at_once = self.data.is_empty() && self.metadata.is_empty();
-        self.data.retain(|place| other.data.iter().any(|it| overlap(place, it)));
-        self.metadata.retain(|place| other.metadata.iter().any(|it| overlap(place, it)));
-        is_at_once || !self.data.is_empty() || !self.metadata.is_empty()
-    }
+/// Keeps the differences of an output at which it also differs from another base. Returns whether
+/// any are left, or the change has no places.
+fn intersect(change: &mut Change, other: &Change) -> bool {
+    let overlap =
+        |one: &Location, other: &Location| one.starts_with(other) || other.starts_with(one);
+    let differs = |others: &[Difference], one: &Difference| {
+        others.iter().any(|other| overlap(one.location(), other.location()))
+    };
+    let is_at_once = change.data.is_empty() && change.metadata.is_empty();
+    change.data.retain(|difference| differs(&other.data, difference));
+    change.metadata.retain(|difference| differs(&other.metadata, difference));
+    is_at_once || !change.data.is_empty() || !change.metadata.is_empty()
 }
 
 /// Outputs in which something differs from every base.
@@ -323,29 +310,29 @@ fn changed(
     head: usize,
     bases: impl Iterator<Item = usize>,
     filter: &Filter,
+    view: &View<'_>,
 ) -> Vec<OutputEffect> {
-    let mut outputs: Option<Vec<ChangedOutput>> = None;
+    let mut outputs: Option<Vec<Change>> = None;
     for base in bases {
         let mut of_base = Vec::new();
         at_hand.changes(base, head, |changes| {
-            let asked = changes.into_iter().filter(|change| filter.has_output(&change.key));
-            of_base.extend(asked.map(ChangedOutput::of));
+            of_base.extend(changes.into_iter().filter(|change| filter.has_output(&change.key)));
             Vec::new()
         });
         outputs = Some(match outputs {
             None => of_base,
             Some(mut outputs) => {
-                let others: BTreeMap<&DocKey, &ChangedOutput> =
-                    of_base.iter().map(|it| (&it.effect.document, it)).collect();
+                let others: BTreeMap<&DocKey, &Change> =
+                    of_base.iter().map(|it| (&it.key, it)).collect();
                 outputs.retain_mut(|output| {
-                    let other = others.get(&output.effect.document);
-                    other.is_some_and(|other| output.intersect(other))
+                    others.get(&output.key).is_some_and(|other| intersect(output, other))
                 });
                 outputs
             }
         });
     }
-    outputs.into_iter().flatten().map(|output| output.effect).collect()
+    let outputs = outputs.into_iter().flatten();
+    outputs.map(|change| OutputEffect::new(change, view)).collect()
 }
 
 /// Outputs of a first commit.
@@ -353,11 +340,5 @@ fn added(at_hand: &StatesAtHand<'_>, head: usize, filter: &Filter) -> Vec<Output
     let StateAs::Site(site) = at_hand.state(head) else { return Vec::new() };
     let outputs = site.graph.outputs().filter(|(doc, _)| site.rendered.data(*doc).is_some());
     let keys = outputs.map(|(_, recipe)| &recipe.key).filter(|key| filter.has_output(key));
-    let added = |key: &DocKey| OutputEffect {
-        document: key.clone(),
-        renamed_from: None,
-        status: Status::Added,
-        touched: true,
-    };
-    keys.map(added).collect()
+    keys.cloned().map(OutputEffect::added).collect()
 }

@@ -1,13 +1,18 @@
 //! Commits that changed rendered outputs: human-readable, Markdown and JSON.
 
+mod change;
 mod data;
 mod text;
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use self::change::ShownChange;
 pub use self::data::{write_log_json, write_log_markdown};
 pub use self::text::{write_commit, write_end};
+use super::counted;
+use super::story::{Danger, Losses, OutputLosses};
 use crate::compare::Status;
 use crate::source::{DocKey, LoggedCommit, RepoPath};
 
@@ -56,6 +61,12 @@ pub struct OutputEffect {
     pub status: Status,
     /// Whether the commit touched the file of the document.
     pub touched: bool,
+    /// What the change may break.
+    pub(in crate::report) danger: Danger,
+    /// What the output lost.
+    pub(in crate::report) losses: OutputLosses,
+    /// The most dangerous changed value, or else the first; `None` for an added or removed output.
+    pub(in crate::report) change: Option<ShownChange>,
 }
 
 /// A site that cannot be rendered at a commit.
@@ -93,13 +104,70 @@ impl CommitEffect {
 
     /// Returns the number of outputs and sites that the commit changed.
     pub fn reach(&self) -> CommitReach {
-        let outputs = || self.sites.iter().flat_map(|site| &site.outputs);
-        let names = outputs().map(|output| (&output.document.schema, &output.document.name));
         CommitReach {
-            outputs: outputs().count(),
-            distinct: names.collect::<BTreeSet<_>>().len(),
+            outputs: self.outputs().count(),
+            distinct: self.documents().len(),
             sites: self.sites.len(),
-            untouched: outputs().filter(|output| !output.touched).count(),
+            untouched: self.outputs().filter(|(_, output)| !output.touched).count(),
         }
+    }
+
+    /// Returns all changed outputs with their sites.
+    fn outputs(&self) -> impl Iterator<Item = (&SiteEffect, &OutputEffect)> {
+        self.sites.iter().flat_map(|site| site.outputs.iter().map(move |output| (site, output)))
+    }
+
+    /// Returns the changed documents by schema and name, with the number of their sites.
+    fn documents(&self) -> BTreeMap<(&str, &str), usize> {
+        let mut sites = BTreeMap::new();
+        for (_, output) in self.outputs() {
+            *sites.entry(output.name()).or_default() += 1;
+        }
+        sites
+    }
+
+    /// Returns the most dangerous changed value, or else the first of the document that changed in
+    /// most sites.
+    fn change(&self) -> Option<(&SiteEffect, &OutputEffect, &ShownChange)> {
+        let sites = self.documents();
+        let changes = self.outputs().filter_map(|(site, output)| {
+            output.change.as_ref().map(|change| (site, output, change))
+        });
+        changes.min_by_key(|(_, output, change)| {
+            (change.rank, Reverse(sites[&output.name()]), output.name())
+        })
+    }
+
+    /// Returns what the commit may break.
+    fn danger(&self) -> Danger {
+        self.outputs().map(|(_, output)| output.danger).min().unwrap_or(Danger::None)
+    }
+
+    /// Returns what the outputs lost.
+    fn losses(&self) -> Losses {
+        let mut losses = Losses::default();
+        self.outputs().for_each(|(_, output)| losses.add(output.losses, 1));
+        losses
+    }
+
+    /// Returns the number of outputs with a status.
+    fn with_status(&self, status: Status) -> usize {
+        self.outputs().filter(|(_, output)| output.status == status).count()
+    }
+
+    /// Describes each danger in figures, the most dangerous first.
+    fn dangers(&self) -> Vec<String> {
+        let kinds = [(Status::Removed, "removed"), (Status::Broken, "broken")];
+        let counts = kinds.map(|(status, word)| (self.with_status(status), word)).into_iter();
+        let counts = counts.filter(|(count, _)| *count > 0);
+        let outputs = counts.map(|(count, word)| format!("{} {word}", counted(count, "output")));
+        outputs.chain(self.losses().describe()).collect()
+    }
+}
+
+impl OutputEffect {
+    /// Returns the schema and the name of the document.
+    fn name(&self) -> (&str, &str) {
+        (&self.document.schema, &self.document.name)
     }
 }

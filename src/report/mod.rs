@@ -27,12 +27,13 @@
 //! | `semantics` | the semantics used to render documents |
 //! | `view` | hiding of secrets, and visible places |
 //! | `printable` | escaping of control characters |
+//! | `cut` | truncation of text to a number of columns |
 //! | `baseline`, `cloud_config`, `difference`, `documents`, `graph`, `impact`, `page`, `provenance`, `rules`, `settings`, `since`, `sites`, `timing` | output of one subcommand each |
 
 pub mod baseline;
 pub mod blame;
 pub mod cloud_config;
-
+mod cut;
 pub mod difference;
 pub mod documents;
 mod form;

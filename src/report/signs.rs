@@ -13,9 +13,11 @@ pub(super) struct Signs {
 }
 
 impl Signs {
+    pub(super) const UNICODE: Self = Self { between: " · ", arrow: "→", dots: "…" };
+
     pub(super) fn of(style: &TerminalStyle) -> Self {
         if style.unicode {
-            Self { between: " · ", arrow: "→", dots: "…" }
+            Self::UNICODE
         } else {
             Self { between: " | ", arrow: "->", dots: "..." }
         }

@@ -20,6 +20,7 @@ mod git;
 mod hygiene;
 #[cfg(unix)]
 mod interrupts;
+mod log;
 mod nested;
 mod origin;
 mod outputs;

@@ -4,11 +4,16 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::text::describe_reach;
+use super::change::ShownChange;
+use super::text::{change_line, describe_reach};
 use super::{CommitEffect, CommitReach, LogEnd, OutputEffect};
+use crate::compare::Status;
 use crate::report::blame::short_id;
 use crate::report::markdown::{in_cell, prose};
 use crate::report::model::{VERSION, write_json};
+use crate::report::signs::Signs;
+use crate::report::story::{Losses, ShortDelta, Sign};
+use crate::report::text::{StyledText, TextRole};
 use crate::source::DocKey;
 
 #[derive(Serialize)]
@@ -29,6 +34,11 @@ struct CommitForm<'a> {
     /// clone.
     cut: bool,
     reach: CommitReach,
+    /// The most dangerous kind of change, if any is dangerous.
+    danger: Option<&'static str>,
+    losses: LossesForm,
+    /// The most dangerous changed value, or else the first.
+    change: Option<PlacedChangeForm<'a>>,
     sites: Vec<SiteForm<'a>>,
     unusable: Vec<UnusableForm<'a>>,
 }
@@ -47,6 +57,33 @@ struct OutputForm<'a> {
     renamed_from: Option<&'a DocKey>,
     status: &'static str,
     own_file: bool,
+    danger: Option<&'static str>,
+    change: Option<ChangeForm<'a>>,
+}
+
+#[derive(Serialize)]
+struct LossesForm {
+    removed_outputs: usize,
+    broken_outputs: usize,
+    #[serde(flatten)]
+    of_values: Losses,
+}
+
+#[derive(Serialize)]
+struct PlacedChangeForm<'a> {
+    site: &'a str,
+    document: &'a DocKey,
+    #[serde(flatten)]
+    change: ChangeForm<'a>,
+}
+
+#[derive(Serialize)]
+struct ChangeForm<'a> {
+    path: &'a str,
+    before: Option<&'a str>,
+    after: Option<&'a str>,
+    /// Description of a change without values on one line.
+    summary: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -92,6 +129,17 @@ impl<'a> CommitForm<'a> {
             subject: &commit.subject,
             cut: commit.is_cut,
             reach: effect.reach(),
+            danger: effect.danger().name(),
+            losses: LossesForm {
+                removed_outputs: effect.with_status(Status::Removed),
+                broken_outputs: effect.with_status(Status::Broken),
+                of_values: effect.losses(),
+            },
+            change: effect.change().map(|(site, output, change)| PlacedChangeForm {
+                site: &site.site,
+                document: &output.document,
+                change: ChangeForm::new(change),
+            }),
             sites: sites.collect(),
             unusable: unusable.collect(),
         }
@@ -105,9 +153,30 @@ impl<'a> OutputForm<'a> {
             renamed_from: output.renamed_from.as_ref(),
             status: output.status.as_str(),
             own_file: output.touched,
+            danger: output.danger.name(),
+            change: output.change.as_ref().map(ChangeForm::new),
         }
     }
 }
+
+impl<'a> ChangeForm<'a> {
+    fn new(change: &'a ShownChange) -> Self {
+        let form = Self { path: &change.path, before: None, after: None, summary: None };
+        match &change.values {
+            ShortDelta::Sides([before, after]) => {
+                Self { before: Some(before), after: Some(after), ..form }
+            }
+            ShortDelta::Only(Sign::Removed, text) => Self { before: Some(text), ..form },
+            ShortDelta::Only(Sign::Added, text) => Self { after: Some(text), ..form },
+            ShortDelta::Only(Sign::Same | Sign::Skipped, text) => {
+                Self { summary: Some(text), ..form }
+            }
+        }
+    }
+}
+
+/// Maximum number of columns of a changed value in a table.
+const MAX_CELL_COLUMNS: usize = 120;
 
 /// Writes the log as a Markdown table.
 ///
@@ -118,17 +187,30 @@ pub fn write_log_markdown(
     end: LogEnd,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    writeln!(out, "| Commit | Date | Subject | Outputs |")?;
-    writeln!(out, "|---|---|---|---|")?;
+    writeln!(out, "| Commit | Date | Subject | Outputs | Change | Danger |")?;
+    writeln!(out, "|---|---|---|---|---|---|")?;
     for effect in commits {
         let commit = &effect.commit;
         let reach =
             if effect.is_effective() { describe_reach(effect.reach()) } else { "none".to_owned() };
-        let (id, subject) = (short_id(&commit.id), in_cell(&prose(&commit.subject)));
-        writeln!(out, "| `{id}` | {} | {subject} | {reach} |", commit.date)?;
+        let change = change_line(effect, MAX_CELL_COLUMNS, &Signs::UNICODE);
+        let change = change.map(|line| in_markdown(&line)).unwrap_or_default();
+        let (subject, change) = (in_cell(&prose(&commit.subject)), in_cell(&change));
+        let (id, danger) = (short_id(&commit.id), effect.dangers().join(Signs::UNICODE.between));
+        let date = &commit.date;
+        writeln!(out, "| `{id}` | {date} | {subject} | {reach} | {change} | {danger} |")?;
     }
     if end == LogEnd::Partial {
         writeln!(out, "\nPartial: earlier commits are not listed.")?;
     }
     Ok(())
+}
+
+/// Escapes all text of a changed value except separators and signs, which are plain.
+fn in_markdown(line: &StyledText) -> String {
+    let pieces = line.pieces.iter().map(|piece| match piece.role {
+        TextRole::Plain => piece.text.clone(),
+        _ => prose(&piece.text),
+    });
+    pieces.collect()
 }

@@ -1,19 +1,27 @@
 //! Human-readable log: each commit with its reach.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::io::{self, Write};
 
+use unicode_width::UnicodeWidthStr;
+
+use super::change::ShownChange;
 use super::{CommitEffect, CommitReach, LogEnd};
 use crate::compare::Status;
 use crate::report::blame::{describe_commit, short_id};
+use crate::report::cut::{cut, cut_sides};
 use crate::report::printable::clean;
 use crate::report::signs::Signs;
+use crate::report::story::{ShortDelta, Sign};
 use crate::report::terminal::painted;
-use crate::report::text::TextRole;
+use crate::report::text::{StyledText, TextRole};
 use crate::report::{TerminalStyle, counted, wrap};
 
 /// Maximum number of outputs listed for a commit.
 const MAX_OUTPUTS: usize = 3;
+
+const INDENT: &str = "    ";
 
 /// Writes the note that follows the commits.
 ///
@@ -40,10 +48,14 @@ pub fn write_commit(
     let id = painted(short_id(&effect.commit.id), role, style);
     let line = format!("{id}  {}", describe_commit(&effect.commit));
     writeln!(out, "{}", wrap(&line, style.columns(), "", "    "))?;
-    let mut lines = Vec::new();
+    let (signs, mut lines) = (Signs::of(style), Vec::new());
     if effect.is_effective() {
         lines.push(describe_reach(effect.reach()));
-        lines.push(list_outputs(effect, &Signs::of(style)));
+        let dangers = effect.dangers().join(signs.between);
+        if !dangers.is_empty() {
+            lines.push(painted(&dangers, TextRole::Warning, style));
+        }
+        lines.push(list_outputs(effect, &signs));
         lines.extend(describe_sites(effect));
     } else if effect.commit.is_cut {
         lines.push("not compared: its parent is missing from this shallow clone".to_owned());
@@ -54,9 +66,13 @@ pub fn write_commit(
         lines.push(format!("{} cannot be rendered here", clean(&unusable.site)));
     }
     for line in lines {
-        writeln!(out, "{}", wrap(&line, style.columns(), "    ", "      "))?;
+        writeln!(out, "{}", wrap(&line, style.columns(), INDENT, "      "))?;
     }
-    Ok(())
+    let Some(line) = change_line(effect, style.columns() - INDENT.len(), &signs) else {
+        return Ok(());
+    };
+    let pieces = line.pieces.iter().map(|piece| painted(&piece.text, piece.role, style));
+    writeln!(out, "{INDENT}{}", pieces.collect::<String>())
 }
 
 /// Describes the number of outputs and sites.
@@ -71,18 +87,72 @@ pub(super) fn describe_reach(reach: CommitReach) -> String {
 
 /// Lists the first outputs, ordered by number of sites.
 fn list_outputs(effect: &CommitEffect, signs: &Signs) -> String {
-    let mut sites: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for output in effect.sites.iter().flat_map(|site| &site.outputs) {
-        *sites.entry((&output.document.schema, &output.document.name)).or_default() += 1;
-    }
-    let mut names: Vec<((&str, &str), usize)> = sites.into_iter().collect();
-    names.sort_by_key(|(_, sites)| std::cmp::Reverse(*sites));
+    let mut names: Vec<((&str, &str), usize)> = effect.documents().into_iter().collect();
+    names.sort_by_key(|(_, sites)| Reverse(*sites));
     let shown = names.iter().take(MAX_OUTPUTS).map(|((_, name), _)| clean(name).into_owned());
     let mut words: Vec<String> = shown.collect();
     if names.len() > MAX_OUTPUTS {
         words.push(format!("{} {} more", signs.dots, names.len() - MAX_OUTPUTS));
     }
     words.join(", ")
+}
+
+/// Returns the shown change in at most `room` columns, with the name of its document if the commit
+/// changed several.
+pub(super) fn change_line(effect: &CommitEffect, room: usize, signs: &Signs) -> Option<StyledText> {
+    let (_, output, ShownChange { path, values, .. }) = effect.change()?;
+    let has_name = effect.documents().len() > 1;
+    let place = [if has_name { clean(&output.document.name) } else { "".into() }, clean(path)];
+    let room = room.saturating_sub(COLON.width());
+    Some(match values {
+        ShortDelta::Sides([base, head]) => {
+            let (base, head) = (clean(base), clean(head));
+            let arrow = format!(" {} ", signs.arrow);
+            let room = room.saturating_sub(arrow.width());
+            let least = (base.width() + head.width()).min(room / 2);
+            let place = fit_place(&place, room.saturating_sub(least), signs.dots);
+            let room = room.saturating_sub(place.width());
+            let [base, head] = cut_sides([&base, &head], room, signs.dots);
+            let values = StyledText::of(TextRole::Error, base).and(arrow);
+            with_place(place, values.then(TextRole::Good, head))
+        }
+        ShortDelta::Only(sign, text) => {
+            let (text, (sign, role)) = (clean(text), sign_of(*sign));
+            let room = room.saturating_sub(sign.width());
+            let least = text.width().min(MIN_SUMMARY_COLUMNS);
+            let place = fit_place(&place, room.saturating_sub(least), signs.dots);
+            let text = cut(&text, 0, room.saturating_sub(place.width()), signs.dots);
+            StyledText::plain(sign).join(with_place(place, StyledText::of(role, text)))
+        }
+    })
+}
+
+const COLON: &str = ": ";
+
+/// Minimum number of columns for a summary beside a long path.
+const MIN_SUMMARY_COLUMNS: usize = 24;
+
+fn with_place(place: String, values: StyledText) -> StyledText {
+    StyledText::of(TextRole::Name, place).and(COLON).join(values)
+}
+
+/// Returns the name of a document and a path in it, in at most `room` columns. The end of a path
+/// says most; a name is omitted if it leaves the path too little room.
+fn fit_place([name, path]: &[Cow<'_, str>; 2], room: usize, dots: &str) -> String {
+    let fits = name.width() + 1 + path.width() <= room;
+    if name.is_empty() || (!fits && name.width() > room / 2) {
+        return cut(path, usize::MAX, room, dots);
+    }
+    let path = cut(path, usize::MAX, room.saturating_sub(name.width() + 1), dots);
+    format!("{name} {path}")
+}
+
+fn sign_of(sign: Sign) -> (&'static str, TextRole) {
+    match sign {
+        Sign::Removed => ("- ", TextRole::Error),
+        Sign::Added => ("+ ", TextRole::Good),
+        Sign::Same | Sign::Skipped => ("", TextRole::Dim),
+    }
 }
 
 /// Describes added, removed and renamed sites.

@@ -404,9 +404,6 @@ impl OutputGroup {
         view: &View<'_>,
     ) -> Self {
         let first = first_of(group, comparison);
-        let change = |part| move |it| OutputChange::new(part, it, max_bytes, view);
-        let data = first.data.iter().map(change(OutputPart::Data));
-        let metadata = first.metadata.iter().map(change(OutputPart::Metadata));
         let sites = group.outputs.iter().map(|output| comparison.outputs[*output].site.as_ref());
         Self {
             id,
@@ -415,12 +412,23 @@ impl OutputGroup {
             status: first.status,
             outputs: group.outputs.len(),
             sites: sets.set_of(sites),
-            changes: data.chain(metadata).collect(),
+            changes: OutputChange::all_of(first, max_bytes, view).collect(),
         }
     }
 }
 
 impl OutputChange {
+    /// Creates the differences of a changed output, with values of at most `max_bytes`.
+    pub(in crate::report) fn all_of<'c>(
+        change: &'c Change,
+        max_bytes: usize,
+        view: &'c View<'_>,
+    ) -> impl Iterator<Item = Self> {
+        let of = move |part| move |it| Self::new(part, it, max_bytes, view);
+        let data = change.data.iter().map(of(OutputPart::Data));
+        data.chain(change.metadata.iter().map(of(OutputPart::Metadata)))
+    }
+
     fn new(part: OutputPart, difference: &Difference, max_bytes: usize, view: &View<'_>) -> Self {
         let (base, head) = (difference.base.as_ref(), difference.head.as_ref());
         let at =

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::blocks::{ChangedValue, OutputBlock};
-use super::delta::Sign;
+use super::delta::{Sign, ValueDelta};
 use super::entries::ChangeEntry;
 use crate::compare::Status;
 use crate::diagnostic::Severity;
@@ -63,43 +63,75 @@ impl Faulty {
 
 /// Describes the dangerous changes of values in figures, the most dangerous first.
 pub(super) fn dangers(entries: &[ChangeEntry<'_>]) -> StyledText {
-    let mut losses: BTreeMap<GroupRef, Losses<'_>> = BTreeMap::new();
+    let mut groups: BTreeMap<GroupRef, (&OutputGroup, OutputLosses)> = BTreeMap::new();
     let blocks = entries.iter().flat_map(ChangeEntry::blocks);
     for block in blocks.filter(|block| block.listed_elsewhere == 0) {
-        let has = |danger| block.values.iter().any(|value| value.danger() == danger);
         for group in &block.groups {
-            let of_group = losses.entry(group.id).or_insert_with(|| Losses::none_of(group));
-            of_group.values += block.removed();
-            of_group.unpinned |= has(Danger::Unpinned);
-            of_group.exposed |= has(Danger::Exposed);
+            let (_, losses) = groups.entry(group.id).or_insert((group, OutputLosses::default()));
+            block.values.iter().for_each(|value| losses.add(&value.delta));
         }
     }
-    let outputs = |is_it: fn(&&Losses<'_>) -> bool| -> usize {
-        losses.values().filter(is_it).map(|of_group| of_group.group.outputs).sum()
-    };
-    let values: usize = losses.values().map(|it| it.values * it.group.outputs).sum();
-    let losing = counted(outputs(|it| it.values > 0), "output");
-    let texts = [
-        (values, format!("removes {} in {losing}", counted(values, "value"))),
-        with_verb(outputs(|it| it.unpinned), "leaves", "leave", "a pinned revision or image"),
-        with_verb(outputs(|it| it.exposed), "is", "are", "no longer encrypted"),
-    ];
-    let texts = texts.into_iter().filter(|(count, _)| *count > 0);
-    StyledText::list(texts.map(|(_, text)| StyledText::of(TextRole::Warning, text)), " · ")
+    let mut losses = Losses::default();
+    for (group, of_output) in groups.values() {
+        losses.add(*of_output, group.outputs);
+    }
+    let texts = losses.describe().into_iter();
+    StyledText::list(texts.map(|text| StyledText::of(TextRole::Warning, text)), " · ")
 }
 
-/// What the outputs of a group lose.
-struct Losses<'r> {
-    group: &'r OutputGroup,
-    /// Number of values in each output.
+/// Dangerous losses of one output.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::report) struct OutputLosses {
+    /// Number of values that are removed with their mappings or lists.
     values: usize,
-    unpinned: bool,
-    exposed: bool,
+    is_unpinned: bool,
+    is_exposed: bool,
 }
 
-impl<'r> Losses<'r> {
-    fn none_of(group: &'r OutputGroup) -> Self {
-        Self { group, values: 0, unpinned: false, exposed: false }
+/// Dangerous losses of several outputs.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+pub(in crate::report) struct Losses {
+    /// Number of values that are removed with their mappings or lists.
+    removed_values: usize,
+    /// Number of outputs from which values are removed.
+    outputs_losing_values: usize,
+    unpinned_outputs: usize,
+    exposed_outputs: usize,
+}
+
+impl OutputLosses {
+    /// Adds the change of a value.
+    pub(in crate::report) fn add(&mut self, delta: &ValueDelta) {
+        match delta.danger() {
+            Danger::RemovedValues => self.values += delta.removed,
+            Danger::Unpinned => self.is_unpinned = true,
+            Danger::Exposed => self.is_exposed = true,
+            Danger::Refused | Danger::Error | Danger::RemovedOutput | Danger::None => {}
+        }
+    }
+}
+
+impl Losses {
+    /// Adds a number of outputs with the same losses.
+    pub(in crate::report) fn add(&mut self, losses: OutputLosses, outputs: usize) {
+        let OutputLosses { values, is_unpinned, is_exposed } = losses;
+        let outputs_if = |is_affected: bool| if is_affected { outputs } else { 0 };
+        self.removed_values += values * outputs;
+        self.outputs_losing_values += outputs_if(values > 0);
+        self.unpinned_outputs += outputs_if(is_unpinned);
+        self.exposed_outputs += outputs_if(is_exposed);
+    }
+
+    /// Describes each kind of loss, the most dangerous first.
+    pub(in crate::report) fn describe(&self) -> Vec<String> {
+        let values = counted(self.removed_values, "value");
+        let losing = counted(self.outputs_losing_values, "output");
+        let texts = [
+            (self.removed_values, format!("removes {values} in {losing}")),
+            with_verb(self.unpinned_outputs, "leaves", "leave", "a pinned revision or image"),
+            with_verb(self.exposed_outputs, "is", "are", "no longer encrypted"),
+        ];
+        texts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect()
     }
 }
 
@@ -112,25 +144,48 @@ fn with_verb(count: usize, one: &str, several: &str, rest: &str) -> (usize, Stri
 impl Danger {
     /// Returns the danger of outputs with these values.
     pub(super) fn of_outputs(status: Status, values: &[ChangedValue<'_>]) -> Self {
+        Self::of_output(status, values.iter().map(ChangedValue::danger).min())
+    }
+
+    /// Returns the danger of an output, of which this is the most dangerous change of a value.
+    pub(in crate::report) fn of_output(status: Status, of_values: Option<Self>) -> Self {
         match status {
             Status::Removed | Status::Broken => Self::RemovedOutput,
             Status::Changed
             | Status::Metadata
             | Status::Added
             | Status::Repaired
-            | Status::NotComparable => {
-                values.iter().map(ChangedValue::danger).min().unwrap_or(Self::None)
-            }
+            | Status::NotComparable => of_values.unwrap_or(Self::None),
+        }
+    }
+
+    /// Returns the name in JSON; `None` without danger.
+    pub(in crate::report) fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Refused => Some("refused"),
+            Self::Error => Some("error"),
+            Self::RemovedOutput => Some("removed-output"),
+            Self::RemovedValues => Some("removed-values"),
+            Self::Unpinned => Some("unpinned"),
+            Self::Exposed => Some("exposed"),
+            Self::None => None,
         }
     }
 }
 
 impl ChangedValue<'_> {
     pub(in crate::report) fn danger(&self) -> Danger {
+        self.delta.danger()
+    }
+}
+
+impl ValueDelta {
+    /// Returns what the change of the value may break.
+    pub(in crate::report) fn danger(&self) -> Danger {
         if self.is_in_metadata() {
-            return match &self.delta.scalars {
+            return match &self.scalars {
                 Some([before, after])
-                    if self.delta.path == "metadata.storagePolicy"
+                    if self.path == "metadata.storagePolicy"
                         && before == "encrypted"
                         && after != before =>
                 {
@@ -139,10 +194,10 @@ impl ChangedValue<'_> {
                 _ => Danger::None,
             };
         }
-        if self.delta.removed > 1 {
+        if self.removed > 1 {
             return Danger::RemovedValues;
         }
-        let is_unpinned = match (&self.delta.scalars, &self.delta.lines[..]) {
+        let is_unpinned = match (&self.scalars, &self.lines[..]) {
             (Some([before, after]), _) => unpins(before, Some(after)),
             (None, [only]) if only.sign == Sign::Removed => unpins(&only.text, None),
             (None, _) => false,

@@ -33,6 +33,7 @@ pub(in crate::report) struct ValueDelta {
 }
 
 /// A change as one line.
+#[derive(Clone, Debug)]
 pub(in crate::report) enum ShortDelta {
     /// Both sides of a scalar.
     Sides([String; 2]),
@@ -85,6 +86,11 @@ impl ValueDelta {
             return Self::of_order(path + ORDER_CHANGED, sides);
         }
         Self::new(path, change.before.as_ref(), change.after.as_ref(), change.unlisted)
+    }
+
+    /// Returns whether the value is in the metadata of the document.
+    pub(in crate::report) fn is_in_metadata(&self) -> bool {
+        self.path.starts_with("metadata")
     }
 
     /// Creates the delta of a value at a path.

@@ -17,7 +17,7 @@ mod verdict;
 
 pub(super) use self::blocks::{ChangedValue, OutputBlock};
 pub(super) use self::bumps::Commits;
-pub(super) use self::danger::Danger;
+pub(super) use self::danger::{Danger, Losses, OutputLosses};
 pub(super) use self::delta::{DiffLine, ShortDelta, Sign, ValueDelta};
 pub(super) use self::entries::{
     Arrangement, ChangeEntry, EditEntry, EditedValue, RouteEntry, describe_step, edit_numbers, runs,

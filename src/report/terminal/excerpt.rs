@@ -6,8 +6,9 @@
 
 use std::ops::Range;
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
+pub(super) use crate::report::cut::cut;
 use crate::report::model::{FileLines, LabelledPlace, Report, SourceLine};
 use crate::report::printable::{clean, escape, is_harmful};
 use crate::report::{Signs, TerminalStyle, wrap};
@@ -374,45 +375,4 @@ fn first_from(glyphs: &[Glyph], column: usize) -> usize {
         is_before
     });
     before.count()
-}
-
-/// Truncates `text` to `room` columns around the character `focus`.
-pub(super) fn cut(text: &str, focus: usize, room: usize, dots: &str) -> String {
-    if text.width() <= room {
-        return text.to_owned();
-    }
-    let widths: Vec<usize> = text.chars().map(|it| it.width().unwrap_or(0)).collect();
-    let start = first_shown(&widths, focus, room, dots.width());
-    let mut line = if start > 0 { dots.to_owned() } else { String::new() };
-    let mut left = room.saturating_sub(line.width());
-    let fits = widths[start..].iter().sum::<usize>() <= left;
-    if !fits {
-        left = left.saturating_sub(dots.width());
-    }
-    for (character, width) in text.chars().zip(&widths).skip(start) {
-        if *width > left {
-            break;
-        }
-        left -= width;
-        line.push(character);
-    }
-    if !fits {
-        line.push_str(dots);
-    }
-    line
-}
-
-/// Returns the first visible character of a line that is too wide, so that a third of the room
-/// remains before `focus` and no room is wasted.
-fn first_shown(widths: &[usize], focus: usize, room: usize, dots: usize) -> usize {
-    let mut before: usize = widths[..focus.min(widths.len())].iter().sum();
-    let mut all: usize = widths.iter().sum();
-    let mut start = 0;
-    while before > room / 3 && all + dots > room {
-        before = before.saturating_sub(widths[start]);
-        all -= widths[start];
-        start += 1;
-    }
-    // Show the characters that the dots would replace, if they fit.
-    if start <= dots { 0 } else { start }
 }

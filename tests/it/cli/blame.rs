@@ -6,7 +6,7 @@ use super::{Ran, Sandbox, definition, document};
 
 impl Sandbox {
     /// Commits all files.
-    fn committed(&self, subject: &str) -> String {
+    pub(super) fn committed(&self, subject: &str) -> String {
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--allow-empty", &format!("--message={subject}")]);
         self.git(&["rev-parse", "HEAD"]).trim().to_owned()
@@ -20,7 +20,7 @@ impl Sandbox {
     }
 
     /// Output of a verb on a terminal of 80 columns, with ids replaced by `COMMIT`.
-    fn screen(&self, arguments: &[&str]) -> String {
+    pub(super) fn screen(&self, arguments: &[&str]) -> String {
         let ran = Ran::of(&self.command(arguments).env("COLUMNS", "80").output().unwrap());
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
         let is_id =
@@ -33,7 +33,7 @@ impl Sandbox {
     }
 
     /// A repository in which a chart of `lab` substitutes its image from a global document.
-    fn with_image() -> Self {
+    pub(super) fn with_image() -> Self {
         let sandbox = Self::with_sites();
         sandbox.write("global/versions.yaml", versions("1.0"));
         sandbox.write("global/chart.yaml", chart("{replicas: 1}"));
@@ -42,12 +42,12 @@ impl Sandbox {
     }
 }
 
-fn versions(tag: &str) -> String {
+pub(super) fn versions(tag: &str) -> String {
     document("versions", "global", &format!("{{image: \"registry/keystone:{tag}\"}}"))
 }
 
 /// A document that substitutes the image.
-fn chart(data: &str) -> String {
+pub(super) fn chart(data: &str) -> String {
     let substitution = "  substitutions:\n    - src: {schema: example/Any/v1, name: versions, path: \
                         .image}\n      dest: {path: .image}\n";
     document("chart", "global", data).replace("\ndata:", &format!("\n{substitution}data:"))
@@ -309,9 +309,11 @@ COMMIT  2026-01-31  Tester  merge
 COMMIT  2026-01-31  Tester  main
     1 output in 1 site
     only
+    .of: prod → main
 COMMIT  2026-01-31  Tester  topic
     1 output in 1 site
     only
+    .of: lab → topic
 COMMIT  2026-01-31  Tester  first
     10 outputs in 2 sites
     layering-policy, chart, dns, … 3 more
@@ -544,6 +546,11 @@ fn blame_shows_no_secret_value() {
     let blame = sandbox.blamed(&["lab", "only", ".of"]);
     let step = &blame["value"]["history"][0];
     assert_eq!((&step["hidden"], &step["before"]), (&true.into(), &Json::Null));
+    for format in ["text", "json", "markdown"] {
+        let ran = sandbox.run(&["log", "--site", "lab", "-o", format]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(!ran.stdout.contains("cnry"), "{format}: {}", ran.stdout);
+    }
     let screen = sandbox.screen(&["blame", "lab", "only", "."]);
     assert!(screen.contains("third\n    ~ .of: (hidden)\n"), "{screen}");
     let when = sandbox.run(&["blame", "lab", "only", ".of", "--when", "two-cnry"]);
