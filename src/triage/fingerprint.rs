@@ -19,7 +19,9 @@ pub(crate) fn fingerprint(diagnostic: &Diagnostic, path: &RepoPath) -> String {
 /// Returns a hash of these parts, the same on all machines and in all versions.
 pub(crate) fn fingerprint_of(parts: [&str; 5]) -> String {
     let mut hash = Fnv::new();
-    parts.iter().for_each(|part| hash.add(part));
+    for part in parts {
+        hash.add(part);
+    }
     format!("{:032x}", hash.0)
 }
 

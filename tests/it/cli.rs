@@ -10,6 +10,7 @@ mod blame;
 mod cloud_config;
 mod comparison;
 mod consequences;
+mod dangers;
 mod decoded;
 mod errors;
 mod faults;

@@ -13,7 +13,7 @@ use crate::report::blame::{describe_commit, short_id};
 use crate::report::cut::{cut, cut_sides};
 use crate::report::printable::clean;
 use crate::report::signs::Signs;
-use crate::report::story::{ShortDelta, Sign};
+use crate::report::story::ShortDelta;
 use crate::report::terminal::painted;
 use crate::report::text::{StyledText, TextRole};
 use crate::report::{TerminalStyle, counted, wrap};
@@ -117,7 +117,7 @@ pub(super) fn change_line(effect: &CommitEffect, room: usize, signs: &Signs) -> 
             with_place(place, values.then(TextRole::Good, head))
         }
         ShortDelta::Only(sign, text) => {
-            let (text, (sign, role)) = (clean(text), sign_of(*sign));
+            let (text, sign, role) = (clean(text), sign.mark().trim_start(), sign.role());
             let room = room.saturating_sub(sign.width());
             let least = text.width().min(MIN_SUMMARY_COLUMNS);
             let place = fit_place(&place, room.saturating_sub(least), signs.dots);
@@ -145,14 +145,6 @@ fn fit_place([name, path]: &[Cow<'_, str>; 2], room: usize, dots: &str) -> Strin
     }
     let path = cut(path, usize::MAX, room.saturating_sub(name.width() + 1), dots);
     format!("{name} {path}")
-}
-
-fn sign_of(sign: Sign) -> (&'static str, TextRole) {
-    match sign {
-        Sign::Removed => ("- ", TextRole::Error),
-        Sign::Added => ("+ ", TextRole::Good),
-        Sign::Same | Sign::Skipped => ("", TextRole::Dim),
-    }
 }
 
 /// Describes added, removed and renamed sites.

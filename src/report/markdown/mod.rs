@@ -17,8 +17,8 @@ pub(super) use self::text::{in_cell, prose};
 use super::model::{Report, ReportedEdit};
 use super::story::{
     Arrangement, ChangeEntry, ChangedValue, Danger, EditEntry, FindingEntry, OutputBlock,
-    RouteEntry, ShortDelta, Sign, SiteTable, Story, UNEXPLAINED, ValueDelta, edit_numbers,
-    labelled, place_of,
+    RouteEntry, ShortDelta, SiteTable, Story, UNEXPLAINED, ValueDelta, edit_numbers, labelled,
+    place_of,
 };
 use super::text::{StyledText, TextLink, TextPiece, TextRole};
 use super::{FormatOptions, counted};
@@ -341,12 +341,12 @@ impl<'r> MarkdownPage<'_, 'r> {
 
     fn delta_lines(&self, delta: &ValueDelta) -> Vec<String> {
         if let Some(ShortDelta::Only(sign, text)) = delta.short(self.level.lines) {
-            return vec![format!("{}{}", sign_of(sign), self.quoted(&text))];
+            return vec![format!("{}{}", sign.mark(), self.quoted(&text))];
         }
         let (shown, more) = delta.shortened(self.level.lines);
         let mut lines: Vec<String> = shown
             .iter()
-            .map(|line| format!("{}{}", sign_of(line.sign), self.quoted(&line.text)))
+            .map(|line| format!("{}{}", line.sign.mark(), self.quoted(&line.text)))
             .collect();
         lines.extend((more > 0).then(|| format!("  … {}", counted(more, "more line"))));
         lines
@@ -543,14 +543,6 @@ fn strong(words: &str) -> String {
 
 fn and_more(more: usize) -> String {
     if more == 0 { String::new() } else { format!(" and {more} more") }
-}
-
-fn sign_of(sign: Sign) -> &'static str {
-    match sign {
-        Sign::Removed => "- ",
-        Sign::Added => "+ ",
-        Sign::Same | Sign::Skipped => "  ",
-    }
 }
 
 /// Returns the first items of a list and the number of omitted ones.

@@ -59,6 +59,8 @@ pub(in crate::report) struct ChangedValue<'r> {
     pub(super) equal: BTreeSet<EditRef>,
     /// Whether it is an edit of the output's own text.
     pub(super) is_own: bool,
+    /// Danger of the change, with the names of documents in its values.
+    pub(super) danger: Danger,
 }
 
 /// Some changes of an output, by index in its group.
@@ -105,7 +107,8 @@ impl<'r> BlockBuilder<'_, 'r> {
                 (value.delta.path.clone(), lines, value.are_joint, edits.collect())
             });
             let status = alike.outputs[0].status;
-            let is_folded = status == Status::Metadata && !self.each_value;
+            let is_harmless = alike.values.iter().all(|value| value.danger() == Danger::None);
+            let is_folded = status == Status::Metadata && is_harmless && !self.each_value;
             let changes = if is_folded { Vec::new() } else { changes.collect() };
             equal.entry((status, changes)).or_default().push(alike);
         }
@@ -151,6 +154,7 @@ impl<'r> BlockBuilder<'_, 'r> {
                 |edit: &&EditRef| self.edited.get(*edit).is_some_and(|it| it.lines == delta.lines);
             let equal: BTreeSet<EditRef> = edits.iter().filter(is_equal).copied().collect();
             Some(ChangedValue {
+                danger: delta.danger(),
                 is_own: equal.iter().any(|edit| is_own(self.report.edit(*edit), first, change)),
                 delta,
                 edits: edits.iter().map(|edit| self.report.edit(*edit)).collect(),
@@ -395,11 +399,12 @@ impl ChangedValue<'_> {
         self.edits.dedup_by_key(|edit| edit.id);
         self.equal.extend(&other.equal);
         self.is_own &= other.is_own;
+        self.danger = self.danger.min(other.danger);
     }
 
     /// Returns whether the value is in the metadata of the document.
     pub(in crate::report) fn is_in_metadata(&self) -> bool {
-        self.delta.path.starts_with("metadata")
+        self.delta.is_in_metadata()
     }
 }
 

@@ -1,14 +1,13 @@
 //! Dangers of changes, which decide on the order of a report.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::blocks::{ChangedValue, OutputBlock};
 use super::delta::{Sign, ValueDelta};
-use super::entries::ChangeEntry;
 use crate::compare::Status;
 use crate::diagnostic::Severity;
 use crate::report::counted;
-use crate::report::model::{EditRef, GroupRef, OutputGroup, Report, ReportedEdit};
+use crate::report::model::{EditRef, Report, ReportedEdit};
 use crate::report::text::{StyledText, TextRole};
 
 /// What a change may break, most dangerous first.
@@ -61,19 +60,15 @@ impl Faulty {
     }
 }
 
-/// Describes the dangerous changes of values in figures, the most dangerous first.
-pub(super) fn dangers(entries: &[ChangeEntry<'_>]) -> StyledText {
-    let mut groups: BTreeMap<GroupRef, (&OutputGroup, OutputLosses)> = BTreeMap::new();
-    let blocks = entries.iter().flat_map(ChangeEntry::blocks);
-    for block in blocks.filter(|block| block.listed_elsewhere == 0) {
-        for group in &block.groups {
-            let (_, losses) = groups.entry(group.id).or_insert((group, OutputLosses::default()));
-            block.values.iter().for_each(|value| losses.add(&value.delta));
-        }
-    }
+/// Describes the dangerous changes of values in figures, the most dangerous first. They do not
+/// depend on how changes are arranged or shortened.
+pub(super) fn dangers(report: &Report) -> StyledText {
     let mut losses = Losses::default();
-    for (group, of_output) in groups.values() {
-        losses.add(*of_output, group.outputs);
+    for group in &report.groups {
+        let mut of_output = OutputLosses::default();
+        let deltas = group.changes.iter().map(ValueDelta::of_change);
+        deltas.for_each(|delta| of_output.add(&delta));
+        losses.add(of_output, group.outputs);
     }
     let texts = losses.describe().into_iter();
     StyledText::list(texts.map(|text| StyledText::of(TextRole::Warning, text)), " · ")
@@ -175,7 +170,7 @@ impl Danger {
 
 impl ChangedValue<'_> {
     pub(in crate::report) fn danger(&self) -> Danger {
-        self.delta.danger()
+        self.danger
     }
 }
 

@@ -13,6 +13,7 @@ use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 use super::names::ORDER_CHANGED;
 use crate::report::counted;
 use crate::report::model::{OutputChange, OutputPart, ShownValue};
+use crate::report::text::TextRole;
 use crate::yaml::emit::HIDDEN;
 
 /// A change of one value.
@@ -59,6 +60,26 @@ pub(in crate::report) enum Sign {
     Same,
     /// Note with the number of omitted lines.
     Skipped,
+}
+
+impl Sign {
+    /// Returns the mark at the start of the line.
+    pub(in crate::report) fn mark(self) -> &'static str {
+        match self {
+            Self::Removed => "- ",
+            Self::Added => "+ ",
+            Self::Same | Self::Skipped => "  ",
+        }
+    }
+
+    pub(in crate::report) fn role(self) -> TextRole {
+        match self {
+            Self::Removed => TextRole::Error,
+            Self::Added => TextRole::Good,
+            Self::Same => TextRole::Plain,
+            Self::Skipped => TextRole::Dim,
+        }
+    }
 }
 
 /// Number of context lines before and after a change.

@@ -80,7 +80,7 @@ impl<'r> Story<'r> {
         let (unknown, inert) = report.ineffective_edits().partition(|edit| edit.kind.is_unknown());
         let entries = entries::entries(report, &names, &site_names, arrangement);
         Self {
-            headline: Headline::new(report, &site_names, danger::dangers(&entries)),
+            headline: Headline::new(report, &site_names, danger::dangers(report)),
             header: verdict::header(report, &site_names),
             sites: SiteTable::new(report, &site_names),
             errors,

@@ -5,12 +5,13 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{Detail, TerminalPage, excerpt};
+use super::{Detail, TerminalPage};
 use crate::report::counted;
+use crate::report::cut::{cut, cut_sides};
 use crate::report::model::ReportedEdit;
 use crate::report::printable::clean;
 use crate::report::story::{
-    ChangeEntry, ChangedValue, EditEntry, EditedValue, OutputBlock, RouteEntry, ShortDelta, Sign,
+    ChangeEntry, ChangedValue, EditEntry, EditedValue, OutputBlock, RouteEntry, ShortDelta,
     ValueDelta, edit_numbers, place_of,
 };
 use crate::report::text::{StyledText, TextRole};
@@ -177,8 +178,8 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
             };
             let text = place.join(self.page.story.names.subject(edit));
             let whole = self.with_values(&text, &change.delta);
-            if let Some(line) = whole.filter(|_| change.edits.len() == 1 && entry.changes.len() > 1)
-            {
+            let is_one_of_many = entry.changes.len() > 1 || self.room.lines == 1;
+            if let Some(line) = whole.filter(|_| change.edits.len() == 1 && is_one_of_many) {
                 return self.write_line(&line, "  ", "    ", out);
             }
             self.write_line(&text, "  ", "    ", out)?;
@@ -366,31 +367,23 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
 
     /// Returns the sign and the text of a value that fits, or can be cut to fit.
     fn short(&self, value: &ShortDelta, room: usize) -> Option<(StyledText, StyledText)> {
-        let can_be_cut = self.room.lines == 1 && room >= MIN_VALUE_WIDTH;
-        let fitted = |text: &str, focus: usize, room: usize| {
-            let text = clean(text);
-            let fits = text.width() <= room;
-            (fits || can_be_cut).then(|| excerpt::cut(&text, focus, room, self.page.signs.dots))
-        };
+        let is_fitting =
+            |width: usize| width <= room || (self.room.lines == 1 && room >= MIN_VALUE_WIDTH);
+        let dots = self.page.signs.dots;
         match value {
             ShortDelta::Only(sign, text) => {
-                let (sign, role) = sign_of(*sign);
-                let sign = sign.trim_start();
-                let text = fitted(text, 0, room.saturating_sub(sign.width()))?;
-                Some((StyledText::of(role, sign), StyledText::of(role, text)))
+                let (text, mark) = (clean(text), sign.mark().trim_start());
+                let text = is_fitting(mark.width() + text.width())
+                    .then(|| cut(&text, 0, room.saturating_sub(mark.width()), dots))?;
+                Some((StyledText::of(sign.role(), mark), StyledText::of(sign.role(), text)))
             }
-            ShortDelta::Sides([base, head]) => {
+            ShortDelta::Sides(sides) => {
+                let sides = sides.each_ref().map(|side| clean(side));
                 let arrow = format!(" {} ", self.page.signs.arrow);
+                let width = sides[0].width() + arrow.width() + sides[1].width();
                 let room = room.saturating_sub(arrow.width());
-                let widths = match [base.width(), head.width()] {
-                    [base, head] if base + head <= room => [base, head],
-                    [base, _] if base <= room / 2 => [base, room - base],
-                    [_, head] if head <= room / 2 => [room - head, head],
-                    _ => [room / 2, room / 2],
-                };
-                let focus = common_start(base, head);
-                let base = fitted(base, focus, widths[0])?;
-                let head = fitted(head, focus, widths[1])?;
+                let [base, head] = is_fitting(width)
+                    .then(|| cut_sides(sides.each_ref().map(|side| &**side), room, dots))?;
                 let text = StyledText::of(TextRole::Error, base).and(arrow);
                 Some((StyledText::default(), text.then(TextRole::Good, head)))
             }
@@ -418,9 +411,9 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
         let room = self.page.painter.style.columns().saturating_sub(indent.width() + 2);
         let focus = delta.scalars.as_ref().map_or(0, |[base, head]| common_start(base, head));
         for line in lines {
-            let (sign, role) = sign_of(line.sign);
-            let text = excerpt::cut(&clean(&line.text), focus, room, self.page.signs.dots);
-            writeln!(out, "{indent}{}", self.page.painter.words(role, &format!("{sign}{text}")))?;
+            let text = cut(&clean(&line.text), focus, room, self.page.signs.dots);
+            let text = format!("{}{text}", line.sign.mark());
+            writeln!(out, "{indent}{}", self.page.painter.words(line.sign.role(), &text))?;
         }
         self.page.write_more(more, "line", indent, out)
     }
@@ -433,15 +426,6 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
             self.write_line(&text, "    ", "      ", out)?;
         }
         Ok(())
-    }
-}
-
-fn sign_of(sign: Sign) -> (&'static str, TextRole) {
-    match sign {
-        Sign::Removed => ("- ", TextRole::Error),
-        Sign::Added => ("+ ", TextRole::Good),
-        Sign::Same => ("  ", TextRole::Plain),
-        Sign::Skipped => ("  ", TextRole::Dim),
     }
 }
 

@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use unicode_width::UnicodeWidthStr;
 
-pub(super) use crate::report::cut::cut;
 use crate::report::model::{FileLines, LabelledPlace, Report, SourceLine};
 use crate::report::printable::{clean, escape, is_harmful};
 use crate::report::{Signs, TerminalStyle, wrap};

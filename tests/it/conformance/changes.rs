@@ -213,7 +213,8 @@ fn charts_that_lose_their_pins_come_with_their_edits() {
         &clone(),
         &["lint", "--from", "012a883^", "--to", "012a883"],
         &[
-            "PASS no new findings · 26 outputs leave a pinned revision or image",
+            "PASS no new findings · removes 72 values in 6 outputs · 32 outputs leave a pinned revision \
+             or image",
             "60 of 2176 outputs changed in all 6 sites (18 removed)",
             "cinder, glance, heat, glance-aiab (aiab), heat-aiab (aiab) - .source.reference: 536eaed62d",
             ".source.type: git → tar versions.yaml:54 +2",
@@ -268,7 +269,12 @@ fn edits_that_interact_are_listed_at_the_values_of_each_output() {
         &["lint", "--since", "HEAD"],
         &[
             "FAIL 1 new error: `neutron` has no `chart_name`, `namespace`, `release`, `source`",
-            "neutron in aiab",
+            "removes 428 values in 12 outputs",
+            "neutron in aiab metadata.layeringDefinition.actions[0].method, removes 186 values",
+            "shielded in airskiff-suse: set again by software-versions (site) at \
+             site/airskiff-suse/software/config/versions.yaml:78",
+            "shielded: neutron (site) in aiab, not inherited (action `replace`) at \
+             site/aiab/software/charts/osh/openstack-compute-kit/neutron.yaml:13",
         ],
     );
 }
