@@ -387,7 +387,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         }
     }
 
-    /// Writes findings in full; of several [alike](alike), only the first.
+    /// Writes findings in full; of several that are alike, only the first.
     fn write_findings(&self, entries: &[FindingEntry<'r>], out: &mut dyn Write) -> io::Result<()> {
         let limit = self.options.limit * TerminalOptions::MAX_FULL_FINDINGS_PER_ENTRY;
         let alike = alike(entries, self.options.limit == 0);
