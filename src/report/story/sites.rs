@@ -28,8 +28,11 @@ enum SiteNaming<'r> {
     All,
     OfTypes(Vec<&'r str>),
     AllBut(Vec<&'r str>),
+    /// All but those that a glob matches.
+    AllButLike(String),
     Names(Vec<&'r str>),
-    Like(String),
+    /// A glob, and the sites that it matches in addition.
+    Like(String, Vec<&'r str>),
     /// The first sites, and the number of further ones.
     First(Vec<&'r str>, usize),
 }
@@ -93,10 +96,15 @@ impl<'r> SiteNames<'r> {
                     .and(" but ")
                     .join(names(&exceptions))
             }
-            SiteNaming::Names(listed) => names(&listed),
-            SiteNaming::Like(pattern) => {
-                StyledText::of(TextRole::Strong, format!("{count} sites "))
+            SiteNaming::AllButLike(pattern) => {
+                StyledText::of(TextRole::Strong, format!("all {} sites", self.named.len()))
+                    .and(" but ")
                     .then(TextRole::Name, pattern)
+            }
+            SiteNaming::Names(listed) => names(&listed),
+            SiteNaming::Like(pattern, others) => {
+                StyledText::of(TextRole::Strong, format!("{count} sites "))
+                    .join(glob(&pattern, &others))
             }
             SiteNaming::First(listed, more) => {
                 StyledText::of(TextRole::Strong, format!("{count} sites"))
@@ -111,10 +119,11 @@ impl<'r> SiteNames<'r> {
     pub(in crate::report) fn list(&self, sites: &BTreeSet<usize>) -> StyledText {
         match self.naming(sites) {
             SiteNaming::First(listed, more) => names(&listed).and(format!(" and {more} more")),
-            SiteNaming::Like(pattern) => StyledText::of(TextRole::Name, pattern),
+            SiteNaming::Like(pattern, others) => glob(&pattern, &others),
             SiteNaming::All
             | SiteNaming::OfTypes(_)
             | SiteNaming::AllBut(_)
+            | SiteNaming::AllButLike(_)
             | SiteNaming::Names(_) => self.phrase(sites),
         }
     }
@@ -130,10 +139,11 @@ impl<'r> SiteNames<'r> {
             SiteNaming::AllBut(exceptions) => {
                 StyledText::plain("all but ").join(names(&exceptions))
             }
-            SiteNaming::Names(listed) => names(&listed),
-            SiteNaming::Like(pattern) => {
-                StyledText::of(TextRole::Name, pattern).and(format!(" ({count})"))
+            SiteNaming::AllButLike(pattern) => {
+                StyledText::plain("all but ").then(TextRole::Name, pattern)
             }
+            SiteNaming::Names(listed) => names(&listed),
+            SiteNaming::Like(pattern, others) => glob(&pattern, &others).and(format!(" ({count})")),
             SiteNaming::First(listed, more) => names(&listed).and(format!(" and {more} more")),
         }
     }
@@ -156,9 +166,14 @@ impl<'r> SiteNames<'r> {
         if count <= MAX_NAMED {
             return SiteNaming::Names(self.names(sites));
         }
-        match self.pattern(sites) {
-            Some(pattern) => SiteNaming::Like(pattern),
-            None => {
+        let is_exact = |(_, others): &(String, Vec<&str>)| others.is_empty();
+        let like = self.pattern(sites);
+        let others_like = self.pattern(&(&self.named - sites)).filter(is_exact);
+        match (like, others_like) {
+            (Some(like), _) if is_exact(&like) => SiteNaming::Like(like.0, Vec::new()),
+            (_, Some((pattern, _))) => SiteNaming::AllButLike(pattern),
+            (Some((pattern, others)), None) => SiteNaming::Like(pattern, others),
+            (None, None) => {
                 let first: BTreeSet<usize> = sites.iter().copied().take(MAX_NAMED).collect();
                 SiteNaming::First(self.names(&first), count - MAX_NAMED)
             }
@@ -177,8 +192,8 @@ impl<'r> SiteNames<'r> {
         is_all.then(|| overlapping.iter().map(|(name, _)| **name).collect())
     }
 
-    /// Returns a glob that matches exactly the names of these sites.
-    fn pattern(&self, sites: &BTreeSet<usize>) -> Option<String> {
+    /// Returns a glob that matches the names of these sites, and the few others that it matches.
+    fn pattern(&self, sites: &BTreeSet<usize>) -> Option<(String, Vec<&'r str>)> {
         const MIN_CHARACTERS: usize = 2;
         let names = self.names(sites);
         let (first, rest) = names.split_first()?;
@@ -187,6 +202,10 @@ impl<'r> SiteNames<'r> {
             (kept >= MIN_CHARACTERS).then_some(kept)
         };
         let others = || self.named.iter().filter(|at| !sites.contains(at)).map(|at| self.name(*at));
+        let exceptions = |matches: &dyn Fn(&str) -> bool| -> Option<Vec<&'r str>> {
+            let matching: Vec<&str> = others().filter(|name| matches(name)).collect();
+            (matching.len() <= MAX_EXCEPTIONS).then_some(matching)
+        };
         let start = common(|one, other| {
             let pairs = one.char_indices().zip(other.chars());
             pairs
@@ -194,21 +213,23 @@ impl<'r> SiteNames<'r> {
                 .map(|((_, it), _)| it.len_utf8())
                 .sum()
         });
-        if let Some(start) = start.map(|kept| &first[..kept]) {
-            // Prefer a prefix that ends at a separator to the longest one.
-            let word = start.rfind(['-', '_', '.']).map(|sign| &start[..=sign]);
-            let mut starts = word.into_iter().chain([start]);
-            let is_theirs = |start: &&str| !others().any(|name| name.starts_with(start));
-            if let Some(start) = starts.find(is_theirs) {
-                return Some(format!("{start}*"));
-            }
-        }
+        let start = start.map(|kept| &first[..kept]);
+        // Prefer a prefix that ends at a separator to the longest one.
+        let word = start.and_then(|start| Some(&start[..=start.rfind(['-', '_', '.'])?]));
         let end = common(|one, other| {
             let pairs = one.chars().rev().zip(other.chars().rev());
             pairs.take_while(|(one, other)| one == other).map(|(it, _)| it.len_utf8()).sum()
         });
         let end = end.map(|kept| &first[first.len() - kept..]);
-        end.filter(|end| !others().any(|name| name.ends_with(end))).map(|end| format!("*{end}"))
+        let starts = word.into_iter().chain(start).filter_map(|start| {
+            let others = exceptions(&|name| name.starts_with(start))?;
+            Some((format!("{start}*"), others))
+        });
+        let ends = end.into_iter().filter_map(|end| {
+            let others = exceptions(&|name| name.ends_with(end))?;
+            Some((format!("*{end}"), others))
+        });
+        starts.chain(ends).min_by_key(|(_, exceptions)| exceptions.len())
     }
 
     fn names(
@@ -225,6 +246,11 @@ impl<'r> SiteNames<'r> {
 
 fn names(names: &[&str]) -> StyledText {
     StyledText::list(names.iter().map(|name| StyledText::of(TextRole::Name, name)), ", ")
+}
+
+fn glob(pattern: &str, exceptions: &[&str]) -> StyledText {
+    let text = StyledText::of(TextRole::Name, pattern);
+    if exceptions.is_empty() { text } else { text.and(" but ").join(names(exceptions)) }
 }
 
 fn type_label(types: &[&str]) -> &'static str {

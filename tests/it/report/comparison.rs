@@ -564,6 +564,26 @@ fn sites_are_named_briefly() {
 }
 
 #[test]
+fn many_sites_are_named_by_a_glob_and_its_exceptions() {
+    let names: Vec<String> = (0..30)
+        .map(|at| format!("{}-{at:02}", if at < 16 { "north" } else { "south-x" }))
+        .chain((0..6).map(|at| format!("east-{at}")))
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let named = |is_reached: &dyn Fn(&str) -> bool| {
+        let reached: Vec<&str> = names.iter().copied().filter(|name| is_reached(name)).collect();
+        let text = reaching(&names, &reached).at(300);
+        let line = text.lines().find_map(|line| line.strip_prefix("  reaches ")).unwrap();
+        line.split_once(" in ").unwrap().1.to_owned()
+    };
+    assert_eq!(
+        named(&|name| name.starts_with("north") && name != "north-03"),
+        "15 sites north-* but north-03"
+    );
+    assert_eq!(named(&|name| !name.starts_with("south")), "all 36 sites but south-x-*");
+}
+
+#[test]
 fn documents_of_the_same_name_are_distinguished() {
     let mut world = reaching(&["lab"], &["lab"]);
     world.comparison.edits[0].edit.document = world.key("other/Kind/v1 one (global)");
