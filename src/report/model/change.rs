@@ -346,6 +346,11 @@ impl ReportedEdit {
         self.reach.outputs > 0 || self.reach.kept.is_some() || self.is_undecided()
     }
 
+    /// Returns whether the document has this schema and name.
+    pub(crate) fn is_of(&self, schema: &str, name: &str) -> bool {
+        (&*self.document.schema, &*self.document.name) == (schema, name)
+    }
+
     /// Returns whether the reach was not decided within the limits.
     pub(crate) fn is_undecided(&self) -> bool {
         self.proof == Some(Proof::NotDecided)

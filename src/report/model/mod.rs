@@ -537,6 +537,15 @@ impl Report {
         self.edits.iter().filter(|edit| !edit.has_effect() && edit.reach.shielded.is_none())
     }
 
+    /// Returns the edits that made the change at this index of an output's group.
+    pub(in crate::report) fn causes_of(
+        &self,
+        output: &ReportedOutput,
+        change: usize,
+    ) -> Option<&EditSet> {
+        output.changed_by.get(change).unwrap_or(&output.edits).of(&self.edit_sets)
+    }
+
     /// Returns all edits that changed an output.
     pub(in crate::report) fn edits_of(&self, output: &ReportedOutput) -> &[EditRef] {
         output.edits.of(&self.edit_sets).map_or(&[], |set| &set.edits)

@@ -38,7 +38,7 @@ pub(super) fn results(
         for value in &block.values {
             let place = format!("{title}: {}", value.delta.path);
             for edit in &value.edits {
-                dangerous.entry(edit.id).or_default().add(value.danger(), place.clone());
+                dangerous.entry(edit.id).or_default().add(value.danger, place.clone());
             }
         }
     }

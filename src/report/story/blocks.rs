@@ -60,7 +60,7 @@ pub(in crate::report) struct ChangedValue<'r> {
     /// Whether it is an edit of the output's own text.
     pub(super) is_own: bool,
     /// Danger of the change, with the names of documents in its values.
-    pub(super) danger: Danger,
+    pub(in crate::report) danger: Danger,
 }
 
 /// Some changes of an output, by index in its group.
@@ -75,6 +75,8 @@ pub(super) struct BlockBuilder<'b, 'r> {
     pub(super) report: &'r Report,
     pub(super) names: &'b DocumentNames<'r>,
     pub(super) sites: &'b SiteNames<'r>,
+    /// Changes of each group.
+    pub(super) deltas: &'b [Vec<ValueDelta>],
     /// Lines that each edit changed.
     pub(super) edited: &'b BTreeMap<EditRef, ValueDelta>,
     /// Whether outputs with different values or causes are listed separately.
@@ -86,6 +88,8 @@ struct AlikeOutputs<'r> {
     outputs: Vec<&'r ReportedOutput>,
     /// Changes in the first of them, with the edits behind those of all.
     values: Vec<ChangedValue<'r>>,
+    /// The same changes in a form that those of other documents can equal.
+    comparable: Vec<ValueDelta>,
 }
 
 /// Number of edits up to which they are described.
@@ -101,13 +105,13 @@ impl<'r> BlockBuilder<'_, 'r> {
         let alike = self.alike(pieces);
         let mut equal: IndexMap<(Status, Changes), Vec<&AlikeOutputs<'r>>> = IndexMap::new();
         for alike in &alike {
-            let changes = alike.values.iter().map(|value| {
+            let changes = alike.values.iter().zip(&alike.comparable).map(|(value, comparable)| {
                 let edits = value.edits.iter().filter(|_| self.each_value).map(|edit| edit.id);
-                let lines = self.comparable(alike, value).lines;
+                let lines = comparable.lines.clone();
                 (value.delta.path.clone(), lines, value.are_joint, edits.collect())
             });
             let status = alike.outputs[0].status;
-            let is_harmless = alike.values.iter().all(|value| value.danger() == Danger::None);
+            let is_harmless = alike.values.iter().all(|value| value.danger == Danger::None);
             let is_folded = status == Status::Metadata && is_harmless && !self.each_value;
             let changes = if is_folded { Vec::new() } else { changes.collect() };
             equal.entry((status, changes)).or_default().push(alike);
@@ -124,7 +128,8 @@ impl<'r> BlockBuilder<'_, 'r> {
             let group = self.group_of(piece.output);
             let paths = piece.changes.iter().map(|at| {
                 let change = &group.changes[*at];
-                let is_joint = self.causes_of(&piece, *at).is_some_and(|causes| causes.joint);
+                let causes = self.report.causes_of(piece.output, *at);
+                let is_joint = causes.is_some_and(|causes| causes.joint);
                 (change.part, &*change.path, is_joint)
             });
             let paths = paths.collect();
@@ -140,13 +145,14 @@ impl<'r> BlockBuilder<'_, 'r> {
         let group = self.group_of(first);
         let values = pieces[0].changes.iter().enumerate().filter_map(|(index, at)| {
             let change = &group.changes[*at];
-            let delta = ValueDelta::of_change(change);
+            let delta = self.deltas[group.id.index()][*at].clone();
             let is_name = first.renamed_from.is_some() && delta.path == "metadata.name";
             if delta.lines.is_empty() || is_name {
                 return None;
             }
+            let sets = pieces.iter();
             let sets =
-                pieces.iter().filter_map(|piece| self.causes_of(piece, piece.changes[index]));
+                sets.filter_map(|piece| self.report.causes_of(piece.output, piece.changes[index]));
             let sets: Vec<&EditSet> = sets.collect();
             let edits: BTreeSet<EditRef> =
                 sets.iter().flat_map(|set| &set.edits).copied().collect();
@@ -162,14 +168,11 @@ impl<'r> BlockBuilder<'_, 'r> {
                 equal,
             })
         });
-        let values = values.collect();
-        AlikeOutputs { outputs: pieces.iter().map(|piece| piece.output).collect(), values }
-    }
-
-    /// Returns the edits behind a change of an output.
-    fn causes_of(&self, piece: &OutputPiece<'r>, change: usize) -> Option<&'r EditSet> {
-        let set = piece.output.changed_by.get(change).unwrap_or(&piece.output.edits);
-        set.of(&self.report.edit_sets)
+        let values: Vec<ChangedValue<'r>> = values.collect();
+        let name = if self.each_value { "" } else { &*first.document.name };
+        let comparable = values.iter().map(|value| unnamed(&value.delta, name)).collect();
+        let outputs = pieces.iter().map(|piece| piece.output).collect();
+        AlikeOutputs { outputs, values, comparable }
     }
 
     /// Creates the block of outputs with the same changes, of one or several documents.
@@ -184,7 +187,7 @@ impl<'r> BlockBuilder<'_, 'r> {
         let status = outputs[0].status;
         let mut values = self.values(alike);
         if !self.each_value {
-            values.sort_by_key(ChangedValue::danger);
+            values.sort_by_key(|value| value.danger);
         }
         let (title, documents) = match alike {
             [only] => (self.title_of_one(only, count, groups.len()), Vec::new()),
@@ -222,27 +225,20 @@ impl<'r> BlockBuilder<'_, 'r> {
     fn values(&self, alike: &[&AlikeOutputs<'r>]) -> Vec<ChangedValue<'r>> {
         type Key = (String, Vec<DiffLine>, bool);
         let mut values: IndexMap<Key, ChangedValue<'r>> = IndexMap::new();
-        for (alike, value) in
-            alike.iter().flat_map(|it| it.values.iter().map(move |value| (*it, value)))
+        for (value, comparable) in alike.iter().flat_map(|it| it.values.iter().zip(&it.comparable))
         {
-            let comparable = self.comparable(alike, value);
             let key = (value.delta.path.clone(), comparable.lines.clone(), value.are_joint);
             let Some(known) = values.get_mut(&key) else {
                 values.insert(key, value.clone());
                 continue;
             };
             if known.delta.lines != value.delta.lines {
-                known.delta = comparable;
+                known.delta = comparable.clone();
             }
             known.join(value);
         }
         let values = values.into_values().collect();
         if self.each_value { values } else { joined_secrets(values) }
-    }
-
-    /// Returns a change in a form that changes of other documents can equal.
-    fn comparable(&self, alike: &AlikeOutputs<'r>, value: &ChangedValue<'r>) -> ValueDelta {
-        if self.each_value { value.delta.clone() } else { alike.unnamed(value) }
     }
 
     fn title_of_one(&self, alike: &AlikeOutputs<'r>, count: usize, groups: usize) -> StyledText {
@@ -334,8 +330,16 @@ impl<'r> BlockBuilder<'_, 'r> {
         Some(RouteEntry { title, steps: steps.collect() })
     }
 
-    /// Names the documents between the edits and the outputs, if they are the same for all outputs.
+    /// Names the documents between the edits and the outputs, if all routes are listed and pass the
+    /// same ones.
     fn via(&self, outputs: &[&'r ReportedOutput]) -> StyledText {
+        let is_complete = |output: &&ReportedOutput| {
+            let mut edits = self.report.edits_of(output).iter();
+            edits.all(|edit| output.causes.iter().any(|cause| cause.edit == *edit))
+        };
+        if !outputs.iter().all(is_complete) {
+            return StyledText::default();
+        }
         let causes = outputs.iter().flat_map(|output| &output.causes);
         let between = causes.map(|cause| {
             let route = cause.route.of(&self.report.routes);
@@ -357,8 +361,7 @@ impl<'r> BlockBuilder<'_, 'r> {
         };
         let is_shown = |edit: &&&ReportedEdit| {
             let is_of = |output: &&ReportedOutput| {
-                (&output.document.schema, &output.document.name)
-                    == (&edit.document.schema, &edit.document.name)
+                edit.is_of(&output.document.schema, &output.document.name)
             };
             values.iter().any(|value| value.equal.contains(&edit.id))
                 || edit.kind == EditKind::Document && outputs.iter().any(is_of)
@@ -373,21 +376,18 @@ impl<'r> BlockBuilder<'_, 'r> {
     }
 }
 
-impl AlikeOutputs<'_> {
-    /// Returns a change with the name of the document replaced, so that it may equal the change of
-    /// another document.
-    fn unnamed(&self, value: &ChangedValue<'_>) -> ValueDelta {
-        const NAME: &str = "<name>";
-        let name = &*self.outputs[0].document.name;
-        let parts =
-            [Some(name), name.split_once('-').map(|it| it.1), name.rsplit_once('-').map(|it| it.0)];
-        // Shorter words may be in a text for another reason.
-        let mut parts = parts.into_iter().flatten().filter(|part| part.len() >= 4);
-        let has = |part: &&str| value.delta.lines.iter().any(|line| line.text.contains(*part));
-        match parts.find(has) {
-            Some(part) => value.delta.with_texts(|text| text.replace(part, NAME)),
-            None => value.delta.clone(),
-        }
+/// Returns a change with the name of its document replaced, so that it may equal the change of
+/// another document; the change itself for an empty name.
+fn unnamed(delta: &ValueDelta, name: &str) -> ValueDelta {
+    const NAME: &str = "<name>";
+    let parts =
+        [Some(name), name.split_once('-').map(|it| it.1), name.rsplit_once('-').map(|it| it.0)];
+    // Shorter words may be in a text for another reason.
+    let mut parts = parts.into_iter().flatten().filter(|part| part.len() >= 4);
+    let has = |part: &&str| delta.lines.iter().any(|line| line.text.contains(*part));
+    match parts.find(has) {
+        Some(part) => delta.with_texts(|text| text.replace(part, NAME)),
+        None => delta.clone(),
     }
 }
 
@@ -400,11 +400,6 @@ impl ChangedValue<'_> {
         self.equal.extend(&other.equal);
         self.is_own &= other.is_own;
         self.danger = self.danger.min(other.danger);
-    }
-
-    /// Returns whether the value is in the metadata of the document.
-    pub(in crate::report) fn is_in_metadata(&self) -> bool {
-        self.delta.is_in_metadata()
     }
 }
 
@@ -446,9 +441,7 @@ fn common_causes<'v, 'r>(values: &'v [ChangedValue<'r>]) -> Option<&'v ChangedVa
 
 /// Returns whether a change of an output is an edit of the text of the output itself.
 fn is_own(edit: &ReportedEdit, output: &ReportedOutput, change: &OutputChange) -> bool {
-    let [of_edit, of_output] = [&edit.document, &output.document];
-    (&of_edit.schema, &of_edit.name) == (&of_output.schema, &of_output.name)
-        && edit.path == change.path
+    edit.is_of(&output.document.schema, &output.document.name) && edit.path == change.path
 }
 
 /// Returns the schemas of documents.
@@ -468,7 +461,7 @@ fn title_of_several(alike: &[&AlikeOutputs<'_>]) -> StyledText {
 
 /// Names many outputs: secrets if nothing else changed.
 fn title_of_many(status: Status, outputs: usize, values: &[ChangedValue<'_>]) -> StyledText {
-    let mut data = values.iter().filter(|value| !value.is_in_metadata()).peekable();
+    let mut data = values.iter().filter(|value| !value.delta.is_in_metadata()).peekable();
     let are_secrets = data.peek().is_some() && data.all(|value| value.delta.is_hidden());
     let what = if status == Status::Changed && are_secrets { "secret" } else { "output" };
     StyledText::of(TextRole::Strong, counted(outputs, what))

@@ -61,13 +61,14 @@ impl Faulty {
 }
 
 /// Describes the dangerous changes of values in figures, the most dangerous first. They do not
-/// depend on how changes are arranged or shortened.
-pub(super) fn dangers(report: &Report) -> StyledText {
+/// depend on how changes are arranged or shortened. `deltas` are the changes of each group.
+pub(super) fn dangers(report: &Report, deltas: &[Vec<ValueDelta>]) -> StyledText {
     let mut losses = Losses::default();
-    for group in &report.groups {
+    for (group, deltas) in report.groups.iter().zip(deltas) {
         let mut of_output = OutputLosses::default();
-        let deltas = group.changes.iter().map(ValueDelta::of_change);
-        deltas.for_each(|delta| of_output.add(&delta));
+        for delta in deltas {
+            of_output.add(delta);
+        }
         losses.add(of_output, group.outputs);
     }
     let texts = losses.describe().into_iter();
@@ -139,7 +140,7 @@ fn with_verb(count: usize, one: &str, several: &str, rest: &str) -> (usize, Stri
 impl Danger {
     /// Returns the danger of outputs with these values.
     pub(super) fn of_outputs(status: Status, values: &[ChangedValue<'_>]) -> Self {
-        Self::of_output(status, values.iter().map(ChangedValue::danger).min())
+        Self::of_output(status, values.iter().map(|value| value.danger).min())
     }
 
     /// Returns the danger of an output, of which this is the most dangerous change of a value.
@@ -165,12 +166,6 @@ impl Danger {
             Self::Exposed => Some("exposed"),
             Self::None => None,
         }
-    }
-}
-
-impl ChangedValue<'_> {
-    pub(in crate::report) fn danger(&self) -> Danger {
-        self.danger
     }
 }
 
@@ -254,7 +249,7 @@ fn is_image(text: &str) -> bool {
 impl OutputBlock<'_> {
     /// Returns the number of values that are removed from each output with their mappings or lists.
     pub(in crate::report) fn removed(&self) -> usize {
-        let values = self.values.iter().filter(|it| it.danger() == Danger::RemovedValues);
+        let values = self.values.iter().filter(|it| it.danger == Danger::RemovedValues);
         values.map(|value| value.delta.removed).sum()
     }
 }

@@ -84,11 +84,13 @@ pub(in crate::report) enum Arrangement {
     Whole,
 }
 
-/// Returns the entries of a report, the most dangerous first, then by number of outputs.
+/// Returns the entries of a report, the most dangerous first, then by number of outputs. `deltas` are
+/// the changes of each group.
 pub(super) fn entries<'r>(
     report: &'r Report,
     names: &DocumentNames<'r>,
     sites: &SiteNames<'r>,
+    deltas: &[Vec<ValueDelta>],
     arrangement: Arrangement,
 ) -> Vec<ChangeEntry<'r>> {
     let folds = folds(report, sites);
@@ -96,10 +98,12 @@ pub(super) fn entries<'r>(
     let edited: BTreeMap<EditRef, ValueDelta> =
         listed.map(|edit| (edit.id, edited(edit))).collect();
     let each_value = arrangement == Arrangement::Whole;
-    let blocks = BlockBuilder { report, names, sites, edited: &edited, each_value };
+    let blocks = BlockBuilder { report, names, sites, deltas, edited: &edited, each_value };
     let arranger = Arranger::new(blocks, &folds);
     let mut entries = match arrangement {
-        Arrangement::ByEdit => arranger.by_edit(&(0..folds.len()).collect()),
+        Arrangement::ByEdit => {
+            arranger.by_edit(&(0..folds.len()).collect(), &mut arranger.pieces_by_fold())
+        }
         Arrangement::Short | Arrangement::Whole => arranger.shorter(),
     };
     entries.sort_by_key(|entry| (entry.danger(), Reverse(entry.outputs())));
@@ -133,6 +137,9 @@ pub(in crate::report) fn runs(numbers: impl Iterator<Item = usize>) -> Vec<(usiz
     runs
 }
 
+/// Changes of outputs by index of the fold with which they are listed.
+type PiecesByFold<'r> = BTreeMap<usize, Vec<OutputPiece<'r>>>;
+
 /// Creates entries from folds and outputs.
 struct Arranger<'b, 'r> {
     blocks: BlockBuilder<'b, 'r>,
@@ -162,9 +169,10 @@ impl<'b, 'r> Arranger<'b, 'r> {
         });
         let mut blocks = self.blocks.blocks(pieces.collect());
         self.leave_out_edits(&mut blocks);
+        let mut pieces = self.pieces_by_fold();
         let mut entries = Vec::new();
         for (folds, blocks) in self.related(blocks) {
-            let by_edit = self.by_edit(&folds);
+            let by_edit = self.by_edit(&folds, &mut pieces);
             let by_output = self.by_output(&folds, blocks);
             let height = |entries: &[ChangeEntry<'_>]| -> usize {
                 entries.iter().map(ChangeEntry::height).sum()
@@ -216,19 +224,16 @@ impl<'b, 'r> Arranger<'b, 'r> {
         edits.into_iter().filter_map(|edit| self.fold_of.get(edit).copied()).collect()
     }
 
-    /// Assigns each changed value of the outputs of folds to the first of its folds.
-    fn pieces_by_fold(&self, folds: &BTreeSet<usize>) -> BTreeMap<usize, Vec<OutputPiece<'r>>> {
+    /// Assigns each changed value of the outputs to the first of its folds.
+    fn pieces_by_fold(&self) -> PiecesByFold<'r> {
         let report = self.blocks.report;
-        let mut pieces: BTreeMap<usize, Vec<OutputPiece<'r>>> = BTreeMap::new();
+        let mut pieces = PiecesByFold::new();
         for output in &report.outputs {
             let of_output = self.folds_of(report.edits_of(output));
-            let Some(first) = of_output.first().filter(|first| folds.contains(first)) else {
-                continue;
-            };
+            let Some(first) = of_output.first() else { continue };
             let mut by_fold: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
             for at in 0..report.groups[output.group.index()].changes.len() {
-                let set = output.changed_by.get(at).unwrap_or(&output.edits);
-                let edits = set.of(&report.edit_sets).map_or(&[][..], |set| &set.edits);
+                let edits = report.causes_of(output, at).map_or(&[][..], |set| &set.edits);
                 let fold = self.folds_of(edits).first().copied();
                 by_fold.entry(fold.unwrap_or(*first)).or_default().push(at);
             }
@@ -243,8 +248,11 @@ impl<'b, 'r> Arranger<'b, 'r> {
     }
 
     /// Returns an entry for each fold; every changed value is listed with the first of its folds.
-    fn by_edit(&self, folds: &BTreeSet<usize>) -> Vec<ChangeEntry<'r>> {
-        let mut pieces = self.pieces_by_fold(folds);
+    fn by_edit(
+        &self,
+        folds: &BTreeSet<usize>,
+        pieces: &mut PiecesByFold<'r>,
+    ) -> Vec<ChangeEntry<'r>> {
         let entry = |fold: &usize| {
             let blocks = self.blocks.blocks(pieces.remove(fold).unwrap_or_default());
             ChangeEntry::Edits(self.entry(&self.folds[*fold], blocks))
@@ -361,9 +369,7 @@ impl<'r> ChangeEntry<'r> {
 /// Returns whether the outputs are just the documents that edits added or removed.
 fn are_edited_documents(blocks: &[OutputBlock<'_>], report: &Report) -> bool {
     let is_named = |block: &OutputBlock<'_>, edit: &ReportedEdit| {
-        block.groups.iter().any(|group| {
-            (&*group.schema, &*group.name) == (&*edit.document.schema, &*edit.document.name)
-        })
+        block.groups.iter().any(|group| edit.is_of(&group.schema, &group.name))
     };
     blocks.iter().all(|block| {
         let mut edits = block.edits.iter().map(|edit| report.edit(*edit));

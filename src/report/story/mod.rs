@@ -78,9 +78,12 @@ impl<'r> Story<'r> {
         let (names, site_names) = (DocumentNames::new(report), SiteNames::new(report));
         let (errors, others) = findings::listed(report, listing, &site_names);
         let (unknown, inert) = report.ineffective_edits().partition(|edit| edit.kind.is_unknown());
-        let entries = entries::entries(report, &names, &site_names, arrangement);
+        let changes = report.groups.iter().map(|group| group.changes.iter());
+        let deltas: Vec<Vec<ValueDelta>> =
+            changes.map(|changes| changes.map(ValueDelta::of_change).collect()).collect();
+        let entries = entries::entries(report, &names, &site_names, &deltas, arrangement);
         Self {
-            headline: Headline::new(report, &site_names, danger::dangers(report)),
+            headline: Headline::new(report, &site_names, danger::dangers(report, &deltas)),
             header: verdict::header(report, &site_names),
             sites: SiteTable::new(report, &site_names),
             errors,

@@ -275,7 +275,7 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
         behind: impl Fn(&ChangedValue<'r>) -> StyledText,
     ) -> io::Result<()> {
         let (data, metadata): (Vec<&ChangedValue<'r>>, Vec<&ChangedValue<'r>>) =
-            values.iter().copied().partition(|value| !value.is_in_metadata());
+            values.iter().copied().partition(|value| !value.delta.is_in_metadata());
         let is_folded = !data.is_empty() && metadata.len() > 1 && !self.is_whole();
         let (listed, more) = self.limited(if is_folded { &data } else { values });
         for value in listed {
