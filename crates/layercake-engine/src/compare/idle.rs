@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Attributed, Question};
 use crate::edit::{Edit, EditId, Part};
+use crate::graph::Recipe;
 
 /// Reason why an edit changes no output, although nothing overrides it.
 #[derive(
@@ -13,7 +14,7 @@ use crate::edit::{Edit, EditId, Part};
 pub enum Idle {
     /// The output has the same value without it.
     SameValue,
-    /// No output has the value.
+    /// The document is not an output, and no other document needs it.
     NotUsed,
     /// No compared site has the document.
     NoSite,
@@ -48,9 +49,13 @@ fn reason(question: &Question<'_>, edit: &Edit) -> Option<Idle> {
         return None;
     }
     let side = question.head.filter(|_| edit.head.is_some()).or(question.base)?;
-    let Some(doc) = side.doc_of(&edit.document).filter(|doc| side.graph.recipe(*doc).emit) else {
-        return Some(Idle::NotUsed);
-    };
+    let doc = side.doc_of(&edit.document)?;
+    if !side.graph.recipe(doc).emit {
+        // Of a document that others need, the value may be used without a change.
+        let is_needed = |recipe: &Recipe| recipe.needs.iter().any(|need| need.doc == doc);
+        let mut recipes = side.graph.recipes.iter();
+        return (!recipes.any(|recipe| is_needed(recipe))).then_some(Idle::NotUsed);
+    }
     let value = edit.location.get(side.rendered.data(doc)?)?;
     (text.node.as_ref() == Some(value)).then_some(Idle::SameValue)
 }

@@ -303,3 +303,46 @@ fn edit_that_gives_a_value_its_new_source_is_named_beside_a_change() {
     let output = outputs.iter().find(|it| it["document"]["name"] == "child").unwrap();
     assert!(paths(&report, &output["edits"]).contains(&".vip"), "{report:#}");
 }
+
+#[test]
+fn edit_without_effect_has_its_reason() {
+    let sandbox = repository();
+    let abstract_one = |text: String| text.replace("abstract: false", "abstract: true");
+    let labelled = |text: String, label: &str| {
+        text.replace("  storagePolicy", &format!("  labels: {{is: {label}}}\n  storagePolicy"))
+    };
+    let heir = |layer: &str, name: &str, data: &str, of: &str| {
+        let text = document(name, layer, data);
+        let selector = format!(
+            "layer: {layer}, parentSelector: {{is: {of}}}, actions: [{{method: merge, path: .}}]"
+        );
+        text.replace(&format!("layer: {layer}"), &selector)
+    };
+    let between =
+        |data: &str| abstract_one(labelled(heir("type", "between", data, "base"), "between"));
+    let unused = |data: &str| abstract_one(document("unused", "global", data));
+    let base = labelled(document("base", "global", "{a: 1}"), "base");
+    sandbox.write("global/base.yaml", abstract_one(base));
+    sandbox.write("global/unused.yaml", unused("{a: 1}"));
+    sandbox.write("type/small/between.yaml", between("{b: 1}"));
+    sandbox.write("type/other/stray.yaml", document("stray", "type", "{a: 1}"));
+    sandbox.write("site/lab/leaf.yaml", heir("site", "leaf", "{c: 1}", "between"));
+    sandbox.commit();
+    sandbox.write("global/unused.yaml", unused("{a: 2}"));
+    sandbox.write("type/small/between.yaml", between("{b: 1, a: 1}"));
+    sandbox.write("type/other/stray.yaml", document("stray", "type", "{a: 2}"));
+    sandbox.write("site/lab/leaf.yaml", heir("site", "leaf", "{c: 1, b: 1}", "between"));
+    let report = checked(&sandbox);
+    let reasons = report["edits"].as_array().unwrap().iter();
+    let reasons: BTreeSet<(&str, Option<&str>)> = reasons
+        .map(|edit| (edit["document"]["name"].as_str().unwrap(), edit["idle"].as_str()))
+        .collect();
+    // A document that others inherit from may be used, even if its value changes nothing.
+    let expected = [
+        ("between", None),
+        ("leaf", Some("same-value")),
+        ("stray", Some("no-site")),
+        ("unused", Some("not-used")),
+    ];
+    assert_eq!(reasons, expected.into(), "{report:#}");
+}

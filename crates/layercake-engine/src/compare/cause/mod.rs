@@ -3,8 +3,8 @@
 //! The causes of a changed value are the edits without which it would not be as on the head, and
 //! which together give it. Two methods find them:
 //!
-//! - A *plain* edit changes a scalar, or adds a key, and shares no text with another edit. If a value is present on the head, the trace
-//!   of its source texts shows whether it depends on such an edit.
+//! - A *plain* edit changes a scalar, or adds a key, and shares no text with another edit. If a value
+//!   is present on the head, the trace of its source texts shows whether it depends on such an edit.
 //! - All other edits decide where values come from, or remove text that no trace of the head can
 //!   meet. The site is rendered without each of them, and compared with the head.
 //!
