@@ -2,10 +2,9 @@
 //!
 //! A finding is one result at its primary location or, in a further repository, at the line that
 //! pins its revision. Outputs have no lines and are not results; an edit that changes them
-//! dangerously is a note. The route from an edit to a
-//! finding is a code flow with a location for each step. Fingerprints are those of the report: they
-//! stay the same when lines move and values change, so that a code scanning service can track a
-//! result.
+//! dangerously is a note. The route from an edit to a finding is a code flow with a location for each
+//! step. Fingerprints are those of the report: they stay the same when lines move and values change,
+//! so that a code scanning service can track a result.
 //!
 //! Unchanged findings are always listed, with their `baselineState`, since a code scanning service
 //! closes the alerts that a file lacks.
@@ -83,8 +82,9 @@ fn run(report: &Report, options: &FormatOptions<'_>) -> SarifRun {
         let fingerprint = fingerprints.next(finding);
         results.push(result::of(finding, place, fingerprint, &flows, &mut shown, &bases));
     }
-    let changes = change::results(rules.len(), &bases, options);
-    let changes: Vec<SarifResult> = changes.into_iter().take(MAX_RESULTS - results.len()).collect();
+    let mut changes: Vec<SarifResult> = change::results(rules.len(), &bases, options);
+    let omitted_changes = changes.len().saturating_sub(MAX_RESULTS - results.len());
+    changes.truncate(MAX_RESULTS - results.len());
     rules.extend((!changes.is_empty()).then(change::descriptor));
     results.extend(changes);
     SarifRun {
@@ -92,7 +92,11 @@ fn run(report: &Report, options: &FormatOptions<'_>) -> SarifRun {
         automation_details: AutomationDetails { id: CATEGORY },
         original_uri_base_ids: bases.declared(),
         column_kind: "unicodeCodePoints",
-        invocations: [invocation(listed.len() - kept.len(), report.omitted_unchanged)],
+        invocations: [invocation(
+            listed.len() - kept.len(),
+            omitted_changes,
+            report.omitted_unchanged,
+        )],
         properties: RunProperties { semantics: report.semantics },
         results,
     }
@@ -147,11 +151,17 @@ fn descriptor(name: &str, report: &Report, options: &FormatOptions<'_>) -> Repor
     }
 }
 
-/// Creates the invocation, with notifications of findings beyond the limit, and of unchanged ones
+/// Creates the invocation, with notifications of results beyond the limit, and of unchanged findings
 /// that a saved report lacks.
-fn invocation(left_out: usize, omitted_unchanged: usize) -> Invocation {
-    let beyond_limit = (left_out > 0).then(|| {
-        let count = counted(left_out, "finding");
+fn invocation(
+    omitted_findings: usize,
+    omitted_changes: usize,
+    omitted_unchanged: usize,
+) -> Invocation {
+    let beyond_limit = [(omitted_findings, "finding"), (omitted_changes, "dangerous change")];
+    let beyond_limit = beyond_limit.into_iter().filter(|(count, _)| *count > 0);
+    let beyond_limit = beyond_limit.map(|(count, what)| {
+        let count = counted(count, what);
         format!("{count} omitted from this file: only the {MAX_RESULTS} most severe are kept")
     });
     let unchanged = (omitted_unchanged > 0).then(|| {
@@ -160,6 +170,6 @@ fn invocation(left_out: usize, omitted_unchanged: usize) -> Invocation {
     });
     let notification =
         |text: String| Notification { level: "warning", message: SarifMessage::new(&text) };
-    let notifications = beyond_limit.into_iter().chain(unchanged).map(notification);
+    let notifications = beyond_limit.chain(unchanged).map(notification);
     Invocation { execution_successful: true, tool_execution_notifications: notifications.collect() }
 }
