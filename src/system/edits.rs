@@ -785,8 +785,7 @@ fn layer_order(base: &Located<'_>, head: &Located<'_>) -> Option<Difference> {
         let location = Location(keys.to_vec());
         Some(diff::DiffPlace { location, key: None, node })
     };
-    let (base, head) = (Some(place(base)?), Some(place(head)?));
-    Some(Difference { kind: DifferenceKind::Value, base, head, items: Vec::new(), unlisted: 0 })
+    Some(Difference::value(Some(place(base)?), Some(place(head)?)))
 }
 
 /// An edit without its final index, and its sort key.

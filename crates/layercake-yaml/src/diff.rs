@@ -40,6 +40,8 @@ pub struct Difference {
     pub items: Vec<Item>,
     /// Number of differing locations inside that are not listed separately; zero if all are.
     pub unlisted: u64,
+    /// Number of values in the mappings and lists that are removed at these locations.
+    unlisted_removals: u64,
 }
 
 /// Kind of a difference.
@@ -74,6 +76,21 @@ pub struct DiffPlace {
 }
 
 impl Difference {
+    /// Creates the difference of values, all of whose parts it includes.
+    pub fn value(base: Option<DiffPlace>, head: Option<DiffPlace>) -> Self {
+        let kind = DifferenceKind::Value;
+        Self { kind, base, head, items: Vec::new(), unlisted: 0, unlisted_removals: 0 }
+    }
+
+    /// Number of scalars and empty collections that are removed without a replacement, with those
+    /// at locations that are not listed. A secret counts as one value.
+    pub fn removed(&self) -> u64 {
+        match (&self.base, &self.head) {
+            (Some(base), None) => Leaves::default().of(&base.node),
+            (_, _) => self.unlisted_removals,
+        }
+    }
+
     /// Location on the head side or, if the value was removed, on the base side.
     pub fn location(&self) -> &Location {
         let place = self.head.as_ref().or(self.base.as_ref());
@@ -366,8 +383,56 @@ struct Pairs {
     /// Number of compared pairs of collections.
     compared: usize,
     same: NodePairMap<bool>,
-    /// Numbers of differing locations.
-    places: NodePairMap<u64>,
+    /// Differing locations.
+    places: NodePairMap<Places>,
+    leaves: Leaves,
+}
+
+/// Differing locations in a pair of values.
+#[derive(Clone, Copy, Default)]
+struct Places {
+    count: u64,
+    /// Number of values in the mappings and lists that are removed there.
+    removed: u64,
+}
+
+impl Places {
+    const ONE: Self = Self { count: 1, removed: 0 };
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            count: self.count.saturating_add(other.count),
+            removed: self.removed.saturating_add(other.removed),
+        }
+    }
+}
+
+/// Numbers of scalars and empty collections in shared collections.
+#[derive(Default)]
+struct Leaves(HashMap<usize, u64, foldhash::fast::RandomState>);
+
+impl Leaves {
+    /// Returns the number in a value. A secret counts as one, so that its size is not revealed.
+    fn of(&mut self, node: &Node) -> u64 {
+        match &node.value {
+            _ if node.secret => 1,
+            Value::Mapping(mapping) => {
+                self.once(Arc::as_ptr(mapping).addr(), mapping.iter().map(|(_, node)| node))
+            }
+            Value::Sequence(items) => self.once(Arc::as_ptr(items).addr(), items.iter()),
+            _ => 1,
+        }
+    }
+
+    /// Returns the number in the parts of the collection at an address.
+    fn once<'n>(&mut self, address: usize, parts: impl Iterator<Item = &'n Node>) -> u64 {
+        if let Some(known) = self.0.get(&address) {
+            return *known;
+        }
+        let leaves = parts.fold(0, |sum: u64, part| sum.saturating_add(self.of(part))).max(1);
+        self.0.insert(address, leaves);
+        leaves
+    }
 }
 
 type NodePairMap<V> = HashMap<(usize, usize), V, foldhash::fast::RandomState>;
@@ -461,12 +526,12 @@ impl<'a> DiffWalk<'a> {
             return base.clone();
         }
         if base.secret || head.secret {
-            return self.whole(base, head, 0);
+            return self.whole(base, head, Places::default());
         }
         let limit = match limit {
             PlaceLimit::Any => PlaceLimit::Any,
             PlaceLimit::Places(limit) => match self.places(base, head) {
-                places if places <= limit => PlaceLimit::Any,
+                places if places.count <= limit => PlaceLimit::Any,
                 places => match limit / self.places_beside(base, head).max(1) {
                     0 => return self.whole(base, head, places),
                     each => PlaceLimit::Places(each),
@@ -487,26 +552,32 @@ impl<'a> DiffWalk<'a> {
                         let items = self.lists(below, above, &alignment, limit);
                         Value::from(alignment.arranged(items, takes_base_order))
                     }
-                    None => return self.whole(base, head, 0),
+                    None => return self.whole(base, head, Places::default()),
                 }
             }
-            _ => return self.whole(base, head, 0),
+            _ => return self.whole(base, head, Places::default()),
         };
         Node { value, ..base.clone() }
     }
 
-    /// Number of differing locations in two values that are not the same.
-    fn places(&mut self, base: &Node, head: &Node) -> u64 {
+    /// Differing locations in two values that are not the same.
+    fn places(&mut self, base: &Node, head: &Node) -> Places {
         let Some(pair) = addresses_of(base, head).filter(|_| !base.secret && !head.secret) else {
-            return 1;
+            return Places::ONE;
         };
         if let Some(known) = self.pairs.places.get(&pair) {
             return *known;
         }
-        let mut places: u64 = 0;
-        self.each_different(base, head, |walk, pair| {
-            let inside = pair.map_or(1, |(base, head)| walk.places(base, head));
-            places = places.saturating_add(inside);
+        let mut places = Places::default();
+        self.each_different(base, head, |walk, sides| {
+            places = places.with(match sides {
+                (Some(base), Some(head)) => walk.places(base, head),
+                (Some(base), None) => match walk.pairs.leaves.of(base) {
+                    1 => Places::ONE,
+                    removed => Places { count: 1, removed },
+                },
+                (None, _) => Places::ONE,
+            });
         });
         self.pairs.places.insert(pair, places);
         places
@@ -519,50 +590,45 @@ impl<'a> DiffWalk<'a> {
         count
     }
 
-    /// Calls `look` for each direct difference between two values, with both nodes if both exist.
+    /// Calls `look` for each direct difference between two values, with the node on each side, or
+    /// without nodes for an order and for values that are not compared by their parts.
     fn each_different(
         &mut self,
         base: &Node,
         head: &Node,
-        mut look: impl FnMut(&mut Self, Option<(&Node, &Node)>),
+        mut look: impl FnMut(&mut Self, (Option<&Node>, Option<&Node>)),
     ) {
         match (&base.value, &head.value) {
             (Value::Mapping(below), Value::Mapping(above)) => {
                 for (key, node) in below.iter() {
                     match above.get(key) {
                         Some(other) if self.pairs.same(node, other) => {}
-                        Some(other) => look(self, Some((node, other))),
-                        None => look(self, None),
+                        other => look(self, (Some(node), other)),
                     }
                 }
-                let added = above.keys().filter(|key| below.get(*key).is_none()).count();
-                (0..added).for_each(|_| look(self, None));
+                let added = above.iter().filter(|(key, _)| below.get(*key).is_none());
+                added.for_each(|(_, node)| look(self, (None, Some(node))));
             }
             (Value::Sequence(below), Value::Sequence(above)) => {
                 let keys = self.keys.at(&self.base);
                 let Some(alignment) = Alignment::of(below, above, keys, &mut self.pairs) else {
-                    return look(self, None);
+                    return look(self, (None, None));
                 };
                 if alignment.reordering.is_some() {
-                    look(self, None);
+                    look(self, (None, None));
                 }
                 for pair in &alignment.pairs {
-                    match pair.base.zip(pair.head) {
-                        Some((at_base, at_head)) => {
-                            let (node, other) = (&below[at_base], &above[at_head]);
-                            if !self.pairs.same(node, other) {
-                                look(self, Some((node, other)));
-                            }
-                        }
-                        None => look(self, None),
+                    match (pair.base.map(|at| &below[at]), pair.head.map(|at| &above[at])) {
+                        (Some(node), Some(other)) if self.pairs.same(node, other) => {}
+                        sides => look(self, sides),
                     }
                 }
             }
-            _ => look(self, None),
+            _ => look(self, (None, None)),
         }
     }
 
-    fn whole(&mut self, base: &Node, head: &Node, unlisted: u64) -> Node {
+    fn whole(&mut self, base: &Node, head: &Node, unlisted: Places) -> Node {
         let (at_base, at_head) = (self.base_place(base, None), self.head_place(head, None));
         let sides = (Some(at_base), Some(at_head));
         match self.ask(DifferenceKind::Value, sides, unlisted) {
@@ -573,7 +639,7 @@ impl<'a> DiffWalk<'a> {
 
     fn only_base(&mut self, node: &Node, key: Option<Span>) -> Option<Node> {
         let place = self.base_place(node, key);
-        match self.ask(DifferenceKind::Value, (Some(place), None), 0) {
+        match self.ask(DifferenceKind::Value, (Some(place), None), Places::default()) {
             DiffSide::Base => Some(node.clone()),
             DiffSide::Head => None,
         }
@@ -581,7 +647,7 @@ impl<'a> DiffWalk<'a> {
 
     fn only_head(&mut self, node: &Node, key: Option<Span>) -> Option<Node> {
         let place = self.head_place(node, key);
-        match self.ask(DifferenceKind::Value, (None, Some(place)), 0) {
+        match self.ask(DifferenceKind::Value, (None, Some(place)), Places::default()) {
             DiffSide::Base => None,
             DiffSide::Head => Some(node.clone()),
         }
@@ -597,7 +663,7 @@ impl<'a> DiffWalk<'a> {
         });
         let sides = (Some(self.base_place(&base, None)), Some(self.head_place(&head, None)));
         let kind = DifferenceKind::Order { key: (*key).into(), indexes: indexes.clone() };
-        self.ask(kind, sides, 0)
+        self.ask(kind, sides, Places::default())
     }
 
     /// Side to take for a difference at the current location.
@@ -605,7 +671,7 @@ impl<'a> DiffWalk<'a> {
         &mut self,
         kind: DifferenceKind,
         (base, head): (Option<DiffPlace>, Option<DiffPlace>),
-        unlisted: u64,
+        unlisted: Places,
     ) -> DiffSide {
         /// Maximum length in bytes of an item's name; longer names would bloat reports.
         const MAX_NAME_BYTES: usize = 100;
@@ -614,7 +680,8 @@ impl<'a> DiffWalk<'a> {
             is_short.then(|| Item { at: *at, key: (*key).into(), name: (*name).clone() })
         });
         let items = items.collect();
-        (self.take)(Difference { kind, base, head, items, unlisted })
+        let Places { count: unlisted, removed: unlisted_removals } = unlisted;
+        (self.take)(Difference { kind, base, head, items, unlisted, unlisted_removals })
     }
 
     fn base_place(&self, node: &Node, key: Option<Span>) -> DiffPlace {

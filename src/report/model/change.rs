@@ -190,6 +190,10 @@ pub(crate) struct OutputChange {
     /// Number of differences below this location that are not listed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) unlisted: u64,
+    /// Number of scalars and empty collections that are removed without a replacement; 0 for a
+    /// removed output.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) removed: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
@@ -454,6 +458,7 @@ impl OutputChange {
             before: value(base),
             after: value(head),
             unlisted: difference.unlisted,
+            removed: if is_whole { 0 } else { difference.removed() },
         }
     }
 }

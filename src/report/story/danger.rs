@@ -99,7 +99,7 @@ impl OutputLosses {
     /// Adds the change of a value.
     pub(in crate::report) fn add(&mut self, delta: &ValueDelta) {
         match delta.danger() {
-            Danger::RemovedValues => self.values += delta.removed,
+            Danger::RemovedValues => self.values = self.values.saturating_add(delta.removed),
             Danger::Unpinned => self.is_unpinned = true,
             Danger::Exposed => self.is_exposed = true,
             Danger::Refused | Danger::Error | Danger::RemovedOutput | Danger::None => {}
@@ -112,7 +112,7 @@ impl Losses {
     pub(in crate::report) fn add(&mut self, losses: OutputLosses, outputs: usize) {
         let OutputLosses { values, is_unpinned, is_exposed } = losses;
         let outputs_if = |is_affected: bool| if is_affected { outputs } else { 0 };
-        self.removed_values += values * outputs;
+        self.removed_values = self.removed_values.saturating_add(values.saturating_mul(outputs));
         self.outputs_losing_values += outputs_if(values > 0);
         self.unpinned_outputs += outputs_if(is_unpinned);
         self.exposed_outputs += outputs_if(is_exposed);

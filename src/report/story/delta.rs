@@ -25,7 +25,7 @@ pub(in crate::report) struct ValueDelta {
     pub(in crate::report) lines: Vec<DiffLine>,
     /// The value on both sides, if it is a single line on each.
     pub(in crate::report) scalars: Option<[String; 2]>,
-    /// Number of removed values, if nothing replaces them.
+    /// Number of values that are removed from an output without a replacement.
     pub(in crate::report) removed: usize,
     /// Contents of a larger mapping or list that exists on only one side, in a few words.
     pub(in crate::report) contents: Option<String>,
@@ -106,7 +106,9 @@ impl ValueDelta {
             let sides = [change.before.as_ref(), change.after.as_ref()];
             return Self::of_order(path + ORDER_CHANGED, sides);
         }
-        Self::new(path, change.before.as_ref(), change.after.as_ref(), change.unlisted)
+        let [before, after] = [change.before.as_ref(), change.after.as_ref()];
+        let removed = usize::try_from(change.removed).unwrap_or(usize::MAX);
+        Self { removed, ..Self::new(path, before, after, change.unlisted) }
     }
 
     /// Returns whether the value is in the metadata of the document.
@@ -128,13 +130,11 @@ impl ValueDelta {
             delta.lines.insert(0, DiffLine { sign: Sign::Skipped, text });
             delta.is_cut = true;
         }
-        let removed = before.filter(|_| after.is_none()).and_then(|it| it.value.as_ref());
         let only = match (before, after) {
             (Some(only), None) | (None, Some(only)) => only.value.as_ref(),
             (Some(_), Some(_)) | (None, None) => None,
         };
-        let contents = only.and_then(|json| contents_in_words(json));
-        Self { removed: removed.map_or(0, |json| leaves(json, 0)), contents, ..delta }
+        Self { contents: only.and_then(|json| contents_in_words(json)), ..delta }
     }
 
     /// Creates the delta of a reordered list, from the keys of its items.

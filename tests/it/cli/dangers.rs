@@ -133,3 +133,40 @@ fn more_dangerous_changes_come_first_and_are_kept() {
         }
     }
 }
+
+#[test]
+fn removed_values_are_counted_whatever_is_listed() {
+    let mapping = |count: usize, value: &str| {
+        let entries: Vec<String> = (0..count).map(|at| format!("k{at}: {value}")).collect();
+        format!("{{{}}}", entries.join(", "))
+    };
+    let long = "x".repeat(100);
+    let cases = [
+        // Longer than a value in a report.
+        (format!("{{map: {}, c: 1}}", mapping(1_000, &long)), "{c: 1}".to_owned(), "2000 values"),
+        // More differences than are listed.
+        (
+            format!("{{map: {}, all: {}}}", mapping(20, "1"), mapping(10_001, "1")),
+            format!("{{all: {}}}", mapping(10_001, "2")),
+            "40 values",
+        ),
+        (
+            format!("{{all: {{a: {{map: {}}}, b: {}}}}}", mapping(20, "1"), mapping(10_001, "1")),
+            format!("{{all: {{a: {{}}, b: {}}}}}", mapping(10_001, "2")),
+            "40 values",
+        ),
+    ];
+    for (before, after, expected) in cases {
+        let sandbox = Sandbox::with_sites();
+        let write = |data: &str| sandbox.write("global/any.yaml", document("any", "global", data));
+        write(&before);
+        sandbox.commit();
+        write(&after);
+        let expected = format!("removes {expected} in 2 outputs");
+        let shown = sandbox.run(&["lint", "--since", "HEAD"]).stdout;
+        assert!(shown.contains(&expected), "{shown}");
+        sandbox.commit();
+        let shown = sandbox.run(&["log", "--limit", "1"]).stdout;
+        assert!(shown.contains(&expected), "{shown}");
+    }
+}

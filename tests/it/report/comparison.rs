@@ -10,7 +10,7 @@ use layercake::report::model::{Report, ReportInput};
 use layercake::report::{Detail, FindingFilter, TerminalOptions, TerminalStyle};
 use layercake::source::DocKey;
 use layercake::triage::{self, Findings};
-use layercake::yaml::diff::{DiffPlace, Difference, DifferenceKind};
+use layercake::yaml::diff::{DiffPlace, Difference};
 
 use super::world::{LOOK, Side, World};
 use super::{plain, rule};
@@ -279,13 +279,7 @@ fn as_difference(edit: &Edit) -> Difference {
         key: None,
         node: text.node.clone().expect("a value was edited"),
     };
-    Difference {
-        kind: DifferenceKind::Value,
-        items: Vec::new(),
-        base: edit.base.as_ref().map(place),
-        head: edit.head.as_ref().map(place),
-        unlisted: 0,
-    }
+    Difference::value(edit.base.as_ref().map(place), edit.head.as_ref().map(place))
 }
 
 #[test]

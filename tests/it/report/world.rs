@@ -14,7 +14,7 @@ use layercake::report::{
 use layercake::rules::RULES;
 use layercake::source::{DocKey, FileId, RepoPath, Source, SourceMap, Span, UsedRepository};
 use layercake::triage;
-use layercake::yaml::diff::{DiffPlace, Difference, DifferenceKind};
+use layercake::yaml::diff::{DiffPlace, Difference};
 use layercake::yaml::path::{Location, Piece};
 use layercake::yaml::{Key, Node, parse};
 
@@ -256,13 +256,7 @@ impl World {
         };
         let (base, head) = (place(Side::Base), place(Side::Head));
         assert!(base.is_some() || head.is_some(), "{source} is missing in {file}");
-        self.comparison.outputs[output].data.push(Difference {
-            kind: DifferenceKind::Value,
-            base,
-            head,
-            items: Vec::new(),
-            unlisted: 0,
-        });
+        self.comparison.outputs[output].data.push(Difference::value(base, head));
     }
 
     /// Adds a cause to an output.

@@ -394,8 +394,7 @@ pub fn not_comparable(
 fn only(base: Option<&Node>, head: Option<&Node>) -> Difference {
     let place =
         |node: &Node| diff::DiffPlace { location: Location::root(), key: None, node: node.clone() };
-    let (base, head) = (base.map(place), head.map(place));
-    Difference { kind: diff::DifferenceKind::Value, base, head, items: Vec::new(), unlisted: 0 }
+    Difference::value(base.map(place), head.map(place))
 }
 
 impl Change {
