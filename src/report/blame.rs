@@ -264,7 +264,7 @@ impl ReachState {
             ReachState::Reaches => "reaches the value".to_owned(),
             ReachState::Stopped(why) => format!("does not reach it: {why}"),
             ReachState::NoText => "does not exist".to_owned(),
-            ReachState::NoOutput => "the output does not exist".to_owned(),
+            ReachState::NoOutput => "exists, but the output does not".to_owned(),
         }
     }
 }
