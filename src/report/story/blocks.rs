@@ -345,7 +345,9 @@ impl<'r> BlockBuilder<'_, 'r> {
             let route = cause.route.of(&self.report.routes);
             let steps = route.map_or(&[][..], |route| &route.steps);
             let between = steps.get(1..steps.len().saturating_sub(1)).unwrap_or_default();
-            between.iter().map(|step| &step.document).collect::<Vec<&DocKey>>()
+            let mut documents: Vec<&DocKey> = between.iter().map(|step| &step.document).collect();
+            documents.dedup();
+            documents
         });
         let between: BTreeSet<Vec<&DocKey>> = between.collect();
         match between.into_iter().collect::<Vec<_>>().as_slice() {

@@ -53,7 +53,7 @@ pub(super) fn write(page: &TerminalPage<'_, '_>, out: &mut dyn Write) -> io::Res
 }
 
 /// Returns the number of entries that are written, and their text: with the most details that fit,
-/// and with half of the entries in any case.
+/// with half of the entries in any case, and without omitting a single entry.
 fn fullest(
     page: &TerminalPage<'_, '_>,
     entries: &[ChangeEntry<'_>],
@@ -71,8 +71,11 @@ fn fullest(
             break;
         }
     }
-    while texts.len() > limit.div_ceil(2) && height(&texts) > limit * MAX_LINES_PER_ITEM {
-        texts.pop();
+    let is_fitting = |count: &usize| height(&texts[..*count]) <= limit * MAX_LINES_PER_ITEM;
+    let fitting = (limit.div_ceil(2)..=texts.len()).rev().find(is_fitting);
+    let shown = fitting.unwrap_or(limit.div_ceil(2)).min(texts.len());
+    if shown + 1 < texts.len() {
+        texts.truncate(shown);
     }
     Ok((texts.len(), texts.concat()))
 }

@@ -261,6 +261,12 @@ fn edits_that_interact_are_listed_at_the_values_of_each_output() {
         "        neutron_server: docker.io/openstackhelm/neutron:",
         "        neutron_server: docker.io/openstackhelm/neutron-zed:",
     );
+    edit(
+        &sandbox,
+        "site/seaworthy/networks/common-addresses.yaml",
+        "cluster_domain: cluster.local",
+        "cluster_domain: changed.example.org",
+    );
     let aiab = "site/aiab/software/charts/osh/openstack-compute-kit/neutron.yaml";
     edit(&sandbox, aiab, "method: merge", "method: replace");
     assert_screen(
@@ -271,6 +277,7 @@ fn edits_that_interact_are_listed_at_the_values_of_each_output() {
             "FAIL 1 new error: `neutron` has no `chart_name`, `namespace`, `release`, `source`",
             "removes 428 values in 12 outputs",
             "neutron in aiab metadata.layeringDefinition.actions[0].method, removes 186 values",
+            "coredns in seaworthy",
             "shielded in airskiff-suse: set again by software-versions (site) at \
              site/airskiff-suse/software/config/versions.yaml:78",
             "shielded: neutron (site) in aiab, not inherited (action `replace`) at \
