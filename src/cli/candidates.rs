@@ -1,9 +1,15 @@
 //! Candidates for the values of arguments, which shells complete.
+//!
+//! Shells insert a candidate into the command line as it is. Names of sites, references and files
+//! may come from a pull request, so only those are offered that every shell reads as one word.
 
 use std::env;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use clap_complete::engine::{
+    ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _,
+};
 use layercake::check::Progress;
 use layercake::commands::{self, Selection};
 use layercake::report::Format;
@@ -37,7 +43,7 @@ fn site_names() -> Vec<CompletionCandidate> {
     let listed = commands::sites::run(&Selection::of(directory()), &Progress::default());
     let rows = listed.map(|listed| listed.rows).unwrap_or_default();
     let names = rows.iter().filter_map(|row| row.site.as_deref());
-    names.map(CompletionCandidate::new).collect()
+    names.filter(|name| is_word(name)).map(CompletionCandidate::new).collect()
 }
 
 /// Branches and tags, and `HEAD`.
@@ -56,8 +62,23 @@ pub(super) fn sides() -> ArgValueCandidates {
 fn revision_names() -> Vec<CompletionCandidate> {
     let repository = Repository::discover(&directory()).ok().flatten();
     let names = repository.map(|repository| repository.reference_names()).unwrap_or_default();
-    let names = names.into_iter().map(CompletionCandidate::new);
+    let names = names.into_iter().filter(|name| is_word(name)).map(CompletionCandidate::new);
     [CompletionCandidate::new("HEAD")].into_iter().chain(names).collect()
+}
+
+/// Paths on disk.
+pub(super) fn paths() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let mut paths = PathCompleter::any().complete(typed);
+        paths.retain(|path| path.get_value().to_str().is_some_and(is_word));
+        paths
+    })
+}
+
+/// Whether all shells read a name as one word, which is not a flag.
+fn is_word(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/@%+:=,~-".contains(&byte);
+    !name.starts_with(['-', '=']) && name.bytes().all(is_plain)
 }
 
 /// Folder given by `-C` in the command line to complete, which follows `--`.

@@ -6,10 +6,11 @@
 use std::env;
 use std::process::ExitCode;
 
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell;
 use clap_complete::env::{CompleteEnv, Shells};
 
+use super::candidates;
 use super::streams::{VerbFailure, print};
 use super::verbs::Cli;
 
@@ -38,7 +39,19 @@ pub(super) fn print_candidates() -> Result<bool, clap::Error> {
 /// The program without its hidden verbs, which would be offered.
 fn visible_commands() -> Command {
     let program = Cli::command();
-    Command::new("layercake")
+    let visible = Command::new("layercake")
         .args(program.get_arguments().cloned())
-        .subcommands(program.get_subcommands().filter(|verb| !verb.is_hide_set()).cloned())
+        .subcommands(program.get_subcommands().filter(|verb| !verb.is_hide_set()).cloned());
+    with_paths(visible)
+}
+
+/// Replaces the candidates for paths, which would be offered whatever their names are.
+fn with_paths(command: Command) -> Command {
+    let completed = |arg: Arg| match arg.get_value_hint() {
+        ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath => {
+            arg.add(candidates::paths())
+        }
+        _ => arg,
+    };
+    command.mut_args(completed).mut_subcommands(with_paths)
 }

@@ -50,6 +50,57 @@ fn bash_completes_rules_formats_sites_and_revisions() {
     assert!(completed_in(&elsewhere, &line).is_empty(), "there is no repository");
 }
 
+/// Names that end the command or the word, or are read as something else.
+const HOSTILE: [&str; 20] = [
+    "lab;touch PWNED;#",
+    "lab$(touch PWNED)",
+    "lab`touch PWNED`",
+    "lab&touch PWNED",
+    "lab|touch PWNED",
+    "lab>PWNED",
+    "lab<PWNED",
+    "lab\ntouch PWNED\n",
+    "lab\rtouch PWNED\r",
+    "lab\x0btouch PWNED",
+    "lab\x1b[201~touch PWNED",
+    "lab touch PWNED",
+    "lab\ttouch",
+    "lab'PWNED",
+    "lab\"PWNED",
+    "lab\\PWNED",
+    "lab*",
+    "lab{a,b}",
+    "lab!PWNED",
+    "lab\u{202e}PWNED",
+];
+
+#[test]
+fn only_names_that_are_one_word_are_offered() {
+    let sandbox = Sandbox::with_sites();
+    let definition = fs::read_to_string(sandbox.path("site/lab/site-definition.yaml")).unwrap();
+    let site_type = definition.replace("name: lab", "name: other");
+    for name in HOSTILE.iter().chain(&["lab-2", "--lab"]) {
+        sandbox.write(&format!("site/{name}/site-definition.yaml"), &site_type);
+        sandbox.write(&format!("files/{name}"), "");
+    }
+    sandbox.commit();
+    let references = HOSTILE.iter().filter(|name| {
+        let name = name.replace(' ', "${IFS}");
+        let tag = Command::new("git").current_dir(&sandbox.root).args(["tag", &name]).output();
+        tag.unwrap().status.success()
+    });
+    assert!(references.count() > 8, "git accepts many of the names");
+    sandbox.git(&["tag", "lab-1"]);
+    let words = |line: &[&str]| completed_in(&sandbox, &[&["layercake"], line].concat());
+    assert_eq!(words(&["blame", "la"]), ["lab", "lab-2"]);
+    assert_eq!(words(&["lint", "--site", ""]), ["lab", "lab-2", "prod"]);
+    assert_eq!(words(&["lint", "--site=la"]), ["--site=lab", "--site=lab-2"]);
+    assert_eq!(words(&["lint", "--since", "la"]), ["lab-1"]);
+    assert_eq!(words(&["lint", "files/"]), ["files/--lab", "files/lab-2"]);
+    assert_eq!(words(&["lint", "--config", "files/la"]), ["files/lab-2"]);
+    assert!(!sandbox.path("PWNED").exists());
+}
+
 /// Completions that bash offers for the last word, without further packages.
 fn completed_by_bash(line: &[&str]) -> Vec<String> {
     completed_in(&Sandbox::outside_git(), line)
