@@ -37,7 +37,7 @@ pub fn run(
     for entry in tree.entries(&RepoPath::new(""))? {
         let content = match (entry.kind, entry.content) {
             (EntryKind::Missing, _) => continue,
-            (EntryKind::Submodule | EntryKind::NotUtf8, _) => None,
+            (EntryKind::Submodule, _) => None,
             (EntryKind::File, Some(content)) => Some(content),
             (EntryKind::File, None) => match tree.read(&entry.path) {
                 Ok(bytes) => tree.content_of(&bytes),

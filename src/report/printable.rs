@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use crate::source::RepoPath;
+
 /// Returns `text` on one line, with every character escaped that [`is_harmful`].
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
     if !text.contains(is_harmful) {
@@ -21,7 +23,8 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether a character could affect how other text is displayed: control characters (including line
-/// breaks and tabs), bidirectional controls, invisible characters, and line separators.
+/// breaks and tabs), bidirectional controls, invisible characters, line separators, and those that
+/// represent a byte of a path ([`RepoPath::ESCAPES`]).
 pub(super) fn is_harmful(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -34,6 +37,7 @@ pub(super) fn is_harmful(character: char) -> bool {
                 | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}'
                 | '\u{3164}'
+                | '\u{f780}'..='\u{f7ff}'
                 | '\u{feff}'
                 | '\u{ffa0}'
                 | '\u{fff9}'..='\u{fffb}'
@@ -50,6 +54,7 @@ pub(super) fn escape(character: char) -> String {
         '\n' => escaped.write_str("\\n"),
         '\r' => escaped.write_str("\\r"),
         '\t' => escaped.write_str("\\t"),
+        _ if RepoPath::ESCAPES.contains(&character) => write!(escaped, "\\x{:02x}", code & 0xff),
         _ if code < 0x100 => write!(escaped, "\\x{code:02x}"),
         _ => write!(escaped, "\\u{{{code:x}}}"),
     };

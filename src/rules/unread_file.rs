@@ -61,7 +61,6 @@ pub(super) fn report(file: FileId, oddity: Oddity) -> Diagnostic {
             "a file that git tracks is not on disk",
             "run `git restore` to bring it back, or `git rm` to remove it from the next commit",
         ),
-        Oddity::NameNotUtf8 => ("a file whose name is not UTF-8 is not read", "rename it"),
         Oddity::LargeFilePointer => (
             "a git LFS pointer is not read",
             "run `git lfs pull` to replace pointers with their files",
@@ -72,7 +71,6 @@ pub(super) fn report(file: FileId, oddity: Oddity) -> Diagnostic {
         .note(match oddity {
             Oddity::OtherExtension => "Pegleg reads only files with the extension `.yaml`",
             Oddity::NotOnDisk => "it is in git's index",
-            Oddity::NameNotUtf8 => "reports cannot show its name",
             Oddity::LargeFilePointer => "its content is not part of this clone",
         })
         .help(help)

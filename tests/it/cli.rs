@@ -35,6 +35,7 @@ mod secrets;
 mod semantics;
 pub mod shell_integration;
 mod timing;
+mod unread;
 mod untrusted;
 mod verbs;
 #[cfg(unix)]

@@ -144,8 +144,6 @@ pub enum EntryKind {
     Submodule,
     /// A file that git tracks, but that is missing on disk.
     Missing,
-    /// A path that is not UTF-8; it is displayed with replacement characters and cannot be read.
-    NotUtf8,
 }
 
 /// Identifies the content of a file: equal ids mean equal bytes. Different ids prove nothing,
@@ -285,7 +283,7 @@ impl WorkTree {
     /// Location on disk of `path` and the bytes of the file, if it is a regular file and not a
     /// link.
     pub fn plain_file(&self, path: &RepoPath) -> Option<(PathBuf, Vec<u8>)> {
-        let file = on_disk_path(&self.root, path);
+        let file = path.on_disk(&self.root);
         let (resolved, metadata) = self.resolve(file.clone()).ok()?;
         let is_plain = resolved == file && metadata.is_file();
         is_plain.then(|| Some((file, self.read(path).ok()?)))?
@@ -296,7 +294,7 @@ impl WorkTree {
     }
 
     fn walk(&self, folder: &RepoPath) -> Result<Vec<WorkTreePath>, Error> {
-        let start = self.root.join(folder.as_str());
+        let start = folder.on_disk(&self.root);
         let not_git = |entry: &walkdir::DirEntry| entry.file_name() != ".git";
         let walk = WalkDir::new(&start).follow_root_links(false).into_iter();
         let mut seen = Vec::new();
@@ -320,16 +318,15 @@ impl WorkTree {
     }
 
     fn entry(&self, seen: &WorkTreePath) -> Option<Entry> {
-        let (path, utf8) = path_of(&seen.path);
+        let path = RepoPath::of_bytes(&seen.path);
         let kind = match seen.kind {
             WorkTreePathKind::File => EntryKind::File,
             WorkTreePathKind::Repository => EntryKind::Submodule,
-            WorkTreePathKind::Link if utf8 && self.root.join(path.as_str()).is_dir() => {
+            WorkTreePathKind::Link if path.on_disk(&self.root).is_dir() => {
                 return None;
             }
             WorkTreePathKind::Link => EntryKind::File,
         };
-        let kind = if utf8 { kind } else { EntryKind::NotUtf8 };
         let is_link = matches!(seen.kind, WorkTreePathKind::Link);
         Some(Entry { path, kind, content: None, is_link })
     }
@@ -376,7 +373,7 @@ impl WorkTree {
 impl Tree for WorkTree {
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
         // symbolic links to folders are never followed
-        let is_there = self.is_plain_folder(&on_disk_path(&self.root, folder));
+        let is_there = self.is_plain_folder(&folder.on_disk(&self.root));
         let seen = match &self.checkout {
             _ if !is_there => Vec::new(),
             Some(checkout) => checkout.on_disk(folder)?,
@@ -389,7 +386,7 @@ impl Tree for WorkTree {
             // in a comparison, a missing file is an edit, and so is a submodule without a folder; a
             // submodule with an empty folder is not checked out and not edited
             let mut missing = checkout.missing(folder, &seen)?;
-            let has_folder = |path: &RepoPath| on_disk_path(&self.root, path).is_dir();
+            let has_folder = |path: &RepoPath| path.on_disk(&self.root).is_dir();
             missing.retain(|entry| {
                 !self.is_converted
                     || (entry.kind == EntryKind::Submodule && has_folder(&entry.path))
@@ -419,7 +416,7 @@ impl Tree for WorkTree {
     }
 
     fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
-        match self.resolve(on_disk_path(&self.root, path)) {
+        match self.resolve(path.on_disk(&self.root)) {
             Ok((file, _)) => RepoPath::of_place(&self.root, &file),
             Err(error) if error.is_missing() => self.left_out().ok()??.real_path(path),
             Err(_) => None,
@@ -432,7 +429,7 @@ impl Tree for WorkTree {
 
     fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
         let repository = self.checkout.as_ref()?.repository();
-        let file = on_disk_path(&self.root, path);
+        let file = path.on_disk(&self.root);
         let seen = fs::symlink_metadata(&file).ok()?;
         if seen.is_symlink() {
             let target = fs::read_link(&file).ok()?;
@@ -497,14 +494,14 @@ impl WorkTree {
         }
         match checkout.repository().nested(path) {
             Some(nested) => checked_out(&nested),
-            None if is_there(&on_disk_path(&self.root, path).join(".git")) => None,
+            None if is_there(&path.on_disk(&self.root).join(".git")) => None,
             None => checkout.submodule(path),
         }
     }
 
     fn read_on_disk(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
         for _ in 0..ATTEMPTS {
-            let (file, metadata) = self.resolve(on_disk_path(&self.root, path))?;
+            let (file, metadata) = self.resolve(path.on_disk(&self.root))?;
             if metadata.is_dir() {
                 return Err(ReadError::new("a folder, not a file"));
             }
@@ -531,7 +528,7 @@ impl WorkTree {
         let Some(checkout) = self.checkout.as_ref().filter(|_| self.is_converted) else {
             return Ok(bytes);
         };
-        if on_disk_path(&self.root, path).as_os_str() == file.as_os_str() {
+        if path.on_disk(&self.root).as_os_str() == file.as_os_str() {
             return checkout.stored(path, file, bytes);
         }
         match RepoPath::of_place(&self.root, file) {
@@ -541,20 +538,12 @@ impl WorkTree {
     }
 }
 
-/// Location of `path` below `root`, joined by component: the system's separator is used, and an
-/// absolute path cannot replace the root.
-fn on_disk_path(root: &Path, path: &RepoPath) -> PathBuf {
-    let mut file = root.to_owned();
-    file.extend(path.parts());
-    file
-}
-
 /// Maximum attempts to read a file that changes meanwhile.
 const ATTEMPTS: usize = 3;
 
 /// Reads the regular file at `path` below `root`, if it is not larger than the limit.
 pub(super) fn read_plain(root: &Path, path: &RepoPath) -> Option<Vec<u8>> {
-    let file = on_disk_path(root, path);
+    let file = path.on_disk(root);
     let seen = fs::symlink_metadata(&file).ok()?;
     let is_plain = seen.is_file() && seen.len() <= Source::MAX_BYTES;
     is_plain.then(|| read_file(&file, &seen).ok().flatten()).flatten()
@@ -706,14 +695,6 @@ fn unlistable(folder: &Path, cause: walkdir::Error) -> Error {
     let at = cause.path().unwrap_or(folder);
     let message = format!("cannot list the folder `{}`", at.display());
     Error::new(ErrorKind::Io, message).caused_by(cause)
-}
-
-/// Converts `path` to text; the flag is false if characters were replaced.
-pub(super) fn path_of(path: &[u8]) -> (RepoPath, bool) {
-    match str::from_utf8(path) {
-        Ok(text) => (RepoPath::new(text), true),
-        Err(_) => (RepoPath::new(String::from_utf8_lossy(path)), false),
-    }
 }
 
 /// An external repository: its tree, or one folder in it, under a name.

@@ -63,8 +63,6 @@ pub(crate) enum Oddity {
     OtherExtension,
     /// git tracks the file, but it is not on disk.
     NotOnDisk,
-    /// The name is not UTF-8.
-    NameNotUtf8,
     /// The file is a git LFS pointer.
     LargeFilePointer,
 }
@@ -461,7 +459,7 @@ impl Layout {
                     continue;
                 }
                 EntryKind::Missing => continue,
-                EntryKind::File | EntryKind::NotUtf8 => {}
+                EntryKind::File => {}
             }
             let Some(place) = Place::of(below) else { continue };
             match &place {
@@ -474,19 +472,11 @@ impl Layout {
             if is_skipped(below) {
                 continue;
             }
-            let oddity = match entry.kind {
-                EntryKind::NotUtf8 => Some(Oddity::NameNotUtf8),
-                EntryKind::File if below.ends_with(".yml") => Some(Oddity::OtherExtension),
-                EntryKind::File | EntryKind::Submodule | EntryKind::Missing => None,
-            };
-            match oddity {
-                Some(oddity) => self.odd.push((entry.path.clone(), oddity)),
-                None if below.ends_with(".yaml") => {
-                    let (path, content) = (entry.path.clone(), entry.content);
-                    let is_link = entry.is_link;
-                    self.files.push(LayerFile { path, place, repository, content, is_link });
-                }
-                None => {}
+            if below.ends_with(".yml") {
+                self.odd.push((entry.path.clone(), Oddity::OtherExtension));
+            } else if below.ends_with(".yaml") {
+                let Entry { path, content, is_link, .. } = entry.clone();
+                self.files.push(LayerFile { path, place, repository, content, is_link });
             }
         }
         // Deckhand leaves some choices to the order of documents, which path order makes
@@ -690,7 +680,7 @@ fn nested_in(
         (!is_skipped(below)).then(|| Place::of(below))?
     };
     let place = match entry.path.below(root) {
-        Some(below) if is_skipped(below) => return None,
+        Some(below) if below.split('/').any(|part| part == TOOLS) => return None,
         Some(below) if !LAYERS.contains(&below.split('/').next()?) => return None,
         Some(below) => Place::of(&format!("{below}/")).unwrap_or(Place::Global),
         None if *root == entry.path || root.below(&entry.path).is_some() => Place::Global,
@@ -721,11 +711,14 @@ impl Place {
     }
 }
 
-/// Whether a path is a hidden file, or is in a folder that is hidden or named `tools`.
+/// Folder whose files Pegleg skips, with those of its subfolders.
+const TOOLS: &str = "tools";
+
+/// Whether Pegleg skips a file: a hidden one, one directly in a hidden folder, and all below a
+/// folder [`TOOLS`] (`pegleg.md` 1.2).
 fn is_skipped(below: &str) -> bool {
-    let mut parts = below.split('/').rev();
-    let hidden = |part: &str| part.starts_with('.');
-    parts.next().is_some_and(hidden) || parts.any(|part| hidden(part) || part == "tools")
+    let parts = || below.rsplit('/');
+    parts().take(2).any(|part| part.starts_with('.')) || parts().skip(1).any(|part| part == TOOLS)
 }
 
 fn parent(folder: &RepoPath) -> Option<RepoPath> {

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use gix::attrs::search::{MetadataCollection, Outcome};
-use gix::bstr::BString;
+use gix::bstr::{BStr, BString};
 use gix::filter::plumbing::pipeline::CrlfRoundTripCheck;
 use gix::filter::plumbing::pipeline::convert::ToGitOutcome;
 use gix::index::entry::{Flags, Stat};
@@ -87,15 +87,17 @@ impl Converter {
         bytes: Vec<u8>,
         index: &gix::index::State,
     ) -> Result<Vec<u8>, ReadError> {
-        let entry = index.entry_by_path(path.as_str().into());
+        let entry = index.entry_by_path(BStr::new(&path.bytes()));
         if let Some(entry) = entry.filter(|entry| self.is_assumed_unchanged(entry)) {
             return self.blob(entry.id);
         }
         let unreadable =
             |cause: std::io::Error| damaged(format!("cannot read its attributes: {cause}"));
-        let at = Path::new(path.as_str());
-        let platform =
-            self.attributes.at_path(at, None, &self.repository.objects).map_err(unreadable)?;
+        let at = path.on_disk(Path::new(""));
+        let platform = self
+            .attributes
+            .at_path(at.as_path(), None, &self.repository.objects)
+            .map_err(unreadable)?;
         self.found.reset();
         platform.matching_attributes(&mut self.found);
         let judged = PathAttributes::of(&self.found, &self.filters);
@@ -120,20 +122,20 @@ impl Converter {
         bytes: Vec<u8>,
         index: &gix::index::State,
     ) -> Result<Vec<u8>, ReadError> {
-        let at = Path::new(path.as_str());
+        let at = path.on_disk(Path::new(""));
         let objects = &self.repository.objects;
         let failed = |cause: String| damaged(format!("it cannot be converted for git: {cause}"));
-        let platform = self.attributes.at_path(at, None, objects);
+        let platform = self.attributes.at_path(at.as_path(), None, objects);
         let platform = platform.map_err(|cause| failed(cause.to_string()))?;
         let converted = self.pipeline.convert_to_git(
             bytes.as_slice(),
-            at,
+            &at,
             &mut |_, found| {
                 platform.matching_attributes(found);
             },
             &mut |buffer| {
                 use gix::prelude::FindExt as _;
-                let Some(entry) = index.entry_by_path(path.as_str().into()) else {
+                let Some(entry) = index.entry_by_path(BStr::new(&path.bytes())) else {
                     return Ok(None);
                 };
                 Ok(objects.find_blob(&entry.id, buffer).ok().map(|_| ()))

@@ -64,12 +64,12 @@ impl Repository {
         let outer = Self::discover_further(root.parent()?).ok()??;
         let inside = outer.prefix(&root)?;
         let seen = Checkout::of(outer.clone()).on_disk(&inside).ok()?;
-        seen.iter().any(|seen| seen.path == inside.as_str()).then_some((outer, inside))
+        seen.iter().any(|seen| seen.path == *inside.bytes()).then_some((outer, inside))
     }
 
     /// Repository checked out at `path` of the working tree.
     pub(crate) fn nested(&self, path: &RepoPath) -> Option<Self> {
-        let folder = real(self.work_tree_root()?)?.join(path.as_str());
+        let folder = real(self.work_tree_root()?)?.join(path.on_disk(Path::new("")));
         // a link must not lead to a repository elsewhere
         if !is_there(&folder.join(".git")) || real(&folder)? != folder {
             return None;
@@ -153,7 +153,7 @@ impl Repository {
         let Some((folder, name)) = self.prefix(folder).zip(name) else { return false };
         let index = open_index(&self.shared.to_thread_local(), IndexCheck::Form);
         index.is_ok_and(|index| {
-            let entry = index.entry_by_path(folder.join(name).as_str().into());
+            let entry = index.entry_by_path(BStr::new(&folder.join(name).bytes()));
             entry.is_some_and(|entry| entry.mode == gix::index::entry::Mode::SYMLINK)
         })
     }

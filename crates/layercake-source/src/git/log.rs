@@ -12,7 +12,7 @@ use super::listing::files_below;
 use super::stored::StoredOrigin;
 use super::{Repository, StoredTree, content_id, control, cure};
 use crate::error::{Error, ErrorKind};
-use crate::{ContentId, History};
+use crate::{ContentId, History, RepoPath};
 
 /// A commit, as `git log` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,7 +143,7 @@ impl CommitReader {
             };
             let tree = commit.tree_id().map_err(|cause| unlisted(gix::Error::from_error(cause)))?;
             let paths = files_below(repository, tree.detach(), &mut |folder, _| {
-                folder.to_str().is_ok_and(is_listed)
+                is_listed(RepoPath::of_bytes(folder).as_str())
             });
             Ok((commit.id, paths.map_err(unlisted)?))
         })?;

@@ -58,13 +58,11 @@ impl Repository {
     }
 
     /// Path of `from` in the working tree, with symbolic links and `..` resolved; `None` if it is
-    /// outside or not UTF-8.
+    /// outside.
     pub fn prefix(&self, from: &Path) -> Option<RepoPath> {
         let root = gix::path::realpath(self.work_tree_root()?).ok()?;
         let inside = gix::path::realpath(from).ok()?;
-        let parts = inside.strip_prefix(root).ok()?.components();
-        let parts: Option<Vec<&str>> = parts.map(|part| part.as_os_str().to_str()).collect();
-        Some(RepoPath::new(parts?.join("/")))
+        RepoPath::of_place(&root, &inside)
     }
 
     /// Id that git assigns to a file with these bytes; `None` if git refuses to hash them (a

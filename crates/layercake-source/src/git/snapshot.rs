@@ -74,14 +74,14 @@ impl StagedSides {
             *mode != Mode::Tree && !head.contains_key(*path)
         };
         let differing = head.iter().filter(is_new).chain(base.iter().filter(is_gone));
-        differing.map(|(path, _)| Some(RepoPath::new(path.to_str().ok()?))).collect()
+        Some(differing.map(|(path, _)| RepoPath::of_bytes(path)).collect())
     }
 
     /// Files of the commit and of the index. `is_listed` decides by its path whether the contents
     /// of a folder are listed. `None` if a folder cannot be listed.
     pub fn trees(&self, is_listed: &dyn Fn(&str) -> bool) -> Option<[StoredTree; 2]> {
         let repository = self.repository.shared.to_thread_local();
-        let is_within = |folder: &BStr| folder.to_str().is_ok_and(is_listed);
+        let is_within = |folder: &BStr| is_listed(RepoPath::of_bytes(folder).as_str());
         let base = files_below(&repository, self.root, &mut |folder, _| {
             is_within(around(folder).unwrap_or_default())
         });
@@ -102,7 +102,7 @@ impl StagedSides {
 
     /// Whether the index has a file at this path.
     pub fn has_file(&self, path: &RepoPath) -> bool {
-        self.index.entry_by_path(BStr::new(path.as_str())).is_some()
+        self.index.entry_by_path(BStr::new(&path.bytes())).is_some()
     }
 
     /// Tree id of a folder of the index, if it is unchanged since the index was last written as a
@@ -136,10 +136,8 @@ fn around(path: &BStr) -> Option<&BStr> {
     (!path.is_empty()).then(|| path[..path.rfind_byte(b'/').unwrap_or(0)].as_bstr())
 }
 
-/// `None` for a link, a submodule, or a name that is not UTF-8.
+/// `None` for a link or a submodule.
 fn all_plain(paths: Paths) -> Option<Paths> {
-    let is_plain = |(path, (mode, _)): (&BString, &(Mode, gix::ObjectId))| {
-        !matches!(mode, Mode::Link | Mode::Commit) && path.to_str().is_ok()
-    };
-    paths.iter().all(is_plain).then_some(paths)
+    let is_plain = |(mode, _): &(Mode, gix::ObjectId)| !matches!(mode, Mode::Link | Mode::Commit);
+    paths.values().all(is_plain).then_some(paths)
 }

@@ -13,7 +13,7 @@ use super::listing::files_below;
 use super::{Repository, content_id, cure};
 use crate::error::{Error, ErrorKind};
 use crate::nested::all_files;
-use crate::tree::{NO_SUCH_FILE, broken_link, path_of, read_plain, submodule_behind};
+use crate::tree::{NO_SUCH_FILE, broken_link, read_plain, submodule_behind};
 use crate::{ContentId, Entry, EntryKind, Nested, ReadError, RepoPath, Source, Tree};
 
 /// Files of one commit or of the index. Symbolic links are resolved inside of it; nothing outside
@@ -85,14 +85,14 @@ impl StoredTree {
             .iter()
             .filter_map(|(path, (mode, id))| tree.entry(path, *mode, *id))
             .collect();
-        // `BString` and `str` sort alike, except after replacing invalid characters
+        // `BString` and `str` sort alike, except with represented bytes
         entries.sort_by(|one, other| one.path.cmp(&other.path));
         tree.entries = entries;
         tree
     }
 
     fn entry(&self, path: &[u8], mode: Mode, id: gix::ObjectId) -> Option<Entry> {
-        let (path, utf8) = path_of(path);
+        let path = RepoPath::of_bytes(path);
         let (kind, content) = match mode {
             Mode::Tree => return None,
             Mode::Commit => (EntryKind::Submodule, Some(content_id(id))),
@@ -103,7 +103,6 @@ impl StoredTree {
                 Err(_) => (EntryKind::File, Some(self.broken_link(&path, id))),
             },
         };
-        let (kind, content) = if utf8 { (kind, content) } else { (EntryKind::NotUtf8, None) };
         Some(Entry { path, kind, content, is_link: matches!(mode, Mode::Link) })
     }
 
@@ -123,7 +122,7 @@ impl StoredTree {
 
     /// Final target of `path`, and its entry.
     fn follow(&self, path: &RepoPath) -> Result<(BString, StoredTarget), ReadError> {
-        let mut ahead: Vec<BString> = parts_in_reverse(path.as_str().into());
+        let mut ahead: Vec<BString> = parts_in_reverse(BStr::new(&path.bytes()));
         let mut here = BString::default();
         let mut links = 0;
         while let Some(part) = ahead.pop() {
@@ -211,7 +210,7 @@ impl Tree for StoredTree {
 
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
         if let Some((Mode::Blob | Mode::BlobExecutable, id)) =
-            self.paths.get(path.as_str().as_bytes().as_bstr())
+            self.paths.get(BStr::new(&path.bytes()))
         {
             let copy = self.copy(path, *id);
             return copy.map_or_else(|| self.blob(*id, Source::MAX_BYTES), Ok);
@@ -224,8 +223,7 @@ impl Tree for StoredTree {
     }
 
     fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
-        let (path, utf8) = path_of(&self.follow(path).ok()?.0);
-        utf8.then_some(path)
+        Some(RepoPath::of_bytes(&self.follow(path).ok()?.0))
     }
 
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
@@ -233,7 +231,7 @@ impl Tree for StoredTree {
     }
 
     fn nested(&self, path: &RepoPath) -> Nested {
-        match self.paths.get(path.as_str().as_bytes().as_bstr()) {
+        match self.paths.get(BStr::new(&path.bytes())) {
             Some((Mode::Commit, id)) => Nested::Submodule(content_id(*id)),
             Some(_) | None => Nested::Untracked,
         }

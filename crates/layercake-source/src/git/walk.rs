@@ -50,7 +50,7 @@ impl Checkout {
 
     /// Commit of the submodule at `path` in the index, if any.
     pub(crate) fn submodule(&self, path: &RepoPath) -> Option<ContentId> {
-        let entry = self.indexed().ok()?.index.entry_by_path(path.as_str().into())?;
+        let entry = self.indexed().ok()?.index.entry_by_path(BStr::new(&path.bytes()))?;
         (entry.mode == Mode::COMMIT).then(|| content_id(entry.id))
     }
 
@@ -85,13 +85,11 @@ impl Checkout {
         let seen: HashSet<&BStr> = seen.iter().map(|seen| seen.path.as_bstr()).collect();
         let is_left_out = |path: &BStr| left_out.as_ref().is_some_and(|it| it.holds(path));
         let is_missing = |path: &BStr| {
-            is_at_or_below(path, folder.as_str().as_bytes())
-                && !seen.contains(path)
-                && !is_left_out(path)
+            is_at_or_below(path, &folder.bytes()) && !seen.contains(path) && !is_left_out(path)
         };
         let entries = index.entries().iter().filter(|entry| !entry.mode.is_sparse());
         let missing = entries.filter(|entry| is_missing(entry.path(index))).filter_map(|entry| {
-            let path = RepoPath::new(entry.path(index).to_str().ok()?);
+            let path = RepoPath::of_bytes(entry.path(index));
             let is_submodule = entry.mode == Mode::COMMIT;
             let kind = if is_submodule { EntryKind::Submodule } else { EntryKind::Missing };
             let entry = Entry { path, kind, content: None, is_link: false };
@@ -152,7 +150,7 @@ struct PathCollector<'a> {
 
 impl PathCollector<'_> {
     fn is_below_folder(&self, path: &BStr) -> bool {
-        is_at_or_below(path, self.folder.as_str().as_bytes())
+        is_at_or_below(path, &self.folder.bytes())
     }
 }
 
@@ -191,7 +189,7 @@ impl gix::dir::walk::Delegate for PathCollector<'_> {
         root_is_repository: bool,
     ) -> bool {
         use gix::dir::entry::{Kind, Property};
-        let leads_to_folder = is_at_or_below(self.folder.as_str().as_bytes(), &entry.rela_path);
+        let leads_to_folder = is_at_or_below(&self.folder.bytes(), &entry.rela_path);
         if !leads_to_folder && !self.is_below_folder(&entry.rela_path) {
             return false;
         }
