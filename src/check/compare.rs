@@ -4,6 +4,7 @@
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::mem;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -26,7 +27,8 @@ use crate::rules::FailedStep;
 use crate::source::{DocKey, FileId, RepoPath, Span};
 use crate::stopwatch::{Stage, add_count, time};
 use crate::system::Written;
-use crate::system::cloud_init::GivenFile;
+use crate::system::cloud_init::declared::sets_of_site;
+use crate::system::cloud_init::{self, GivenFile};
 use crate::system::deckhand::known::KnownToThreads;
 use crate::system::deckhand::read::is_policy;
 use crate::system::edits::{Edits, FileEdit, Located, Membership, SitePair};
@@ -365,7 +367,13 @@ impl<'a> SiteRun<'_, 'a> {
         self.of_run.routes.share(&mut changes);
         let unread = self.unread();
         if !unread.is_empty() {
-            changes = not_comparable(before, after, renames, changes, &unread);
+            let sets: BTreeMap<EditId, Option<BTreeSet<Arc<str>>>> =
+                unread.iter().map(|(edit, _)| (*edit, self.sets_with(*edit))).collect();
+            let may_change = |edit: EditId, output: &DocKey| match &sets[&edit] {
+                Some(sets) => *output.schema == *cloud_init::OUTPUT && sets.contains(&output.name),
+                None => true,
+            };
+            changes = not_comparable((before, after), renames, changes, (&unread, &may_change));
             let reaches = changes.iter().flat_map(|change| &*change.edits);
             let reaches: BTreeSet<EditId> = reaches.copied().collect();
             let unread: BTreeSet<EditId> = unread.iter().map(|(edit, _)| *edit).collect();
@@ -436,6 +444,27 @@ impl<'a> SiteRun<'_, 'a> {
             made.map(|(_, edit)| (edit, &self.edits.edits[edit.index()])).collect();
         edits.sort_unstable_by_key(|(edit, _)| *edit);
         edits
+    }
+
+    /// The sets whose parts an unreadable file contains, on either side; `None` for a file of
+    /// documents.
+    fn sets_with(&self, edit: EditId) -> Option<BTreeSet<Arc<str>>> {
+        let (file, _) = self.edits.unread().find(|(_, id)| *id == edit)?;
+        let ids: Vec<FileId> = file.base.iter().chain(&file.head).map(|at| at.file).collect();
+        let Sides { plan, base, head, .. } = self.sides;
+        let sides = [(base, self.pair.base), (head, self.pair.head)];
+        let sets = sides.into_iter().flat_map(|(side, set)| {
+            let set = set.map(|set| (set.name.as_deref(), set.site_type.as_deref()));
+            let declared = &plan.options.configuration.sets;
+            let parts = side.parts_by_path();
+            let sets = set.map(|site| sets_of_site(declared, site, Some, &parts));
+            sets.unwrap_or_default().into_iter().filter(|set| {
+                let mut given = set.sources.iter().flat_map(|source| &source.files);
+                given.any(|given| ids.contains(&given.at.file))
+            })
+        });
+        let sets = sets.map(|set| set.name).collect();
+        file.places.is_empty().then_some(sets)
     }
 
     /// Result for a site with the same files on both sides.

@@ -262,7 +262,9 @@ impl<'a> Sides<'a> {
             let edit = FileEdit { alone, ..FileEdit::new(path, cause, [base, head]) };
             (base != head).then_some(edit)
         });
-        let unread = self.unread(edited);
+        let mut unread = self.unread(edited);
+        let known: BTreeSet<&RepoPath> = unread.iter().map(|file| file.path).collect();
+        unread.extend(self.unfollowed().filter(|file| !known.contains(file.path)));
         let known: BTreeSet<&RepoPath> = unread.iter().map(|file| file.path).collect();
         let unknown = self.pairs.iter().filter_map(|pair| self.unknown_repositories(pair));
         let unknown: Vec<FileEdit<'a>> =
@@ -308,6 +310,28 @@ impl<'a> Sides<'a> {
             Some(FileEdit { repository, is_unread, places, ..edit })
         });
         unread.collect()
+    }
+}
+
+impl<'a> Sides<'a> {
+    /// Edits of files of parts that change what cloud-init uses and this program does not follow.
+    fn unfollowed(&self) -> impl Iterator<Item = FileEdit<'a>> {
+        let mut files: BTreeMap<&RepoPath, [Option<&PartFile>; 2]> = BTreeMap::new();
+        for (at, side) in [self.base, self.head].into_iter().enumerate() {
+            for file in &side.parts {
+                files.entry(&file.path).or_default()[at] = Some(file);
+            }
+        }
+        let sources = &self.loaded.sources;
+        let edited = files.into_iter().filter(move |(_, sides)| {
+            let [base, head] = sides
+                .map(|file| file.map(|file| file.read.unfollowed(sources)).unwrap_or_default());
+            base != head
+        });
+        edited.map(|(path, sides)| {
+            let sides = sides.map(|file| file.map(|file| file.file));
+            FileEdit::new(path, FileEditCause::Unread, sides)
+        })
     }
 }
 

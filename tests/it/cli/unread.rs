@@ -68,3 +68,52 @@ fn files_whose_names_are_not_utf8_are_read() {
         assert!(log.contains("added"), "{log}");
     }
 }
+
+/// Texts that cloud-init uses, with `ADDRESS` in a place that is not followed.
+const UNFOLLOWED: [&str; 8] = [
+    "#include\nhttps://ADDRESS.example.org/base.yaml\n",
+    "#include-once\nhttps://ADDRESS.example.org/base.yaml\n",
+    "## template: jinja\n#cloud-config\nruncmd: [[echo, ADDRESS]]\n",
+    "#!/bin/sh\necho ADDRESS\n",
+    "#cloud-boothook\n#!/bin/sh\necho ADDRESS\n",
+    "#part-handler\ndef list_types():\n    return ['text/ADDRESS']\ndef handle_part(*_):\n    pass\n",
+    "Content-Type: multipart/mixed; boundary=B\nMIME-Version: 1.0\n\n--B\nContent-Type: \
+     text/x-shellscript\n\n#!/bin/sh\necho ADDRESS\n--B\nContent-Type: text/cloud-config\n\n\
+     #cloud-config\nruncmd: [[echo, KNOWN]]\n--B--\n",
+    "#cloud-config-archive\n- {type: text/cloud-config, content: \"runcmd: [[echo, KNOWN]]\"}\n- {type: \
+     text/x-shellscript, content: \"#!/bin/sh\\necho ADDRESS\"}\n",
+];
+
+/// A part of unknown effect makes the output of its set not comparable, and no other.
+#[test]
+fn edit_of_a_part_that_is_not_followed_is_of_unknown_content() {
+    let sets = "cloud-config:\n  - {name: g, parts: ['site/{site}/cloud/*']}\n  \
+                - {name: other, parts: ['site/{site}/other/*']}\n";
+    for text in UNFOLLOWED {
+        let sandbox = Sandbox::with_sites();
+        let write = |address: &str, known: &str| {
+            let text = text.replace("ADDRESS", address).replace("KNOWN", known);
+            sandbox.write("site/lab/cloud/1", text);
+        };
+        sandbox.write("layercake.yaml", sets);
+        sandbox.write("site/lab/cloud/2", "#cloud-config\npackages: [a]\n");
+        sandbox.write("site/lab/other/1", "#cloud-config\npackages: [a]\n");
+        write("one", "a");
+        sandbox.commit();
+        assert!(compared(&sandbox).0, "{text}");
+        write("evil", "a");
+        let (is_unchanged, shown) = compared(&sandbox);
+        assert!(!is_unchanged, "{text}: {shown}");
+        let report = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
+        let statuses = &report["totals"]["by_status"];
+        assert_eq!(statuses["not_comparable"], 1, "{text}: {statuses}");
+        if text.contains("KNOWN") {
+            write("one", "b");
+            let report = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
+            let statuses = &report["totals"]["by_status"];
+            assert_eq!((&statuses["changed"], &statuses["not_comparable"]), (&1.into(), &0.into()));
+        }
+        std::fs::remove_file(sandbox.path("site/lab/cloud/1")).unwrap();
+        assert!(!compared(&sandbox).0, "{text} removed");
+    }
+}

@@ -336,28 +336,22 @@ impl<'a> Comparing<'a> {
     }
 }
 
-/// Returns the changes of a site with unreadable files, whose edits are `edits`. All outputs are
-/// not comparable, except those in `found` with other causes.
+/// Returns the changes of a site with unreadable files, whose edits are `edits`. The outputs that
+/// one of them may change are not comparable, except those in `found` with other causes.
 pub fn not_comparable(
-    base: Option<&Side<'_>>,
-    head: Option<&Side<'_>>,
+    (base, head): (Option<&Side<'_>>, Option<&Side<'_>>),
     renames: &Renames,
     mut found: Vec<Change>,
-    edits: &[(EditId, &Edit)],
+    (edits, may_change): (&[(EditId, &Edit)], &dyn Fn(EditId, &DocKey) -> bool),
 ) -> Vec<Change> {
     let is_unread = |edit: &EditId| edits.binary_search_by_key(edit, |(id, _)| *id).is_ok();
     found.retain(|change| change.is_unexplained() || !change.edits.iter().all(is_unread));
     let known: HashSet<Output> = found.iter().map(|change| change.output).collect();
-    let ids: Arc<[EditId]> = edits.iter().map(|(id, _)| *id).collect();
-    let causes: Vec<Cause> = edits
-        .iter()
-        .take(Cause::MAX_UNREAD)
-        .map(|(id, edit)| Cause {
-            edit: *id,
-            joint: Vec::new(),
-            route: Arc::new([cause::first_hop(edit)]),
-        })
-        .collect();
+    let cause = |(id, edit): &(EditId, &Edit)| Cause {
+        edit: *id,
+        joint: Vec::new(),
+        route: Arc::new([cause::first_hop(edit)]),
+    };
     let is_rendered = |doc: Option<DocId>, side: Option<&Side<'_>>| {
         doc.zip(side).is_some_and(|(doc, side)| side.rendered.data(doc).is_some())
     };
@@ -369,6 +363,8 @@ pub fn not_comparable(
         .filter_map(|output| {
             let (doc, side) = output.head.zip(head).or(output.base.zip(base))?;
             let recipe = side.graph.recipe(doc);
+            let edits = edits.iter().filter(|(id, _)| may_change(*id, &recipe.key));
+            edits.clone().next()?;
             Some(Change {
                 site: None,
                 key: recipe.key.clone(),
@@ -379,9 +375,9 @@ pub fn not_comparable(
                 output,
                 data: Vec::new(),
                 metadata: Vec::new(),
-                edits: ids.clone(),
+                edits: edits.clone().map(|(id, _)| *id).collect(),
                 places: Vec::new(),
-                causes: causes.clone(),
+                causes: edits.take(Cause::MAX_UNREAD).map(cause).collect(),
                 unexplained: 0,
             })
         })

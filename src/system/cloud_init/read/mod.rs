@@ -22,7 +22,9 @@ use std::sync::Arc;
 use self::decoding::NotDecompressed;
 use self::sniff::ContentUse;
 use super::PART;
-use super::part::{Carrier, CloudPart, Header, PartFault, PartFaultKind, PartLimit};
+use super::part::{
+    Carrier, CloudPart, FaultCost, Header, PartFault, PartFaultKind, PartKind, PartLimit,
+};
 use crate::source::{
     DocKey, Encoding, FileId, RepoPath, Source, SourceMap, Span, TextFault, offset,
 };
@@ -42,6 +44,36 @@ pub struct UserData {
     /// Reason why cloud-init discards the user-data, if it does: then no part is used, and those
     /// after this location are missing.
     pub aborted: Option<PartFault>,
+}
+
+impl UserData {
+    /// Returns what cloud-init uses and this program does not follow, with its kind: templates with
+    /// their position, scripts and other parts that are not merged, addresses of remote includes,
+    /// and texts that exceed a limit.
+    pub(crate) fn unfollowed<'s>(&'s self, sources: &'s SourceMap) -> Vec<(&'s str, &'s [u8])> {
+        let bytes = |at: Span| match sources.get(at.file).bytes() {
+            Some(bytes) => bytes,
+            None => sources.slice(at).as_bytes(),
+        };
+        let is_used = |part: &&CloudPart| {
+            part.faults.iter().all(|fault| fault.kind.cost() == FaultCost::Nothing)
+        };
+        let parts = self.parts.iter().filter(|part| !part.is_nothing()).filter(is_used);
+        let parts = parts.filter_map(|part| match part.kind {
+            PartKind::CloudConfig | PartKind::JsonPatch(_) => None,
+            PartKind::Template | PartKind::Other(_) => Some((part.kind.as_str(), bytes(part.span))),
+        });
+        let of_parts = self.parts.iter().flat_map(|part| &part.faults);
+        let faults = self.faults.iter().chain(&self.aborted).chain(of_parts);
+        let unread = faults.filter_map(|fault| match fault.kind {
+            PartFaultKind::RemoteInclude => Some(("include", bytes(fault.at))),
+            PartFaultKind::OverLimit(_) => {
+                Some(("limit", sources.get(fault.at.file).text().as_bytes()))
+            }
+            _ => None,
+        });
+        parts.chain(unread).collect()
+    }
 }
 
 /// Result of an include.
