@@ -21,7 +21,7 @@ use super::printable::{clean, is_harmful};
 use super::story::{
     Arrangement, EditEntry, FindingEntry, Sign, Story, describe_place, edit_numbers, labelled,
 };
-use super::{FormatOptions, counted};
+use super::{FormatOptions, and_more_of, counted};
 use crate::diagnostic::Severity;
 
 /// Maximum number of annotations per level that GitHub keeps for a step.
@@ -179,7 +179,7 @@ fn of_finding(entry: &FindingEntry<'_>, report: &Report, edited: &BTreeSet<&str>
     };
     let own = AnnotationPlace::of_label(&finding.primary, report)
         .filter(|_| !is_of_base(finding, report));
-    let mut edits = finding.caused_by.iter().map(|edit| report.edit(*edit));
+    let mut edits = report.edits_with(&finding.caused_by);
     let at_edit = if is_in_edited {
         None
     } else {
@@ -208,7 +208,7 @@ fn of_finding(entry: &FindingEntry<'_>, report: &Report, edited: &BTreeSet<&str>
 /// removes it.
 fn is_of_base(finding: &Finding, report: &Report) -> bool {
     let place = finding.primary.start();
-    let mut edits = finding.caused_by.iter().map(|edit| report.edit(*edit));
+    let mut edits = report.edits_with(&finding.caused_by);
     edits.any(|edit| edit.at.head.is_none() && edit.at.base.as_ref() == Some(&place))
 }
 
@@ -246,10 +246,7 @@ fn entry_lines(entry: &EditEntry<'_>, story: &Story<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for change in entry.changes.iter().take(MAX_NAMED) {
         let edit = change.edits[0];
-        let more = match change.edits.len() - 1 {
-            0 => String::new(),
-            more => format!(" and {}", counted(more, "more place")),
-        };
+        let more = and_more_of(change.edits.len() - 1, "place");
         let place = match AnnotationPlace::of_edit(edit, story.report) {
             Some(_) => String::new(),
             None => {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use self::change::ShownChange;
 pub use self::data::{write_log_json, write_log_markdown};
 pub use self::text::{write_commit, write_end};
-use super::counted;
-use super::story::{Danger, Losses, OutputLosses};
+use super::story::{Danger, Losses};
+use super::{counted, present};
 use crate::compare::Status;
 use crate::source::{DocKey, LoggedCommit, RepoPath};
 
@@ -64,7 +64,7 @@ pub struct OutputEffect {
     /// What the change may break.
     pub(in crate::report) danger: Danger,
     /// What the output lost.
-    pub(in crate::report) losses: OutputLosses,
+    pub(in crate::report) losses: Losses,
     /// The most dangerous changed value, or else the first; `None` for an added or removed output.
     pub(in crate::report) change: Option<ShownChange>,
 }
@@ -158,10 +158,11 @@ impl CommitEffect {
     /// Describes each danger in figures, the most dangerous first.
     fn dangers(&self) -> Vec<String> {
         let kinds = [(Status::Removed, "removed"), (Status::Broken, "broken")];
-        let counts = kinds.map(|(status, word)| (self.with_status(status), word)).into_iter();
-        let counts = counts.filter(|(count, _)| *count > 0);
-        let outputs = counts.map(|(count, word)| format!("{} {word}", counted(count, "output")));
-        outputs.chain(self.losses().describe()).collect()
+        let outputs = kinds.map(|(status, word)| {
+            let count = self.with_status(status);
+            (count, format!("{} {word}", counted(count, "output")))
+        });
+        present(outputs).into_iter().chain(self.losses().describe()).collect()
     }
 }
 

@@ -194,6 +194,20 @@ pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
+/// Formats the number of further items as a suffix: ` and 3 more places`; empty for none.
+fn and_more_of(count: usize, what: &str) -> String {
+    if count == 0 {
+        String::new()
+    } else {
+        format!(" and {}", counted(count, &format!("more {what}")))
+    }
+}
+
+/// Returns the items whose count is not zero.
+fn present<T>(counted: impl IntoIterator<Item = (usize, T)>) -> Vec<T> {
+    counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, item)| item).collect()
+}
+
 /// Returns the names of the first items, or of all if they are few, and the number of omitted ones.
 fn first_few<T>(items: &[T], name: impl Fn(&T) -> String) -> (String, usize) {
     const MAX_NAMES: usize = 3;

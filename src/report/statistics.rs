@@ -44,7 +44,7 @@ pub(super) fn rows(report: &Report) -> Vec<RuleCount> {
             entry.or_insert_with(|| (RuleCount::new(finding, is_compared), BTreeSet::new()));
         row.add(finding);
         if finding.is_open() {
-            let set = finding.sites.and_then(|set| set.of(&report.site_sets));
+            let set = finding.sites.map(|set| set.of(&report.site_sets));
             sites.extend(set.into_iter().flat_map(|set| &set.sites));
         }
     }

@@ -65,6 +65,21 @@ impl StyledText {
         Self::default().then(role, words)
     }
 
+    /// Name or path of documents, sites or values.
+    pub(super) fn name(words: impl Display) -> Self {
+        Self::of(TextRole::Name, words)
+    }
+
+    /// Count with its noun, or the start of a line that identifies it.
+    pub(super) fn strong(words: impl Display) -> Self {
+        Self::of(TextRole::Strong, words)
+    }
+
+    /// Value before and after a change.
+    pub(super) fn sides([base, head]: [impl Display; 2], arrow: &str) -> Self {
+        Self::of(TextRole::Error, base).and(format!(" {arrow} ")).then(TextRole::Good, head)
+    }
+
     /// Creates a link to a place.
     pub(super) fn place(place: &FilePlace, is_head: bool) -> Self {
         let text = format!("{}:{}", place.file, place.line);
@@ -95,6 +110,15 @@ impl StyledText {
         self
     }
 
+    /// Replaces the words of a text of one piece, such as a place.
+    #[must_use]
+    pub(super) fn renamed(mut self, words: String) -> Self {
+        for piece in &mut self.pieces {
+            piece.text.clone_from(&words);
+        }
+        self
+    }
+
     /// Links the whole text to a part of the same report.
     #[must_use]
     pub(super) fn linked(mut self, anchor: &str) -> Self {
@@ -107,6 +131,12 @@ impl StyledText {
     /// Whether the text is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.pieces.is_empty()
+    }
+
+    /// Puts words before the text unless it is empty.
+    #[must_use]
+    pub(super) fn prefixed(self, words: &str) -> Self {
+        if self.is_empty() { self } else { Self::plain(words).join(self) }
     }
 
     /// Joins nonempty texts with the separator `between`.

@@ -24,7 +24,7 @@ pub(super) fn html(delta: &ValueDelta, path: Option<&str>, beside: &str) -> Stri
         "" => String::new(),
         path => format!("<p><code>{}</code>{beside}</p>", text(path)),
     };
-    match &delta.scalars {
+    match delta.scalars() {
         Some([base, head])
             if path.len() + base.len() + head.len() <= MAX_ON_ONE_LINE && !path.is_empty() =>
         {

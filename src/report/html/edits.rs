@@ -196,7 +196,7 @@ impl<'r> HtmlPage<'_, 'r> {
         let outputs: Vec<(&StyledText, &ReportedOutput)> =
             self.story.unexplained.iter().zip(outputs).collect();
         let listed = list(&outputs, "output", MAX_LIST_BYTES, |(text, output)| {
-            let group = &report.groups[output.group.index()];
+            let group = report.group_of(output);
             let id = self.id(&group.id.to_string());
             format!("<div{id}><p>{}</p>\n{}</div>\n", self.text(text), self.deltas(group))
         });

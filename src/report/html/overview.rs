@@ -5,7 +5,7 @@ use super::{HtmlPage, PageSection, class, fitting, folded, more};
 use crate::report::counted;
 use crate::report::links::encoded;
 use crate::report::model::ReportedSide;
-use crate::report::story::{Cell, SiteColumn, SiteTable, SiteTableRow, repository};
+use crate::report::story::{SiteColumn, SiteTable, SiteTableRow, repository};
 use crate::report::text::StyledText;
 
 /// Maximum size of the rows of the site table in bytes.
@@ -93,7 +93,7 @@ impl HtmlPage<'_, '_> {
         )
     }
 
-    fn row(&self, row: &SiteTableRow, columns: &[SiteColumn]) -> String {
+    fn row(&self, row: &SiteTableRow, columns: &[&SiteColumn]) -> String {
         let sites = match &row.names[..] {
             [only] => self.site(only),
             names => {
@@ -128,9 +128,9 @@ impl HtmlPage<'_, '_> {
     }
 }
 
-fn cell(column: &SiteColumn, cell: &Cell) -> String {
-    let (class, words) = (class(cell.role), text(&cell.text));
-    match &*cell.text {
+fn cell(column: &SiteColumn, cell: &str) -> String {
+    let (class, words) = (class(column.role), text(cell));
+    match cell {
         "" => "<td></td>".to_owned(),
         _ => format!(
             "<td data-head=\"{}\"{}><span class=\"{class}\">{words}</span></td>",

@@ -7,7 +7,7 @@ use crate::compare::{Change, Status};
 use crate::report::View;
 use crate::report::cut::{cut, cut_sides};
 use crate::report::model::OutputChange;
-use crate::report::story::{Danger, OutputLosses, ShortDelta, ValueDelta};
+use crate::report::story::{Danger, Losses, ShortDelta, ValueDelta};
 use crate::source::DocKey;
 
 /// A changed value of an output.
@@ -39,7 +39,7 @@ impl OutputEffect {
             status: Status::Added,
             touched: true,
             danger: Danger::None,
-            losses: OutputLosses::default(),
+            losses: Losses::default(),
             change: None,
         }
     }
@@ -50,10 +50,10 @@ impl OutputEffect {
         let deltas = deltas.map(|change| ValueDelta::of_change(&change));
         let has_other_name = change.renamed_from.is_some();
         let is_rename = |delta: &ValueDelta| has_other_name && delta.path == "metadata.name";
-        let mut losses = OutputLosses::default();
+        let mut losses = Losses::default();
         let shown = deltas
             .filter(|delta| !delta.lines.is_empty() && !is_rename(delta))
-            .inspect(|delta| losses.add(delta))
+            .inspect(|delta| losses.add_value(delta))
             .min_by_key(rank);
         let danger = shown.as_ref().map(ValueDelta::danger);
         let danger = Danger::of_output(change.status, danger);

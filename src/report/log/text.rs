@@ -107,14 +107,12 @@ pub(super) fn change_line(effect: &CommitEffect, room: usize, signs: &Signs) -> 
     Some(match values {
         ShortDelta::Sides([base, head]) => {
             let (base, head) = (clean(base), clean(head));
-            let arrow = format!(" {} ", signs.arrow);
-            let room = room.saturating_sub(arrow.width());
+            let room = room.saturating_sub(signs.arrow.width() + 2);
             let least = (base.width() + head.width()).min(room / 2);
             let place = fit_place(&place, room.saturating_sub(least), signs.dots);
             let room = room.saturating_sub(place.width());
-            let [base, head] = cut_sides([&base, &head], room, signs.dots);
-            let values = StyledText::of(TextRole::Error, base).and(arrow);
-            with_place(place, values.then(TextRole::Good, head))
+            let sides = cut_sides([&base, &head], room, signs.dots);
+            with_place(place, StyledText::sides(sides, signs.arrow))
         }
         ShortDelta::Only(sign, text) => {
             let (text, sign, role) = (clean(text), sign.mark().trim_start(), sign.role());
@@ -133,7 +131,7 @@ const COLON: &str = ": ";
 const MIN_SUMMARY_COLUMNS: usize = 24;
 
 fn with_place(place: String, values: StyledText) -> StyledText {
-    StyledText::of(TextRole::Name, place).and(COLON).join(values)
+    StyledText::name(place).and(COLON).join(values)
 }
 
 /// Returns the name of a document and a path in it, in at most `room` columns. The end of a path

@@ -374,7 +374,7 @@ impl<'r> MarkdownPage<'_, 'r> {
             }))
             .collect();
         let cells = rows.iter().map(|row| {
-            let cells = row.cells.iter().map(|cell| prose(&cell.text));
+            let cells = row.cells.iter().map(|cell| prose(cell));
             std::iter::once(self.text(&row.sites)).chain(cells).collect::<Vec<_>>()
         });
         let cells: Vec<Vec<String>> = cells.collect();

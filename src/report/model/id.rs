@@ -33,9 +33,9 @@ impl<const LETTER: char> Id<LETTER> {
         self.0 as usize
     }
 
-    /// Returns the part with this id; `None` if a saved report does not have it.
-    pub(crate) fn of<T>(self, parts: &[T]) -> Option<&T> {
-        parts.get(self.index())
+    /// Returns the part with this id: reading a report checks that it has all of them.
+    pub(crate) fn of<T>(self, parts: &[T]) -> &T {
+        &parts[self.index()]
     }
 }
 

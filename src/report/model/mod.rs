@@ -473,13 +473,20 @@ impl Report {
 
     /// Returns the sites of a set.
     pub(crate) fn sites_in(&self, set: SetRef) -> impl ExactSizeIterator<Item = &ReportedSite> {
-        let sites = set.of(&self.site_sets).map_or(&[][..], |set| &set.sites);
-        sites.iter().map(|at| &self.sites[*at])
+        set.of(&self.site_sets).sites.iter().map(|at| &self.sites[*at])
     }
 
     /// Returns the edit with this id.
     pub(crate) fn edit(&self, id: EditRef) -> &ReportedEdit {
-        &self.edits[id.index()]
+        id.of(&self.edits)
+    }
+
+    /// Returns the edits with these ids.
+    pub(crate) fn edits_with<'i>(
+        &self,
+        ids: impl IntoIterator<Item = &'i EditRef>,
+    ) -> impl Iterator<Item = &ReportedEdit> {
+        ids.into_iter().map(|id| self.edit(*id))
     }
 
     /// Returns the lines of a label with one line of context on each side; empty if they must not
@@ -492,7 +499,7 @@ impl Report {
 
     /// Returns the kept lines of the file or decoded content that contains a label.
     pub(crate) fn text_of(&self, label: &LabelledPlace) -> Option<&FileLines> {
-        label.text?.of(&self.lines)
+        Some(label.text?.of(&self.lines))
     }
 
     /// Fills in the counts from the listed items.
@@ -506,7 +513,7 @@ impl Report {
 
     fn count_by_site(&mut self) {
         let sets = &self.site_sets;
-        let in_set = |set: SetRef| sets[set.index()].sites.iter().copied();
+        let in_set = |set: SetRef| set.of(sets).sites.iter().copied();
         for output in &self.outputs {
             for site in in_set(output.sites) {
                 self.sites[site].counts.add_output(output.status);
@@ -538,17 +545,27 @@ impl Report {
     }
 
     /// Returns the edits that made the change at this index of an output's group.
-    pub(in crate::report) fn causes_of(
+    pub(in crate::report) fn causes_of(&self, output: &ReportedOutput, change: usize) -> &EditSet {
+        output.changed_by.get(change).unwrap_or(&output.edits).of(&self.edit_sets)
+    }
+
+    /// Returns the sets of edits that made the changes of an output.
+    pub(in crate::report) fn edit_sets_of(
         &self,
         output: &ReportedOutput,
-        change: usize,
-    ) -> Option<&EditSet> {
-        output.changed_by.get(change).unwrap_or(&output.edits).of(&self.edit_sets)
+    ) -> impl Iterator<Item = &EditSet> {
+        let whole = output.changed_by.is_empty().then_some(&output.edits);
+        output.changed_by.iter().chain(whole).map(|set| set.of(&self.edit_sets))
     }
 
     /// Returns all edits that changed an output.
     pub(in crate::report) fn edits_of(&self, output: &ReportedOutput) -> &[EditRef] {
-        output.edits.of(&self.edit_sets).map_or(&[], |set| &set.edits)
+        &output.edits.of(&self.edit_sets).edits
+    }
+
+    /// Returns the group of an output.
+    pub(in crate::report) fn group_of(&self, output: &ReportedOutput) -> &OutputGroup {
+        output.group.of(&self.groups)
     }
 
     fn count_outputs(&mut self) {
@@ -570,7 +587,7 @@ impl Report {
         totals.inert_edits = inert_edits;
         totals.undecided_edits = self.edits.iter().filter(|edit| edit.is_undecided()).count();
         for output in &self.outputs {
-            let outputs = self.site_sets[output.sites.index()].sites.len();
+            let outputs = output.sites.of(&self.site_sets).sites.len();
             totals.by_status.add(output.status, outputs);
             if output.status != Status::NotComparable {
                 totals.changed_outputs += outputs;

@@ -232,7 +232,7 @@ fn check_numbering<const LETTER: char>(names: impl Iterator<Item = Id<LETTER>>) 
 }
 
 fn check_id<const LETTER: char, T>(name: Id<LETTER>, parts: &[T]) -> CheckResult {
-    name.of(parts).map(drop).ok_or_else(|| format!("unknown id `{name}`"))
+    parts.get(name.index()).map(drop).ok_or_else(|| format!("unknown id `{name}`"))
 }
 
 /// Checks that a line and a column are valid.

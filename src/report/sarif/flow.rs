@@ -38,7 +38,7 @@ impl<'a> FlowIndex<'a> {
             }
         }
         let sorted = |names: BTreeSet<RouteRef>| {
-            let routes = names.into_iter().map(|name| &report.routes[name.index()]);
+            let routes = names.into_iter().map(|name| name.of(&report.routes));
             let mut routes: Vec<&Route> = routes.collect();
             routes.sort_by_key(|route| Reverse(route.steps.len()));
             routes
@@ -50,7 +50,7 @@ impl<'a> FlowIndex<'a> {
     /// is faulty, the flows to what it reached.
     pub(super) fn to(&self, finding: &'a Finding) -> Vec<CodeFlow> {
         let mut flows = Vec::new();
-        for edit in finding.caused_by.iter().map(|edit| self.report.edit(*edit)) {
+        for edit in self.report.edits_with(&finding.caused_by) {
             let routes = if is_at(edit, finding) {
                 self.routes[edit.id.index()].clone()
             } else {
@@ -66,16 +66,16 @@ impl<'a> FlowIndex<'a> {
     fn to_document(&self, edit: &ReportedEdit, finding: &Finding) -> Vec<&'a Route> {
         let Some(document) = finding.documents.first() else { return Vec::new() };
         let outputs = self.outputs.get(&(&*document.schema, &*document.name));
-        let sites = finding.sites.map(|set| &self.report.site_sets[set.index()].sites);
+        let sites = finding.sites.map(|set| &set.of(&self.report.site_sets).sites);
         let is_in_site = |output: &&&ReportedOutput| {
-            let of_output = &self.report.site_sets[output.sites.index()].sites;
+            let of_output = &output.sites.of(&self.report.site_sets).sites;
             sites.is_none_or(|sites| sites.iter().any(|site| of_output.binary_search(site).is_ok()))
         };
         let outputs = outputs.into_iter().flatten().filter(is_in_site);
         let causes = outputs.flat_map(|output| &output.causes).filter(|it| it.edit == edit.id);
         let mut seen = BTreeSet::new();
         let names = causes.map(|cause| cause.route).filter(|name| seen.insert(*name));
-        names.map(|name| &self.report.routes[name.index()]).collect()
+        names.map(|name| name.of(&self.report.routes)).collect()
     }
 }
 

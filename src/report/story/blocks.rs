@@ -8,15 +8,12 @@ use indexmap::IndexMap;
 
 use super::danger::Danger;
 use super::delta::{DiffLine, ValueDelta};
-use super::entries::{RouteEntry, StepEntry, describe_step, edited, places};
-use super::names::DocumentNames;
-use super::sites::SiteNames;
+use super::entries::{Arranger, RouteEntry, StepEntry, describe_step, places};
 use crate::compare::Status;
 use crate::edit::EditKind;
 use crate::report::counted;
 use crate::report::model::{
-    EditRef, EditSet, GroupRef, OutputChange, OutputGroup, OutputPart, Report, ReportedCause,
-    ReportedEdit, ReportedOutput,
+    EditRef, EditSet, GroupRef, OutputGroup, ReportedCause, ReportedEdit, ReportedOutput,
 };
 use crate::report::text::{StyledText, TextRole};
 use crate::source::DocKey;
@@ -61,6 +58,8 @@ pub(in crate::report) struct ChangedValue<'r> {
     pub(super) is_own: bool,
     /// Danger of the change, with the names of documents in its values.
     pub(in crate::report) danger: Danger,
+    /// Changed lines in a form that those of another document can equal.
+    comparable: Vec<DiffLine>,
 }
 
 /// Some changes of an output, by index in its group.
@@ -69,27 +68,11 @@ pub(super) struct OutputPiece<'r> {
     pub(super) changes: Vec<usize>,
 }
 
-/// Context for creating blocks.
-#[derive(Clone, Copy)]
-pub(super) struct BlockBuilder<'b, 'r> {
-    pub(super) report: &'r Report,
-    pub(super) names: &'b DocumentNames<'r>,
-    pub(super) sites: &'b SiteNames<'r>,
-    /// Changes of each group.
-    pub(super) deltas: &'b [Vec<ValueDelta>],
-    /// Lines that each edit changed.
-    pub(super) edited: &'b BTreeMap<EditRef, ValueDelta>,
-    /// Whether outputs with different values or causes are listed separately.
-    pub(super) each_value: bool,
-}
-
 /// Outputs of one document that differ at the same paths.
 struct AlikeOutputs<'r> {
     outputs: Vec<&'r ReportedOutput>,
     /// Changes in the first of them, with the edits behind those of all.
     values: Vec<ChangedValue<'r>>,
-    /// The same changes in a form that those of other documents can equal.
-    comparable: Vec<ValueDelta>,
 }
 
 /// Number of edits up to which they are described.
@@ -98,97 +81,89 @@ const MAX_CAUSES: usize = 2;
 /// Number of documents above which only their schemas are listed.
 const MAX_DOCUMENTS: usize = 8;
 
-impl<'r> BlockBuilder<'_, 'r> {
+impl<'r> Arranger<'_, 'r> {
     /// Groups pieces of outputs into blocks: outputs with equal changes, regardless of the document.
     pub(super) fn blocks(&self, pieces: Vec<OutputPiece<'r>>) -> Vec<OutputBlock<'r>> {
-        type Changes = Vec<(String, Vec<DiffLine>, bool, Vec<EditRef>)>;
         let alike = self.alike(pieces);
-        let mut equal: IndexMap<(Status, Changes), Vec<&AlikeOutputs<'r>>> = IndexMap::new();
+        let mut equal: IndexMap<_, Vec<&AlikeOutputs<'r>>> = IndexMap::new();
         for alike in &alike {
-            let changes = alike.values.iter().zip(&alike.comparable).map(|(value, comparable)| {
-                let edits = value.edits.iter().filter(|_| self.each_value).map(|edit| edit.id);
-                let lines = comparable.lines.clone();
-                (value.delta.path.clone(), lines, value.are_joint, edits.collect())
-            });
             let status = alike.outputs[0].status;
             let is_harmless = alike.values.iter().all(|value| value.danger == Danger::None);
             let is_folded = status == Status::Metadata && is_harmless && !self.each_value;
-            let changes = if is_folded { Vec::new() } else { changes.collect() };
-            equal.entry((status, changes)).or_default().push(alike);
+            let values = alike.values.iter().filter(|_| !is_folded).map(|value| {
+                let edits: Vec<EditRef> = value.ids().filter(|_| self.each_value).collect();
+                (value.key(), edits)
+            });
+            equal.entry((status, values.collect::<Vec<_>>())).or_default().push(alike);
         }
         equal.values().map(|alike| self.block(alike)).collect()
     }
 
     /// Groups outputs of one schema and name that differ at the same paths.
     fn alike(&self, pieces: Vec<OutputPiece<'r>>) -> Vec<AlikeOutputs<'r>> {
-        type Change<'r> = (OutputPart, &'r str, bool);
-        type Key<'r> = (&'r str, &'r str, Status, Vec<Change<'r>>, Option<GroupRef>);
-        let mut alike: IndexMap<Key<'r>, Vec<OutputPiece<'r>>> = IndexMap::new();
+        let mut alike: IndexMap<_, Vec<OutputPiece<'r>>> = IndexMap::new();
         for piece in pieces {
-            let group = self.group_of(piece.output);
+            let output = piece.output;
+            let group = self.report.group_of(output);
             let paths = piece.changes.iter().map(|at| {
                 let change = &group.changes[*at];
-                let causes = self.report.causes_of(piece.output, *at);
-                let is_joint = causes.is_some_and(|causes| causes.joint);
-                (change.part, &*change.path, is_joint)
+                (change.part, &*change.path, self.report.causes_of(output, *at).joint)
             });
-            let paths = paths.collect();
-            let of_group = self.each_value.then_some(piece.output.group);
-            let key = (&*group.schema, &*group.name, piece.output.status, paths, of_group);
+            let paths: Vec<_> = paths.collect();
+            let of_group = self.each_value.then_some(output.group);
+            let key = (&*group.schema, &*group.name, output.status, paths, of_group);
             alike.entry(key).or_default().push(piece);
         }
-        alike.into_values().map(|pieces| self.alike_of(&pieces)).collect()
+        let alike = alike.into_values().map(|pieces| AlikeOutputs {
+            outputs: pieces.iter().map(|piece| piece.output).collect(),
+            values: (0..pieces[0].changes.len())
+                .filter_map(|index| self.value(&pieces, index))
+                .collect(),
+        });
+        alike.collect()
     }
 
-    fn alike_of(&self, pieces: &[OutputPiece<'r>]) -> AlikeOutputs<'r> {
-        let first = pieces[0].output;
-        let group = self.group_of(first);
-        let values = pieces[0].changes.iter().enumerate().filter_map(|(index, at)| {
-            let change = &group.changes[*at];
-            let delta = self.deltas[group.id.index()][*at].clone();
-            let is_name = first.renamed_from.is_some() && delta.path == "metadata.name";
-            if delta.lines.is_empty() || is_name {
-                return None;
-            }
-            let sets = pieces.iter();
-            let sets =
-                sets.filter_map(|piece| self.report.causes_of(piece.output, piece.changes[index]));
-            let sets: Vec<&EditSet> = sets.collect();
-            let edits: BTreeSet<EditRef> =
-                sets.iter().flat_map(|set| &set.edits).copied().collect();
-            let is_equal =
-                |edit: &&EditRef| self.edited.get(*edit).is_some_and(|it| it.lines == delta.lines);
-            let equal: BTreeSet<EditRef> = edits.iter().filter(is_equal).copied().collect();
-            Some(ChangedValue {
-                danger: delta.danger(),
-                is_own: equal.iter().any(|edit| is_own(self.report.edit(*edit), first, change)),
-                delta,
-                edits: edits.iter().map(|edit| self.report.edit(*edit)).collect(),
-                are_joint: sets.iter().any(|set| set.joint),
-                equal,
-            })
-        });
-        let values: Vec<ChangedValue<'r>> = values.collect();
+    /// Returns the change at this index of the first piece, with the edits behind those of all.
+    fn value(&self, pieces: &[OutputPiece<'r>], index: usize) -> Option<ChangedValue<'r>> {
+        let (first, at) = (pieces[0].output, pieces[0].changes[index]);
+        let delta = &self.deltas[first.group.index()][at];
+        let is_name = first.renamed_from.is_some() && delta.path == "metadata.name";
+        if delta.lines.is_empty() || is_name {
+            return None;
+        }
+        let sets = pieces.iter();
+        let sets = sets.map(|piece| self.report.causes_of(piece.output, piece.changes[index]));
+        let sets: Vec<&EditSet> = sets.collect();
+        let edits: BTreeSet<EditRef> = sets.iter().flat_map(|set| &set.edits).copied().collect();
+        let is_equal =
+            |edit: &&EditRef| self.edited.get(*edit).is_some_and(|it| it.lines == delta.lines);
+        let equal: BTreeSet<EditRef> = edits.iter().filter(is_equal).copied().collect();
+        let path = &self.report.group_of(first).changes[at].path;
+        let is_own = self
+            .report
+            .edits_with(&equal)
+            .any(|edit| is_of_output(edit, first) && edit.path == *path);
         let name = if self.each_value { "" } else { &*first.document.name };
-        let comparable = values.iter().map(|value| unnamed(&value.delta, name)).collect();
-        let outputs = pieces.iter().map(|piece| piece.output).collect();
-        AlikeOutputs { outputs, values, comparable }
+        Some(ChangedValue {
+            danger: delta.danger(),
+            is_own,
+            comparable: unnamed(&delta.lines, name),
+            delta: delta.clone(),
+            edits: self.report.edits_with(&edits).collect(),
+            are_joint: sets.iter().any(|set| set.joint),
+            equal,
+        })
     }
 
     /// Creates the block of outputs with the same changes, of one or several documents.
     fn block(&self, alike: &[&AlikeOutputs<'r>]) -> OutputBlock<'r> {
         let outputs: Vec<&'r ReportedOutput> =
-            alike.iter().flat_map(|it| it.outputs.iter().copied()).collect();
-        let groups: BTreeSet<GroupRef> = outputs.iter().map(|output| output.group).collect();
-        let groups: Vec<&OutputGroup> =
-            groups.into_iter().map(|group| &self.report.groups[group.index()]).collect();
-        let sites = self.sites_of(&outputs);
-        let count = outputs.iter().map(|output| self.count(output)).sum();
+            alike.iter().flat_map(|it| &it.outputs).copied().collect();
+        let groups: BTreeMap<GroupRef, &OutputGroup> =
+            outputs.iter().map(|output| (output.group, self.report.group_of(output))).collect();
+        let (sites, count) = (self.sites_of(&outputs), self.count(&outputs));
         let status = outputs[0].status;
-        let mut values = self.values(alike);
-        if !self.each_value {
-            values.sort_by_key(|value| value.danger);
-        }
+        let values = self.values(alike);
         let (title, documents) = match alike {
             [only] => (self.title_of_one(only, count, groups.len()), Vec::new()),
             _ if status == Status::NotComparable => {
@@ -199,16 +174,13 @@ impl<'r> BlockBuilder<'_, 'r> {
             }
             several => (title_of_several(several), self.documents(several, &sites)),
         };
-        let title = with_status(title, status);
         let edits = outputs.iter().flat_map(|output| self.report.edits_of(output));
         let causes =
             outputs.iter().flat_map(|output| output.causes.iter().map(|cause| (*output, cause)));
-        let via = self.via(&outputs);
-        let via = if via.is_empty() { via } else { StyledText::plain(" via ").join(via) };
         OutputBlock {
             caused: self.caused(&values, &outputs),
             route: self.longest_route(causes),
-            title: self.in_sites(title, &sites).join(via),
+            title: self.in_sites(with_status(title, status), &sites).join(self.via(&outputs)),
             documents,
             danger: Danger::of_outputs(status, &values),
             values,
@@ -217,70 +189,58 @@ impl<'r> BlockBuilder<'_, 'r> {
             status,
             outputs: count,
             edits: edits.copied().collect(),
-            groups,
+            groups: groups.into_values().collect(),
         }
     }
 
     /// Returns the distinct changes of outputs.
     fn values(&self, alike: &[&AlikeOutputs<'r>]) -> Vec<ChangedValue<'r>> {
-        type Key = (String, Vec<DiffLine>, bool);
-        let mut values: IndexMap<Key, ChangedValue<'r>> = IndexMap::new();
-        for (value, comparable) in alike.iter().flat_map(|it| it.values.iter().zip(&it.comparable))
-        {
-            let key = (value.delta.path.clone(), comparable.lines.clone(), value.are_joint);
-            let Some(known) = values.get_mut(&key) else {
-                values.insert(key, value.clone());
-                continue;
-            };
+        let mut distinct: IndexMap<_, ChangedValue<'r>> = IndexMap::new();
+        for value in alike.iter().flat_map(|it| &it.values) {
+            let known = distinct.entry(value.key()).or_insert_with(|| value.clone());
             if known.delta.lines != value.delta.lines {
-                known.delta = comparable.clone();
+                known.delta.lines.clone_from(&value.comparable);
             }
             known.join(value);
         }
-        let values = values.into_values().collect();
-        if self.each_value { values } else { joined_secrets(values) }
+        let mut values: Vec<ChangedValue<'r>> = distinct.into_values().collect();
+        if !self.each_value {
+            values = joined_secrets(&values);
+            values.sort_by_key(|value| value.danger);
+        }
+        values
     }
 
     fn title_of_one(&self, alike: &AlikeOutputs<'r>, count: usize, groups: usize) -> StyledText {
-        let output = alike.outputs[0];
-        let name = times(count).join(self.name(alike)).join(renamed(output));
+        let name = times(count).join(self.name(alike)).join(renamed(alike.outputs[0]));
         if groups > 1 { name.and(", with different values,") } else { name }
     }
 
     /// Returns whether only the schemas of documents are listed.
     fn are_many(&self, alike: &[&AlikeOutputs<'r>], status: Status) -> bool {
         let is_whole = matches!(status, Status::Added | Status::Removed);
-        let has_many = alike.len() > MAX_DOCUMENTS && (is_whole || schemas(alike).len() > 1);
+        let has_many = alike.len() > MAX_DOCUMENTS && (is_whole || by_schema(alike).len() > 1);
         has_many && !self.each_value
     }
 
-    /// Returns the names of documents; those that are not in all `sites` have their own.
+    /// Returns the names of documents; those that are not in all `sites` follow with their own.
     fn documents(&self, alike: &[&AlikeOutputs<'r>], sites: &BTreeSet<usize>) -> Vec<StyledText> {
-        let named = alike.iter().map(|alike| {
-            let own = self.sites_of(&alike.outputs);
-            let name = self.name(alike);
-            let is_everywhere = own == *sites || own.is_empty();
-            let place = if is_everywhere { StyledText::default() } else { self.sites.phrase(&own) };
-            let text = if is_everywhere { name } else { name.and(" (").join(place).and(")") };
-            (!is_everywhere, text)
-        });
-        let mut named: Vec<(bool, StyledText)> = named.collect();
-        named.sort_by_key(|(is_partial, _)| *is_partial);
-        named.into_iter().map(|(_, text)| text).collect()
+        let named = alike.iter().map(|it| (self.name(it), self.sites_of(&it.outputs)));
+        let (everywhere, partial): (Vec<_>, Vec<_>) =
+            named.partition(|(_, own)| own == sites || own.is_empty());
+        let partial = partial
+            .into_iter()
+            .map(|(name, own)| name.and(" (").join(self.sites.phrase(&own)).and(")"));
+        everywhere.into_iter().map(|(name, _)| name).chain(partial).collect()
     }
 
     /// Returns the schemas of documents with the number of their outputs, and few names.
     fn by_schema(&self, alike: &[&AlikeOutputs<'r>]) -> Vec<StyledText> {
         const MAX_NAMES: usize = 5;
-        let listed = schemas(alike).into_iter().map(|schema| {
-            let of_schema: Vec<&&AlikeOutputs<'r>> =
-                alike.iter().filter(|it| *it.outputs[0].document.schema == *schema).collect();
-            let outputs = of_schema.iter().flat_map(|it| &it.outputs);
-            let count: usize = outputs.map(|output| self.count(output)).sum();
+        let listed = by_schema(alike).into_iter().map(|(schema, of_schema)| {
+            let count = self.count(of_schema.iter().flat_map(|it| &it.outputs));
             let text = times(count).then(TextRole::Name, schema);
-            let names = of_schema
-                .iter()
-                .map(|it| StyledText::of(TextRole::Name, &*it.outputs[0].document.name));
+            let names = of_schema.iter().map(|it| StyledText::name(&*it.outputs[0].document.name));
             let text = match of_schema.len() {
                 1..=MAX_NAMES => text.and(" (").join(StyledText::list(names, ", ")).and(")"),
                 _ => text,
@@ -293,21 +253,20 @@ impl<'r> BlockBuilder<'_, 'r> {
     }
 
     fn name(&self, alike: &AlikeOutputs<'r>) -> StyledText {
-        let group = self.group_of(alike.outputs[0]);
+        let group = self.report.group_of(alike.outputs[0]);
         self.names.output(&group.schema, &group.name).linked(&group.id.to_string())
     }
 
-    fn group_of(&self, output: &ReportedOutput) -> &'r OutputGroup {
-        &self.report.groups[output.group.index()]
+    pub(super) fn sites_of(&self, outputs: &[&ReportedOutput]) -> BTreeSet<usize> {
+        self.sites.in_sets(outputs.iter().map(|output| output.sites))
     }
 
-    fn sites_of(&self, outputs: &[&ReportedOutput]) -> BTreeSet<usize> {
-        outputs.iter().flat_map(|output| self.sites.in_set(output.sites)).collect()
-    }
-
-    /// Returns the number of sites of an output, or 1 without sites.
-    pub(super) fn count(&self, output: &ReportedOutput) -> usize {
-        output.sites.of(&self.report.site_sets).map_or(0, |set| set.sites.len())
+    /// Returns the number of outputs, counted per site.
+    pub(super) fn count<'o>(
+        &self,
+        outputs: impl IntoIterator<Item = &'o &'o ReportedOutput>,
+    ) -> usize {
+        outputs.into_iter().map(|output| self.report.sites_in(output.sites).len()).sum()
     }
 
     /// Returns the first of the longest routes, if any has a hop.
@@ -317,17 +276,18 @@ impl<'r> BlockBuilder<'_, 'r> {
     ) -> Option<RouteEntry> {
         let longest = causes.filter(|(_, cause)| cause.hops > 0);
         let (output, cause) = longest.min_by_key(|(_, cause)| Reverse(cause.hops))?;
-        let route = cause.route.of(&self.report.routes)?;
-        let mut title = self.names.output(&output.document.schema, &output.document.name);
+        let name = self.names.output(&output.document.schema, &output.document.name);
         let site = self.sites.in_set(output.sites).into_iter().take(1).collect();
-        title = self.in_sites(StyledText::plain("route to ").join(title), &site);
-        title = title.and(format!(", {}", counted(cause.hops, "hop")));
-        let steps = route.steps.iter().map(|step| StepEntry {
+        let title = self.in_sites(StyledText::plain("route to ").join(name), &site);
+        let steps = cause.route.of(&self.report.routes).steps.iter().map(|step| StepEntry {
             place: step.at.first().map(|place| StyledText::place(place, true)).unwrap_or_default(),
             places: places(&step.at, " → "),
             words: describe_step(step.via, self.names.document(&step.document)),
         });
-        Some(RouteEntry { title, steps: steps.collect() })
+        Some(RouteEntry {
+            title: title.and(format!(", {}", counted(cause.hops, "hop"))),
+            steps: steps.collect(),
+        })
     }
 
     /// Names the documents between the edits and the outputs, if all routes are listed and pass the
@@ -342,58 +302,70 @@ impl<'r> BlockBuilder<'_, 'r> {
         }
         let causes = outputs.iter().flat_map(|output| &output.causes);
         let between = causes.map(|cause| {
-            let route = cause.route.of(&self.report.routes);
-            let steps = route.map_or(&[][..], |route| &route.steps);
+            let steps = &cause.route.of(&self.report.routes).steps;
             let between = steps.get(1..steps.len().saturating_sub(1)).unwrap_or_default();
             let mut documents: Vec<&DocKey> = between.iter().map(|step| &step.document).collect();
             documents.dedup();
             documents
         });
         let between: BTreeSet<Vec<&DocKey>> = between.collect();
-        match between.into_iter().collect::<Vec<_>>().as_slice() {
-            [only] => StyledText::list(only.iter().map(|key| self.names.document(key)), " → "),
-            _ => StyledText::default(),
-        }
+        let common = between.first().filter(|_| between.len() == 1);
+        let documents = common.into_iter().flatten().map(|key| self.names.document(key));
+        StyledText::list(documents, " → ").prefixed(" via ")
     }
 
     /// Describes the few edits that made all of these changes, if no change shows what they are.
     fn caused(&self, values: &[ChangedValue<'r>], outputs: &[&ReportedOutput]) -> Vec<StyledText> {
-        let Some(common) = common_causes(values).filter(|it| it.edits.len() <= MAX_CAUSES) else {
-            return Vec::new();
-        };
-        let is_shown = |edit: &&&ReportedEdit| {
-            let is_of = |output: &&ReportedOutput| {
-                edit.is_of(&output.document.schema, &output.document.name)
-            };
+        let is_shown = |edit: &ReportedEdit| {
             values.iter().any(|value| value.equal.contains(&edit.id))
-                || edit.kind == EditKind::Document && outputs.iter().any(is_of)
+                || edit.kind == EditKind::Document
+                    && outputs.iter().any(|output| is_of_output(edit, output))
         };
-        let hidden = common.edits.iter().filter(|edit| !is_shown(edit));
-        hidden.map(|edit| self.names.described(edit, &edited(edit))).collect()
+        let common = common_causes(values).filter(|it| it.edits.len() <= MAX_CAUSES);
+        let hidden = common.into_iter().flat_map(|it| &it.edits).filter(|edit| !is_shown(edit));
+        hidden.map(|edit| self.names.described(edit)).collect()
     }
 
     pub(super) fn in_sites(&self, text: StyledText, sites: &BTreeSet<usize>) -> StyledText {
-        let place = self.sites.phrase(sites);
-        if place.is_empty() { text } else { text.and(" in ").join(place) }
+        text.join(self.sites.phrase(sites).prefixed(" in "))
     }
 }
 
-/// Returns a change with the name of its document replaced, so that it may equal the change of
-/// another document; the change itself for an empty name.
-fn unnamed(delta: &ValueDelta, name: &str) -> ValueDelta {
+/// Returns whether an edit is one of the document of an output.
+fn is_of_output(edit: &ReportedEdit, output: &ReportedOutput) -> bool {
+    edit.is_of(&output.document.schema, &output.document.name)
+}
+
+/// Returns changed lines with the name of their document replaced; for an empty name the lines
+/// themselves.
+fn unnamed(lines: &[DiffLine], name: &str) -> Vec<DiffLine> {
     const NAME: &str = "<name>";
     let parts =
         [Some(name), name.split_once('-').map(|it| it.1), name.rsplit_once('-').map(|it| it.0)];
     // Shorter words may be in a text for another reason.
     let mut parts = parts.into_iter().flatten().filter(|part| part.len() >= 4);
-    let has = |part: &&str| delta.lines.iter().any(|line| line.text.contains(*part));
-    match parts.find(has) {
-        Some(part) => delta.with_texts(|text| text.replace(part, NAME)),
-        None => delta.clone(),
-    }
+    let has = |part: &&str| lines.iter().any(|line| line.text.contains(*part));
+    let Some(part) = parts.find(has) else { return lines.to_vec() };
+    let unnamed = lines.iter().map(|line| (line.sign, line.text.replace(part, NAME)));
+    unnamed.map(|(sign, text)| DiffLine { sign, text }).collect()
 }
 
 impl ChangedValue<'_> {
+    /// Returns what the same change of another document has as well.
+    fn key(&self) -> (&str, &[DiffLine], bool) {
+        (&self.delta.path, &self.comparable, self.are_joint)
+    }
+
+    /// Returns the path of the mapping that contains a secret, and its key.
+    fn parent_of_secret(&self) -> Option<(&str, &str)> {
+        let parts = self.delta.path.rsplit_once('.').filter(|(parent, _)| !parent.is_empty());
+        parts.filter(|_| self.delta.is_hidden())
+    }
+
+    fn ids(&self) -> impl Iterator<Item = EditRef> {
+        self.edits.iter().map(|edit| edit.id)
+    }
+
     /// Adds the edits of an equal change.
     fn join(&mut self, other: &Self) {
         self.edits.extend(&other.edits);
@@ -431,33 +403,28 @@ impl<'r> OutputBlock<'r> {
 
 /// Returns the first value if the same edits made all values.
 fn common_causes<'v, 'r>(values: &'v [ChangedValue<'r>]) -> Option<&'v ChangedValue<'r>> {
-    let edits = |value: &ChangedValue<'r>| -> Vec<EditRef> {
-        value.edits.iter().map(|edit| edit.id).collect()
-    };
-    let (first, others) = values.split_first()?;
+    let first = values.first()?;
     let is_same = |value: &ChangedValue<'r>| {
-        value.are_joint == first.are_joint && edits(value) == edits(first)
+        value.are_joint == first.are_joint && value.ids().eq(first.ids())
     };
-    others.iter().all(is_same).then_some(first)
+    values.iter().all(is_same).then_some(first)
 }
 
-/// Returns whether a change of an output is an edit of the text of the output itself.
-fn is_own(edit: &ReportedEdit, output: &ReportedOutput, change: &OutputChange) -> bool {
-    edit.is_of(&output.document.schema, &output.document.name) && edit.path == change.path
-}
-
-/// Returns the schemas of documents.
-fn schemas<'r>(alike: &[&AlikeOutputs<'r>]) -> BTreeSet<&'r str> {
-    alike.iter().map(|it| &*it.outputs[0].document.schema).collect()
+fn by_schema<'a, 'r>(
+    alike: &[&'a AlikeOutputs<'r>],
+) -> BTreeMap<&'r str, Vec<&'a AlikeOutputs<'r>>> {
+    let mut by_schema: BTreeMap<&str, Vec<&AlikeOutputs<'_>>> = BTreeMap::new();
+    for alike in alike {
+        by_schema.entry(&*alike.outputs[0].document.schema).or_default().push(alike);
+    }
+    by_schema
 }
 
 fn title_of_several(alike: &[&AlikeOutputs<'_>]) -> StyledText {
-    let (schemas, count) = (schemas(alike), alike.len());
-    match schemas.first().filter(|_| schemas.len() == 1) {
-        Some(schema) => {
-            StyledText::of(TextRole::Strong, format!("{count} × ")).then(TextRole::Name, schema)
-        }
-        None => StyledText::of(TextRole::Strong, format!("{count} documents")),
+    let by_schema = by_schema(alike);
+    match by_schema.first_key_value() {
+        Some((only, _)) if by_schema.len() == 1 => times(alike.len()).then(TextRole::Name, only),
+        _ => StyledText::strong(counted(alike.len(), "document")),
     }
 }
 
@@ -466,52 +433,35 @@ fn title_of_many(status: Status, outputs: usize, values: &[ChangedValue<'_>]) ->
     let mut data = values.iter().filter(|value| !value.delta.is_in_metadata()).peekable();
     let are_secrets = data.peek().is_some() && data.all(|value| value.delta.is_hidden());
     let what = if status == Status::Changed && are_secrets { "secret" } else { "output" };
-    StyledText::of(TextRole::Strong, counted(outputs, what))
+    StyledText::strong(counted(outputs, what))
 }
 
 /// Joins the changes of secrets that differ only in the last key of their paths and have the same
 /// edits at different lines.
-fn joined_secrets<'r>(values: Vec<ChangedValue<'r>>) -> Vec<ChangedValue<'r>> {
-    let mut joined: Vec<(Vec<String>, ChangedValue<'r>)> = Vec::new();
-    for value in values {
-        let (parent, key) = value.delta.path.rsplit_once('.').unwrap_or_default();
-        let known = joined.last_mut().filter(|(keys, known)| {
-            !keys.is_empty()
-                && value.delta.is_hidden()
-                && known.are_joint == value.are_joint
-                && known.delta.path == parent
-        });
-        match known {
-            Some((keys, known)) => {
-                keys.push(key.to_owned());
-                known.join(&value);
-            }
-            None if value.delta.is_hidden() && !parent.is_empty() => {
-                let keys = vec![key.to_owned()];
-                let delta = ValueDelta { path: parent.to_owned(), ..value.delta.clone() };
-                joined.push((keys, ChangedValue { delta, ..value }));
-            }
-            None => joined.push((Vec::new(), value)),
+fn joined_secrets<'r>(values: &[ChangedValue<'r>]) -> Vec<ChangedValue<'r>> {
+    let are_alike = |one: &ChangedValue<'r>, other: &ChangedValue<'r>| {
+        let parents = one.parent_of_secret().zip(other.parent_of_secret());
+        let is_same = parents.is_some_and(|((one, _), (other, _))| one == other);
+        is_same && one.are_joint == other.are_joint
+    };
+    let joined = values.chunk_by(are_alike).map(|alike| {
+        let mut joined = alike[0].clone();
+        for value in alike {
+            joined.join(value);
         }
-    }
-    let with_keys = joined.into_iter().map(|(keys, mut value)| {
-        match &keys[..] {
-            [] => {}
-            [only] => value.delta.path += &format!(".{only}"),
-            several => value.delta.path += &format!(".{{{}}}", several.join(", ")),
+        let keys = alike.iter().filter_map(ChangedValue::parent_of_secret);
+        let (parents, keys): (Vec<&str>, Vec<&str>) = keys.unzip();
+        if let [parent, _, ..] = parents[..] {
+            joined.delta.path = format!("{parent}.{{{}}}", keys.join(", "));
         }
-        value
+        joined
     });
-    with_keys.collect()
+    joined.collect()
 }
 
 /// Formats a repetition count as a prefix.
 fn times(count: usize) -> StyledText {
-    if count == 1 {
-        StyledText::default()
-    } else {
-        StyledText::of(TextRole::Strong, format!("{count} × "))
-    }
+    if count == 1 { StyledText::default() } else { StyledText::strong(format!("{count} × ")) }
 }
 
 /// Formats the previous name of an output as a suffix.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::repositories::{name_and_revisions, shortened};
 use super::sites::SiteNames;
-use crate::report::counted;
 use crate::report::model::{Report, ReportedEdit, RepositoryUse};
-use crate::report::text::{StyledText, TextRole};
+use crate::report::text::StyledText;
+use crate::report::{counted, present};
 use crate::source::{Commit, History, UsedRevision};
 
 /// Commits between two revisions of a further repository.
@@ -24,7 +24,7 @@ pub(super) fn bumps(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText> {
     let bumped = bumped(report).map(|(index, used)| {
         let reach = BumpReach::of(report, index, sites);
         let commits = used.history.as_ref().map(commits).unwrap_or_default();
-        let edits = StyledText::of(TextRole::Strong, counted(reach.edits, "edit"));
+        let edits = StyledText::strong(counted(reach.edits, "edit"));
         let found = StyledText::list([commits, edits], ", ");
         let title = name_and_revisions(used, true);
         title.and(": ").join(found).and("; ").join(reach.words(sites))
@@ -74,7 +74,7 @@ fn commits(history: &History) -> StyledText {
 }
 
 fn line(commit: &Commit) -> StyledText {
-    StyledText::of(TextRole::Name, shortened(&commit.id)).and(" ").and(&commit.subject)
+    StyledText::name(shortened(&commit.id)).and(" ").and(&commit.subject)
 }
 
 /// Effects of the edits between two revisions.
@@ -98,16 +98,12 @@ impl BumpReach {
             .outputs
             .iter()
             .filter(|output| report.edits_of(output).iter().any(|edit| ids.contains(edit)));
-        let (mut outputs, mut of_outputs) = (0, BTreeSet::new());
-        for output in reached {
-            let set = sites.in_set(output.sites);
-            outputs += set.len().max(1);
-            of_outputs.extend(set);
-        }
+        let reached: Vec<BTreeSet<usize>> =
+            reached.map(|output| sites.in_set(output.sites)).collect();
         Self {
             edits: edits.len(),
-            outputs,
-            sites: of_outputs,
+            outputs: reached.iter().map(|sites| sites.len().max(1)).sum(),
+            sites: reached.into_iter().flatten().collect(),
             shielded: ids.intersection(&shielded).count(),
             inert: report.inert_edits().filter(is_of_bump).count(),
         }
@@ -117,27 +113,19 @@ impl BumpReach {
         if self.edits == 0 {
             return StyledText::plain("no document changed");
         }
+        let change = |count: usize| if count == 1 { "changes" } else { "change" };
         let changed = match self.outputs {
             0 => StyledText::plain("no output changes"),
-            1 => StyledText::of(TextRole::Strong, "1 output")
-                .and(" changes in ")
-                .join(sites.phrase(&self.sites)),
-            count => StyledText::of(TextRole::Strong, format!("{count} outputs"))
-                .and(" change in ")
+            count => StyledText::strong(counted(count, "output"))
+                .and(format!(" {} in ", change(count)))
                 .join(sites.phrase(&self.sites)),
         };
-        let are = |count: usize| if count == 1 { "is" } else { "are" };
-        let change = |count: usize| if count == 1 { "changes" } else { "change" };
-        let shielded = (self.shielded > 0).then(|| {
-            StyledText::plain(format!(
-                "{} {} shielded",
-                counted(self.shielded, "edit"),
-                are(self.shielded)
-            ))
-        });
-        let inert = (self.inert > 0).then(|| {
-            StyledText::plain(format!("{} {} nothing here", self.inert, change(self.inert)))
-        });
-        StyledText::list([Some(changed), shielded, inert].into_iter().flatten(), ", ")
+        let are = if self.shielded == 1 { "is" } else { "are" };
+        let others = present([
+            (self.shielded, format!("{} {are} shielded", counted(self.shielded, "edit"))),
+            (self.inert, format!("{} {} nothing here", self.inert, change(self.inert))),
+        ]);
+        let others = others.into_iter().map(StyledText::plain);
+        StyledText::list([changed].into_iter().chain(others), ", ")
     }
 }

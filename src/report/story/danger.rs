@@ -1,14 +1,14 @@
 //! Dangers of changes, which decide on the order of a report.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::blocks::{ChangedValue, OutputBlock};
 use super::delta::{Sign, ValueDelta};
 use crate::compare::Status;
 use crate::diagnostic::Severity;
-use crate::report::counted;
 use crate::report::model::{EditRef, Report, ReportedEdit};
 use crate::report::text::{StyledText, TextRole};
+use crate::report::{counted, present};
 
 /// What a change may break, most dangerous first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,20 +30,23 @@ pub(in crate::report) enum Danger {
 }
 
 /// Edits that caused new errors.
-pub(super) struct Faulty {
-    refused: BTreeSet<EditRef>,
-    with_errors: BTreeSet<EditRef>,
-}
+pub(super) struct Faulty(BTreeMap<EditRef, Danger>);
 
 impl Faulty {
     pub(super) fn of(report: &Report) -> Self {
-        let new = || report.findings.iter().filter(|finding| finding.is_new());
-        let errors = new().filter(|finding| finding.severity == Severity::Error);
-        let refused = new().filter(|finding| finding.refused);
-        Self {
-            refused: refused.flat_map(|finding| &finding.caused_by).copied().collect(),
-            with_errors: errors.flat_map(|finding| &finding.caused_by).copied().collect(),
+        let mut dangers: BTreeMap<EditRef, Danger> = BTreeMap::new();
+        for finding in report.findings.iter().filter(|finding| finding.is_new()) {
+            let danger = match finding.severity {
+                _ if finding.refused => Danger::Refused,
+                Severity::Error => Danger::Error,
+                Severity::Warning | Severity::Note => continue,
+            };
+            for edit in &finding.caused_by {
+                let known = dangers.entry(*edit).or_insert(danger);
+                *known = danger.min(*known);
+            }
         }
+        Self(dangers)
     }
 
     /// Returns the danger of edits, without their effects on outputs.
@@ -51,12 +54,8 @@ impl Faulty {
         &self,
         edits: impl IntoIterator<Item = &'r ReportedEdit>,
     ) -> Danger {
-        let danger = |edit: &ReportedEdit| match edit.id {
-            id if self.refused.contains(&id) => Danger::Refused,
-            id if self.with_errors.contains(&id) => Danger::Error,
-            _ => Danger::None,
-        };
-        edits.into_iter().map(danger).min().unwrap_or(Danger::None)
+        let dangers = edits.into_iter().filter_map(|edit| self.0.get(&edit.id));
+        dangers.min().copied().unwrap_or(Danger::None)
     }
 }
 
@@ -65,9 +64,9 @@ impl Faulty {
 pub(super) fn dangers(report: &Report, deltas: &[Vec<ValueDelta>]) -> StyledText {
     let mut losses = Losses::default();
     for (group, deltas) in report.groups.iter().zip(deltas) {
-        let mut of_output = OutputLosses::default();
+        let mut of_output = Losses::default();
         for delta in deltas {
-            of_output.add(delta);
+            of_output.add_value(delta);
         }
         losses.add(of_output, group.outputs);
     }
@@ -75,16 +74,7 @@ pub(super) fn dangers(report: &Report, deltas: &[Vec<ValueDelta>]) -> StyledText
     StyledText::list(texts.map(|text| StyledText::of(TextRole::Warning, text)), " · ")
 }
 
-/// Dangerous losses of one output.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::report) struct OutputLosses {
-    /// Number of values that are removed with their mappings or lists.
-    values: usize,
-    is_unpinned: bool,
-    is_exposed: bool,
-}
-
-/// Dangerous losses of several outputs.
+/// Dangerous losses of outputs.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
 pub(in crate::report) struct Losses {
     /// Number of values that are removed with their mappings or lists.
@@ -95,39 +85,38 @@ pub(in crate::report) struct Losses {
     exposed_outputs: usize,
 }
 
-impl OutputLosses {
-    /// Adds the change of a value.
-    pub(in crate::report) fn add(&mut self, delta: &ValueDelta) {
+impl Losses {
+    /// Adds the change of a value to the losses of a single output.
+    pub(in crate::report) fn add_value(&mut self, delta: &ValueDelta) {
         match delta.danger() {
-            Danger::RemovedValues => self.values = self.values.saturating_add(delta.removed),
-            Danger::Unpinned => self.is_unpinned = true,
-            Danger::Exposed => self.is_exposed = true,
+            Danger::RemovedValues => {
+                self.removed_values = self.removed_values.saturating_add(delta.removed);
+                self.outputs_losing_values = 1;
+            }
+            Danger::Unpinned => self.unpinned_outputs = 1,
+            Danger::Exposed => self.exposed_outputs = 1,
             Danger::Refused | Danger::Error | Danger::RemovedOutput | Danger::None => {}
         }
     }
-}
 
-impl Losses {
     /// Adds a number of outputs with the same losses.
-    pub(in crate::report) fn add(&mut self, losses: OutputLosses, outputs: usize) {
-        let OutputLosses { values, is_unpinned, is_exposed } = losses;
-        let outputs_if = |is_affected: bool| if is_affected { outputs } else { 0 };
-        self.removed_values = self.removed_values.saturating_add(values.saturating_mul(outputs));
-        self.outputs_losing_values += outputs_if(values > 0);
-        self.unpinned_outputs += outputs_if(is_unpinned);
-        self.exposed_outputs += outputs_if(is_exposed);
+    pub(in crate::report) fn add(&mut self, of_output: Self, outputs: usize) {
+        let removed = of_output.removed_values.saturating_mul(outputs);
+        self.removed_values = self.removed_values.saturating_add(removed);
+        self.outputs_losing_values += of_output.outputs_losing_values * outputs;
+        self.unpinned_outputs += of_output.unpinned_outputs * outputs;
+        self.exposed_outputs += of_output.exposed_outputs * outputs;
     }
 
     /// Describes each kind of loss, the most dangerous first.
     pub(in crate::report) fn describe(&self) -> Vec<String> {
         let values = counted(self.removed_values, "value");
         let losing = counted(self.outputs_losing_values, "output");
-        let texts = [
+        present([
             (self.removed_values, format!("removes {values} in {losing}")),
             with_verb(self.unpinned_outputs, "leaves", "leave", "a pinned revision or image"),
             with_verb(self.exposed_outputs, "is", "are", "no longer encrypted"),
-        ];
-        texts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect()
+        ])
     }
 }
 
@@ -173,21 +162,16 @@ impl ValueDelta {
     /// Returns what the change of the value may break.
     pub(in crate::report) fn danger(&self) -> Danger {
         if self.is_in_metadata() {
-            return match &self.scalars {
-                Some([before, after])
-                    if self.path == "metadata.storagePolicy"
-                        && before == "encrypted"
-                        && after != before =>
-                {
-                    Danger::Exposed
-                }
+            let is_policy = self.path == "metadata.storagePolicy";
+            return match self.scalars() {
+                Some(["encrypted", after]) if is_policy && after != "encrypted" => Danger::Exposed,
                 _ => Danger::None,
             };
         }
         if self.removed > 1 {
             return Danger::RemovedValues;
         }
-        let is_unpinned = match (&self.scalars, &self.lines[..]) {
+        let is_unpinned = match (self.scalars(), &self.lines[..]) {
             (Some([before, after]), _) => unpins(before, Some(after)),
             (None, [only]) if only.sign == Sign::Removed => unpins(&only.text, None),
             (None, _) => false,

@@ -10,10 +10,11 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 
-use super::names::ORDER_CHANGED;
-use crate::report::counted;
-use crate::report::model::{OutputChange, OutputPart, ShownValue};
+use super::names::{ORDER_CHANGED, path, path_in};
+use crate::edit::{EditKind, Part};
+use crate::report::model::{FilePlace, OutputChange, OutputPart, ReportedEdit, ShownValue};
 use crate::report::text::TextRole;
+use crate::report::{counted, present};
 use crate::yaml::emit::HIDDEN;
 
 /// A change of one value.
@@ -23,8 +24,6 @@ pub(in crate::report) struct ValueDelta {
     pub(in crate::report) path: String,
     /// Changed lines with context.
     pub(in crate::report) lines: Vec<DiffLine>,
-    /// The value on both sides, if it is a single line on each.
-    pub(in crate::report) scalars: Option<[String; 2]>,
     /// Number of values that are removed from an output without a replacement.
     pub(in crate::report) removed: usize,
     /// Contents of a larger mapping or list that exists on only one side, in a few words.
@@ -97,18 +96,30 @@ const MAX_DEPTH: usize = 32;
 impl ValueDelta {
     /// Creates the delta of a change of an output.
     pub(in crate::report) fn of_change(change: &OutputChange) -> Self {
-        let path = match (change.part, &*change.path) {
-            (OutputPart::Data, path) => path.to_owned(),
-            (OutputPart::Metadata, ".") => "metadata".to_owned(),
-            (OutputPart::Metadata, path) => format!("metadata{path}"),
+        let part = match change.part {
+            OutputPart::Data => Part::Data,
+            OutputPart::Metadata => Part::Metadata,
         };
+        let path = path_in(part, &change.path);
+        let sides = [change.before.as_ref(), change.after.as_ref()];
         if change.reordered {
-            let sides = [change.before.as_ref(), change.after.as_ref()];
             return Self::of_order(path + ORDER_CHANGED, sides);
         }
-        let [before, after] = [change.before.as_ref(), change.after.as_ref()];
         let removed = usize::try_from(change.removed).unwrap_or(usize::MAX);
-        Self { removed, ..Self::new(path, before, after, change.unlisted) }
+        Self { removed, ..Self::new(path, sides, change.unlisted) }
+    }
+
+    /// Creates the delta of an edit; for a moved document, that of its place.
+    pub(in crate::report) fn of_edit(edit: &ReportedEdit) -> Self {
+        let (path, sides) = (path(edit), [edit.before.as_ref(), edit.after.as_ref()]);
+        let place = |place: &Option<FilePlace>| {
+            place.iter().map(|it| format!("{}:{}", it.file, it.line)).collect::<Vec<_>>()
+        };
+        match edit.kind {
+            EditKind::Moved => Self::of_lines(path, &place(&edit.at.base), &place(&edit.at.head)),
+            EditKind::Order => Self::of_order(path, sides),
+            _ => Self::new(path, sides, edit.unlisted),
+        }
     }
 
     /// Returns whether the value is in the metadata of the document.
@@ -117,12 +128,7 @@ impl ValueDelta {
     }
 
     /// Creates the delta of a value at a path.
-    pub(in crate::report) fn new(
-        path: String,
-        before: Option<&ShownValue>,
-        after: Option<&ShownValue>,
-        unlisted: u64,
-    ) -> Self {
+    fn new(path: String, [before, after]: [Option<&ShownValue>; 2], unlisted: u64) -> Self {
         let [base, head] = both(before, after);
         let mut delta = Self::of_lines(path, &base, &head);
         if unlisted > 0 {
@@ -130,67 +136,49 @@ impl ValueDelta {
             delta.lines.insert(0, DiffLine { sign: Sign::Skipped, text });
             delta.is_cut = true;
         }
-        let only = match (before, after) {
-            (Some(only), None) | (None, Some(only)) => only.value.as_ref(),
-            (Some(_), Some(_)) | (None, None) => None,
-        };
-        Self { contents: only.and_then(|json| contents_in_words(json)), ..delta }
+        let only = before.xor(after).and_then(|only| only.value.as_deref());
+        delta.contents = only.and_then(contents_in_words);
+        delta
     }
 
     /// Creates the delta of a reordered list, from the keys of its items.
-    pub(in crate::report) fn of_order(path: String, sides: [Option<&ShownValue>; 2]) -> Self {
+    fn of_order(path: String, sides: [Option<&ShownValue>; 2]) -> Self {
         let names = sides.map(|side| side.map(item_names).unwrap_or_default());
-        let joined = names.each_ref().map(|names| names.join(", "));
-        if joined.iter().all(|line| line.chars().count() <= MAX_ORDER) {
-            let [base, head] = joined;
-            return Self::of_lines(path, &[base], &[head]);
-        }
-        let [base, head] = names;
+        let joined = names.each_ref().map(|names| vec![names.join(", ")]);
+        let is_short = joined.iter().flatten().all(|line| line.chars().count() <= MAX_ORDER);
+        let [base, head] = if is_short { joined } else { names };
         Self::of_lines(path, &base, &head)
     }
 
     /// Creates the delta between two lists of lines.
-    pub(in crate::report) fn of_lines(path: String, base: &[String], head: &[String]) -> Self {
-        let scalars = match (base, head) {
-            ([base], [head]) => Some([base.clone(), head.clone()]),
-            (_, _) => None,
-        };
-        Self {
-            path,
-            lines: difference(base, head),
-            scalars,
-            removed: 0,
-            contents: None,
-            is_cut: false,
-        }
+    fn of_lines(path: String, base: &[String], head: &[String]) -> Self {
+        Self { path, lines: difference(base, head), removed: 0, contents: None, is_cut: false }
     }
 
-    /// Returns the delta with other texts.
-    pub(super) fn with_texts(&self, change: impl Fn(&str) -> String) -> Self {
-        let line = |line: &DiffLine| DiffLine { sign: line.sign, text: change(&line.text) };
-        let scalars = self.scalars.as_ref();
-        Self {
-            lines: self.lines.iter().map(line).collect(),
-            scalars: scalars.map(|sides| sides.each_ref().map(|side| change(side))),
-            ..self.clone()
+    /// Returns the value on both sides, if it is a single line on each.
+    pub(in crate::report) fn scalars(&self) -> Option<[&str; 2]> {
+        match &self.lines[usize::from(self.is_cut)..] {
+            [
+                DiffLine { sign: Sign::Removed, text: before },
+                DiffLine { sign: Sign::Added, text: after },
+            ] => Some([before, after]),
+            _ => None,
         }
     }
 
     /// Returns whether a secret was replaced.
     pub(super) fn is_hidden(&self) -> bool {
-        self.scalars.as_ref().is_some_and(|sides| sides.iter().all(|side| side == HIDDEN))
+        self.scalars() == Some([HIDDEN; 2])
     }
 
     /// Returns the change as one line of any length, unless its lines and path fit on `max` lines.
     pub(in crate::report) fn short(&self, max: usize) -> Option<ShortDelta> {
-        if let Some([base, head]) = &self.scalars {
-            return Some(if self.is_hidden() {
-                ShortDelta::Only(Sign::Same, format!("replaced {HIDDEN}"))
-            } else {
-                ShortDelta::Sides([base.clone(), head.clone()])
-            });
+        if self.is_hidden() {
+            return Some(ShortDelta::Only(Sign::Same, format!("replaced {HIDDEN}")));
         }
-        let sign = |sign: Sign| self.lines.iter().filter(|line| line.sign == sign).count();
+        if let Some(sides) = self.scalars() {
+            return Some(ShortDelta::Sides(sides.map(str::to_owned)));
+        }
         match &self.lines[..] {
             [only] => Some(ShortDelta::Only(only.sign, only.text.clone())),
             lines if lines.len() < max => None,
@@ -198,11 +186,12 @@ impl ValueDelta {
                 Some(ShortDelta::Only(first.sign, contents.clone()))
             }
             _ if max == 1 && !self.is_cut => {
-                let words = [(Sign::Removed, "removed"), (Sign::Added, "added")];
-                let words = words.map(|(of, word)| (sign(of), word)).into_iter();
-                let words = words.filter(|(count, _)| *count > 0);
-                let words = words.map(|(count, word)| format!("{} {word}", counted(count, "line")));
-                Some(ShortDelta::Only(Sign::Same, words.collect::<Vec<_>>().join(", ")))
+                let kinds = [(Sign::Removed, "removed"), (Sign::Added, "added")];
+                let words = kinds.map(|(sign, word)| {
+                    let count = self.lines.iter().filter(|line| line.sign == sign).count();
+                    (count, format!("{} {word}", counted(count, "line")))
+                });
+                Some(ShortDelta::Only(Sign::Same, present(words).join(", ")))
             }
             _ => None,
         }
@@ -240,10 +229,8 @@ impl ValueDelta {
 }
 
 fn difference(before: &[String], after: &[String]) -> Vec<DiffLine> {
-    let line = |sign| move |text: &String| DiffLine { sign, text: text.clone() };
     if before.len() < 2 || after.len() < 2 || before.len().saturating_mul(after.len()) > MAX_PAIRS {
-        let removed = before.iter().map(line(Sign::Removed));
-        return removed.chain(after.iter().map(line(Sign::Added))).collect();
+        return replaced(before, after);
     }
     let skipped = |count: usize| DiffLine {
         sign: Sign::Skipped,
@@ -266,15 +253,19 @@ fn difference(before: &[String], after: &[String]) -> Vec<DiffLine> {
 }
 
 fn lines_of(operation: DiffOp, before: &[String], after: &[String]) -> Vec<DiffLine> {
-    let line = |sign| move |text: &String| DiffLine { sign, text: text.clone() };
     let (old, new) = (&before[operation.old_range()], &after[operation.new_range()]);
     match operation.tag() {
-        DiffTag::Equal => old.iter().map(line(Sign::Same)).collect(),
-        DiffTag::Delete | DiffTag::Insert | DiffTag::Replace => {
-            let removed = old.iter().map(line(Sign::Removed));
-            removed.chain(new.iter().map(line(Sign::Added))).collect()
-        }
+        DiffTag::Equal => marked(Sign::Same, old).collect(),
+        DiffTag::Delete | DiffTag::Insert | DiffTag::Replace => replaced(old, new),
     }
+}
+
+fn replaced(before: &[String], after: &[String]) -> Vec<DiffLine> {
+    marked(Sign::Removed, before).chain(marked(Sign::Added, after)).collect()
+}
+
+fn marked(sign: Sign, lines: &[String]) -> impl Iterator<Item = DiffLine> {
+    lines.iter().map(move |text| DiffLine { sign, text: text.clone() })
 }
 
 /// Returns both sides as lines. A number and an equal string look the same without quotes, as do
@@ -342,10 +333,10 @@ fn item_lines(item: &RawValue, depth: usize) -> Vec<String> {
 }
 
 fn entry_lines(key: &str, value: &RawValue, depth: usize) -> Vec<String> {
-    let (key, has_parts) = (quoted(key), JsonShape::of(value).has_parts());
+    let (key, is_leaf) = (quoted(key), JsonShape::of(value).into_parts().is_empty());
     let mut lines = block(value, depth + 1).into_iter();
     let mut entry = vec![format!("{key}:")];
-    if !has_parts && let Some(first) = lines.next() {
+    if is_leaf && let Some(first) = lines.next() {
         entry[0] = format!("{key}: {first}");
     }
     entry.extend(lines.map(|line| format!("  {line}")));
@@ -370,9 +361,10 @@ fn text_lines(content: &str) -> Vec<String> {
 
 /// Formats a string on one line, quoted unless YAML reads it as a string.
 fn quoted(content: &str) -> String {
-    if is_plain(content) {
-        return content.to_owned();
-    }
+    if is_plain(content) { content.to_owned() } else { in_quotes(content) }
+}
+
+fn in_quotes(content: &str) -> String {
     serde_json::to_string(content).expect("a string can be serialized")
 }
 
@@ -411,12 +403,12 @@ impl<'a> JsonShape<'a> {
         shape.unwrap_or_else(|_| JsonShape::Other(source.to_owned()))
     }
 
-    /// Whether it is a nonempty collection.
-    fn has_parts(&self) -> bool {
+    /// Returns the items of a list, or the values of a mapping.
+    fn into_parts(self) -> Vec<&'a RawValue> {
         match self {
-            JsonShape::List(items) => !items.is_empty(),
-            JsonShape::Mapping(entries) => !entries.is_empty(),
-            JsonShape::Text(_) | JsonShape::Other(_) => false,
+            JsonShape::List(items) => items,
+            JsonShape::Mapping(entries) => entries.into_iter().map(|(_, value)| value).collect(),
+            JsonShape::Text(_) | JsonShape::Other(_) => Vec::new(),
         }
     }
 }
@@ -438,25 +430,17 @@ fn contents_in_words(json: &RawValue) -> Option<String> {
 
 /// Returns the number of scalars and empty collections in a value.
 fn leaves(json: &RawValue, depth: usize) -> usize {
-    let of_parts = |parts: &mut dyn Iterator<Item = &RawValue>| {
-        parts.map(|part| leaves(part, depth + 1)).sum()
-    };
-    match JsonShape::of(json) {
-        _ if depth == MAX_DEPTH => 1,
-        JsonShape::List(items) if !items.is_empty() => of_parts(&mut items.into_iter()),
-        JsonShape::Mapping(entries) if !entries.is_empty() => {
-            of_parts(&mut entries.into_iter().map(|(_, value)| value))
-        }
-        JsonShape::List(_) | JsonShape::Mapping(_) | JsonShape::Text(_) | JsonShape::Other(_) => 1,
+    let parts = JsonShape::of(json).into_parts();
+    if parts.is_empty() || depth == MAX_DEPTH {
+        return 1;
     }
+    parts.into_iter().map(|part| leaves(part, depth + 1)).sum()
 }
 
 /// Returns a value as normalized JSON on one line, independent of its escapes.
 fn exact(json: &RawValue) -> String {
     match JsonShape::of(json) {
-        JsonShape::Text(content) => {
-            serde_json::to_string(&content).expect("a string can be serialized")
-        }
+        JsonShape::Text(content) => in_quotes(&content),
         JsonShape::List(_) | JsonShape::Mapping(_) | JsonShape::Other(_) => json.get().to_owned(),
     }
 }

@@ -6,21 +6,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
-use super::blocks::{BlockBuilder, ChangedValue, OutputBlock, OutputPiece};
+use super::blocks::{ChangedValue, OutputBlock, OutputPiece};
 use super::danger::{Danger, Faulty};
 use super::delta::{DiffLine, ValueDelta};
-use super::fold::{Fold, folds};
-use super::names::{self, DocumentNames};
+use super::fold::{Fold, Folds};
+use super::names::DocumentNames;
 use super::sites::SiteNames;
-use crate::compare::reach::Why;
 use crate::compare::{Status, Via};
 use crate::edit::EditKind;
-use crate::report::counted;
 use crate::report::model::{
-    EditRef, FilePlace, Report, ReportedEdit, ReportedOutput, ReportedShield,
+    EditRef, EditSet, FilePlace, Report, ReportedCause, ReportedEdit, ReportedOutput,
+    ReportedShield,
 };
 use crate::report::text::{StyledText, TextRole};
-use crate::source::DocKey;
+use crate::report::{and_more_of, counted};
 
 /// Part of the changes.
 pub(in crate::report) enum ChangeEntry<'r> {
@@ -93,17 +92,14 @@ pub(super) fn entries<'r>(
     deltas: &[Vec<ValueDelta>],
     arrangement: Arrangement,
 ) -> Vec<ChangeEntry<'r>> {
-    let folds = folds(report, sites);
-    let listed = folds.iter().flat_map(|fold| &fold.edits);
-    let edited: BTreeMap<EditRef, ValueDelta> =
-        listed.map(|edit| (edit.id, edited(edit))).collect();
+    let faulty = Faulty::of(report);
+    let folds = Folds::new(report, sites, &faulty);
+    let listed = folds.all.iter().flat_map(|fold| &fold.edits);
+    let edited = listed.map(|edit| (edit.id, ValueDelta::of_edit(edit))).collect();
     let each_value = arrangement == Arrangement::Whole;
-    let blocks = BlockBuilder { report, names, sites, deltas, edited: &edited, each_value };
-    let arranger = Arranger::new(blocks, &folds);
+    let arranger = Arranger { report, names, sites, deltas, edited, each_value, folds, faulty };
     let mut entries = match arrangement {
-        Arrangement::ByEdit => {
-            arranger.by_edit(&(0..folds.len()).collect(), &mut arranger.pieces_by_fold())
-        }
+        Arrangement::ByEdit => arranger.by_edit().map(ChangeEntry::Edits).collect(),
         Arrangement::Short | Arrangement::Whole => arranger.shorter(),
     };
     entries.sort_by_key(|entry| (entry.danger(), Reverse(entry.outputs())));
@@ -137,55 +133,48 @@ pub(in crate::report) fn runs(numbers: impl Iterator<Item = usize>) -> Vec<(usiz
     runs
 }
 
-/// Changes of outputs by index of the fold with which they are listed.
-type PiecesByFold<'r> = BTreeMap<usize, Vec<OutputPiece<'r>>>;
+/// Related changes by edit and by output.
+type Related<'r> = (Vec<EditEntry<'r>>, Vec<OutputBlock<'r>>);
 
-/// Creates entries from folds and outputs.
-struct Arranger<'b, 'r> {
-    blocks: BlockBuilder<'b, 'r>,
-    folds: &'b [Fold<'r>],
-    /// Index of the fold of each edit.
-    fold_of: BTreeMap<EditRef, usize>,
+/// Creates entries and blocks.
+pub(super) struct Arranger<'b, 'r> {
+    pub(super) report: &'r Report,
+    pub(super) names: &'b DocumentNames<'r>,
+    pub(super) sites: &'b SiteNames<'r>,
+    /// Changes of each group.
+    pub(super) deltas: &'b [Vec<ValueDelta>],
+    /// Lines that each edit changed.
+    pub(super) edited: BTreeMap<EditRef, ValueDelta>,
+    /// Whether outputs with different values or causes are listed separately.
+    pub(super) each_value: bool,
+    folds: Folds<'r>,
     faulty: Faulty,
 }
 
-impl<'b, 'r> Arranger<'b, 'r> {
-    fn new(blocks: BlockBuilder<'b, 'r>, folds: &'b [Fold<'r>]) -> Self {
-        let numbered = folds.iter().enumerate();
-        let fold_of =
-            numbered.flat_map(|(at, fold)| fold.edits.iter().map(move |edit| (edit.id, at)));
-        let fold_of = fold_of.collect();
-        Self { folds, fold_of, faulty: Faulty::of(blocks.report), blocks }
-    }
-
+impl<'r> Arranger<'_, 'r> {
     /// Lists related changes by edit or by output, whichever takes fewer lines.
     fn shorter(&self) -> Vec<ChangeEntry<'r>> {
-        let report = self.blocks.report;
         let is_known =
-            |output: &&ReportedOutput| !self.folds_of(report.edits_of(output)).is_empty();
-        let pieces = report.outputs.iter().filter(is_known).map(|output| OutputPiece {
+            |output: &&ReportedOutput| !self.folds.of(self.report.edits_of(output)).is_empty();
+        let pieces = self.report.outputs.iter().filter(is_known).map(|output| OutputPiece {
             output,
-            changes: (0..report.groups[output.group.index()].changes.len()).collect(),
+            changes: (0..self.report.group_of(output).changes.len()).collect(),
         });
-        let mut blocks = self.blocks.blocks(pieces.collect());
+        let mut blocks = self.blocks(pieces.collect());
         self.leave_out_edits(&mut blocks);
-        let mut pieces = self.pieces_by_fold();
-        let mut entries = Vec::new();
-        for (folds, blocks) in self.related(blocks) {
-            let by_edit = self.by_edit(&folds, &mut pieces);
-            let by_output = self.by_output(&folds, blocks);
-            let height = |entries: &[ChangeEntry<'_>]| -> usize {
-                entries.iter().map(ChangeEntry::height).sum()
-            };
-            let is_shorter = !by_output.is_empty() && height(&by_output) < height(&by_edit);
-            entries.extend(if is_shorter { by_output } else { by_edit });
-        }
-        entries
+        let related = self.related(blocks).into_iter().flat_map(|(by_edit, blocks)| {
+            if self.is_shorter_by_output(&by_edit, &blocks) {
+                self.by_output(by_edit, blocks)
+            } else {
+                by_edit.into_iter().map(ChangeEntry::Edits).collect()
+            }
+        });
+        related.collect()
     }
 
     /// Leaves out the edits of documents that are outputs themselves, where others show them.
     fn leave_out_edits(&self, blocks: &mut [OutputBlock<'r>]) {
-        if self.blocks.each_value {
+        if self.each_value {
             return;
         }
         let values = blocks.iter().flat_map(|block| &block.values);
@@ -196,107 +185,90 @@ impl<'b, 'r> Arranger<'b, 'r> {
         }
     }
 
-    /// Groups folds that changed a common output, or equal outputs, with the blocks of these.
-    fn related(
-        &self,
-        blocks: Vec<OutputBlock<'r>>,
-    ) -> Vec<(BTreeSet<usize>, Vec<OutputBlock<'r>>)> {
-        let mut groups = Groups((0..self.folds.len()).collect());
+    /// Groups entries of edits that changed a common output, or equal outputs, with the blocks of
+    /// these.
+    fn related(&self, blocks: Vec<OutputBlock<'r>>) -> Vec<Related<'r>> {
+        let mut group_of: Vec<usize> = (0..self.folds.all.len()).collect();
         for block in &blocks {
-            let mut folds = self.folds_of(&block.edits).into_iter();
-            if let Some(first) = folds.next() {
-                folds.for_each(|fold| groups.join(first, fold));
-            }
+            let folds = self.folds.of(&block.edits);
+            let joined: BTreeSet<usize> = folds.iter().map(|fold| group_of[*fold]).collect();
+            let Some(first) = joined.first().filter(|_| joined.len() > 1) else { continue };
+            let joined = group_of.iter_mut().filter(|group| joined.contains(group));
+            joined.for_each(|group| *group = *first);
         }
-        let mut related: BTreeMap<usize, (BTreeSet<usize>, Vec<OutputBlock<'r>>)> = BTreeMap::new();
-        for fold in 0..self.folds.len() {
-            related.entry(groups.of(fold)).or_default().0.insert(fold);
+        let mut related: BTreeMap<usize, Related<'r>> = BTreeMap::new();
+        for (entry, group) in self.by_edit().zip(&group_of) {
+            related.entry(*group).or_default().0.push(entry);
         }
         for block in blocks {
-            if let Some(first) = self.folds_of(&block.edits).first() {
-                related.entry(groups.of(*first)).or_default().1.push(block);
+            if let Some(fold) = self.folds.of(&block.edits).first() {
+                related.entry(group_of[*fold]).or_default().1.push(block);
             }
         }
         related.into_values().collect()
     }
 
-    fn folds_of<'e>(&self, edits: impl IntoIterator<Item = &'e EditRef>) -> BTreeSet<usize> {
-        edits.into_iter().filter_map(|edit| self.fold_of.get(edit).copied()).collect()
+    /// Returns an entry for each fold; every changed value is listed with the first of its folds.
+    fn by_edit(&self) -> impl Iterator<Item = EditEntry<'r>> {
+        let pieces = self.folds.all.iter().zip(self.pieces_by_fold());
+        pieces.map(|(fold, pieces)| self.entry(fold, self.blocks(pieces)))
     }
 
-    /// Assigns each changed value of the outputs to the first of its folds.
-    fn pieces_by_fold(&self) -> PiecesByFold<'r> {
-        let report = self.blocks.report;
-        let mut pieces = PiecesByFold::new();
-        for output in &report.outputs {
-            let of_output = self.folds_of(report.edits_of(output));
-            let Some(first) = of_output.first() else { continue };
+    fn pieces_by_fold(&self) -> Vec<Vec<OutputPiece<'r>>> {
+        let mut pieces: Vec<_> = self.folds.all.iter().map(|_| Vec::new()).collect();
+        for output in &self.report.outputs {
+            let edits = self.report.edits_of(output);
+            let Some(first) = self.folds.of(edits).pop_first() else { continue };
             let mut by_fold: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-            for at in 0..report.groups[output.group.index()].changes.len() {
-                let edits = report.causes_of(output, at).map_or(&[][..], |set| &set.edits);
-                let fold = self.folds_of(edits).first().copied();
-                by_fold.entry(fold.unwrap_or(*first)).or_default().push(at);
+            for at in 0..self.report.group_of(output).changes.len() {
+                let edits = &self.report.causes_of(output, at).edits;
+                let fold = self.folds.of(edits).pop_first().unwrap_or(first);
+                by_fold.entry(fold).or_default().push(at);
             }
             if by_fold.is_empty() {
-                by_fold.insert(*first, Vec::new());
+                by_fold.insert(first, Vec::new());
             }
             for (fold, changes) in by_fold {
-                pieces.entry(fold).or_default().push(OutputPiece { output, changes });
+                pieces[fold].push(OutputPiece { output, changes });
             }
         }
         pieces
     }
 
-    /// Returns an entry for each fold; every changed value is listed with the first of its folds.
-    fn by_edit(
-        &self,
-        folds: &BTreeSet<usize>,
-        pieces: &mut PiecesByFold<'r>,
-    ) -> Vec<ChangeEntry<'r>> {
-        let entry = |fold: &usize| {
-            let blocks = self.blocks.blocks(pieces.remove(fold).unwrap_or_default());
-            ChangeEntry::Edits(self.entry(&self.folds[*fold], blocks))
-        };
-        folds.iter().map(entry).collect()
-    }
-
-    /// Returns the blocks, and the folds with more than the blocks show.
-    fn by_output(
-        &self,
-        folds: &BTreeSet<usize>,
-        blocks: Vec<OutputBlock<'r>>,
-    ) -> Vec<ChangeEntry<'r>> {
+    fn is_shorter_by_output(&self, by_edit: &[EditEntry<'r>], blocks: &[OutputBlock<'r>]) -> bool {
         let is_unknown = |block: &OutputBlock<'_>| block.status == Status::NotComparable;
         // Effects of edits that belong together are clearest below them, unless they are the same.
-        let is_one_story = folds.len() < 2 && !are_edited_documents(&blocks, self.blocks.report);
+        let is_one_story = by_edit.len() < 2 && !are_edited_documents(blocks, self.report);
         if is_one_story || blocks.is_empty() || blocks.iter().any(is_unknown) {
-            return Vec::new();
+            return false;
         }
-        let is_listed = |fold: &&Fold<'_>| {
-            let mut edits = fold.edits.iter();
-            fold.shields.is_empty()
-                && !edits.any(|edit| edit.reach.kept.is_some() || edit.is_undecided())
-        };
-        let others = folds.iter().map(|at| &self.folds[*at]).filter(|fold| !is_listed(fold));
-        let others = others.map(|fold| {
-            let entry = self.entry(fold, Vec::new());
-            let entry =
-                EditEntry { changes: Vec::new(), route: None, danger: Danger::None, ..entry };
-            ChangeEntry::Edits(entry)
-        });
-        let others: Vec<ChangeEntry<'r>> = others.collect();
+        let of_blocks: usize = blocks.iter().map(|block| block.lines() + 1).sum();
+        let others = by_edit.iter().filter(|entry| entry.has_more());
+        let of_others: usize = others.map(|entry| MIN_LINES + entry.stops.len()).sum();
+        of_blocks + of_others < by_edit.iter().map(EditEntry::lines).sum()
+    }
+
+    /// Returns the blocks, and the entries with more than the blocks show.
+    fn by_output(
+        &self,
+        by_edit: Vec<EditEntry<'r>>,
+        blocks: Vec<OutputBlock<'r>>,
+    ) -> Vec<ChangeEntry<'r>> {
         let blocks = blocks.into_iter().map(|block| {
-            let edits = block.edits.iter().map(|edit| self.blocks.report.edit(*edit));
-            let danger = block.danger.min(self.faulty.danger_of(edits));
+            let of_edits = self.faulty.danger_of(self.report.edits_with(&block.edits));
+            let danger = block.danger.min(of_edits);
             ChangeEntry::Outputs(OutputBlock { danger, ..block })
+        });
+        let others = by_edit.into_iter().filter(EditEntry::has_more).map(|entry| {
+            let (changes, blocks, route, danger) = (Vec::new(), Vec::new(), None, Danger::None);
+            ChangeEntry::Edits(EditEntry { changes, blocks, route, danger, ..entry })
         });
         blocks.chain(others).collect()
     }
-
-    fn entry(&self, fold: &Fold<'r>, blocks: Vec<OutputBlock<'r>>) -> EditEntry<'r> {
-        EntryBuilder { blocks: &self.blocks, fold }.entry(blocks, &self.faulty)
-    }
 }
+
+/// Number of lines of an entry of edits without changes and outputs.
+const MIN_LINES: usize = 3;
 
 impl<'r> EditEntry<'r> {
     /// Splits the values of a block into those that the edits show already, and the others.
@@ -311,8 +283,27 @@ impl<'r> EditEntry<'r> {
 
     /// Returns the edits behind a value, unless they are the only edit of this entry.
     pub(in crate::report) fn behind(&self, value: &ChangedValue<'r>) -> Vec<&'r ReportedEdit> {
-        let is_one = |edits: &[&ReportedEdit]| edits.len() == 1;
-        if is_one(&self.edits) && is_one(&value.edits) { Vec::new() } else { value.edits.clone() }
+        match (&self.edits[..], &value.edits[..]) {
+            ([_], [_]) => Vec::new(),
+            (_, edits) => edits.to_vec(),
+        }
+    }
+
+    /// Returns whether the outputs do not show all effects.
+    fn has_more(&self) -> bool {
+        let mut edits = self.edits.iter();
+        !self.stops.is_empty() || edits.any(|edit| edit.reach.kept.is_some() || edit.is_undecided())
+    }
+
+    /// Returns the estimated number of lines at 80 columns.
+    fn lines(&self) -> usize {
+        let changes = self.changes.iter();
+        let changes: usize = changes.map(|it| it.edits.len().min(3) + it.delta.height()).sum();
+        let lines = |block: &OutputBlock<'r>| {
+            let (shown, _) = self.split(block);
+            block.lines() - shown.iter().map(|value| value.delta.height()).sum::<usize>()
+        };
+        MIN_LINES + changes + self.blocks.iter().map(lines).sum::<usize>() + self.stops.len()
     }
 
     /// Returns the edits behind a value that are not in this entry.
@@ -345,25 +336,6 @@ impl<'r> ChangeEntry<'r> {
     fn outputs(&self) -> usize {
         self.blocks().iter().map(|block| block.outputs).sum()
     }
-
-    /// Returns the estimated number of lines.
-    fn height(&self) -> usize {
-        match self {
-            Self::Edits(entry) => {
-                let changes = entry.changes.iter();
-                let changes: usize =
-                    changes.map(|it| it.edits.len().min(3) + it.delta.height()).sum();
-                let height = |block: &OutputBlock<'_>| {
-                    let (shown, _) = entry.split(block);
-                    let shown: usize = shown.iter().map(|value| value.delta.height()).sum();
-                    block.lines() - shown
-                };
-                let blocks: usize = entry.blocks.iter().map(height).sum();
-                3 + changes + blocks + entry.stops.len()
-            }
-            Self::Outputs(block) => block.lines() + 1,
-        }
-    }
 }
 
 /// Returns whether the outputs are just the documents that edits added or removed.
@@ -372,257 +344,185 @@ fn are_edited_documents(blocks: &[OutputBlock<'_>], report: &Report) -> bool {
         block.groups.iter().any(|group| edit.is_of(&group.schema, &group.name))
     };
     blocks.iter().all(|block| {
-        let mut edits = block.edits.iter().map(|edit| report.edit(*edit));
+        let mut edits = report.edits_with(&block.edits);
         matches!(block.status, Status::Added | Status::Removed)
             && edits.all(|edit| edit.kind == EditKind::Document && is_named(block, edit))
     })
 }
 
-/// Disjoint groups of indexes: each index has another one of its group, or itself.
-struct Groups(Vec<usize>);
-
-impl Groups {
-    /// Returns the index that represents the group.
-    fn of(&mut self, index: usize) -> usize {
-        let mut at = index;
-        while self.0[at] != at {
-            self.0[at] = self.0[self.0[at]];
-            at = self.0[at];
-        }
-        at
-    }
-
-    fn join(&mut self, one: usize, other: usize) {
-        let [one, other] = [self.of(one), self.of(other)];
-        self.0[one.max(other)] = one.min(other);
-    }
-}
-
-/// An entry under construction.
-struct EntryBuilder<'b, 'r> {
-    blocks: &'b BlockBuilder<'b, 'r>,
-    fold: &'b Fold<'r>,
-}
-
-impl<'r> EntryBuilder<'_, 'r> {
-    fn entry(&self, blocks: Vec<OutputBlock<'r>>, faulty: &Faulty) -> EditEntry<'r> {
-        let of_edits = faulty.danger_of(self.fold.edits.iter().copied());
-        let danger = blocks.iter().map(|block| block.danger).min();
+impl<'r> Arranger<'_, 'r> {
+    fn entry(&self, fold: &Fold<'r>, blocks: Vec<OutputBlock<'r>>) -> EditEntry<'r> {
+        let of_blocks = blocks.iter().map(|block| block.danger).min().unwrap_or(Danger::None);
         EditEntry {
-            edits: self.fold.edits.clone(),
-            changes: self.changes(),
-            reach: self.reach(),
-            shielded: self.shielded(),
+            edits: fold.edits.clone(),
+            changes: self.changes(fold),
+            reach: self.reach(fold),
+            shielded: self.shielded(fold),
             blocks,
-            route: self.route(),
-            stops: self.stops(),
-            danger: danger.unwrap_or(Danger::None).min(of_edits),
+            route: self.route(fold),
+            stops: self.stops(fold),
+            danger: of_blocks.min(self.faulty.danger_of(fold.edits.iter().copied())),
         }
     }
 
-    fn changes(&self) -> Vec<EditedValue<'r>> {
+    fn changes(&self, fold: &Fold<'r>) -> Vec<EditedValue<'r>> {
         let mut changes: IndexMap<&[DiffLine], EditedValue<'r>> = IndexMap::new();
-        for edit in &self.fold.edits {
-            let delta = &self.blocks.edited[&edit.id];
+        for edit in &fold.edits {
+            let delta = &self.edited[&edit.id];
             let value = || EditedValue { edits: Vec::new(), delta: delta.clone() };
             changes.entry(&delta.lines).or_insert_with(value).edits.push(edit);
         }
         changes.into_values().collect()
     }
 
-    fn reach(&self) -> StyledText {
-        let outputs = self.fold.outputs.iter().copied();
+    fn reach(&self, fold: &Fold<'r>) -> StyledText {
         let (unknown, compared): (Vec<&ReportedOutput>, Vec<&ReportedOutput>) =
-            outputs.partition(|output| output.status == Status::NotComparable);
-        let (reached, unknown) = (self.counted(&compared), self.counted(&unknown));
-        let unknown = match unknown {
-            unknown if unknown.is_empty() => unknown,
-            unknown => unknown.and(" cannot be compared"),
+            fold.outputs.iter().partition(|output| output.status == Status::NotComparable);
+        let unknown = match self.counted(&unknown) {
+            text if text.is_empty() => text,
+            text => text.and(" cannot be compared"),
         };
-        let kept = self.kept();
-        if reached.is_empty() && (!unknown.is_empty() || !kept.is_empty()) {
-            return StyledText::list([unknown, kept], "; ");
-        }
-        if reached.is_empty() {
-            return self.undecided(StyledText::plain("reaches no output"));
-        }
-        let all: usize = compared.iter().map(|output| self.blocks.count(output)).sum();
-        let untouched = compared.iter().filter(|output| !output.touched);
-        let untouched = match untouched.map(|output| self.blocks.count(output)).sum() {
-            0 => String::new(),
-            count if count == all => ", from unedited files".to_owned(),
-            count => format!(", {count} of them from unedited files"),
-        };
-        let text = StyledText::plain("reaches ").join(reached).and(untouched);
-        let text = StyledText::list([text, self.together()], ", ");
-        self.undecided(StyledText::list([text, unknown, kept], "; "))
-    }
-
-    /// Returns the number of outputs, with their sites; empty if there are none.
-    fn counted(&self, outputs: &[&'r ReportedOutput]) -> StyledText {
-        let count: usize = outputs.iter().map(|output| self.blocks.count(output)).sum();
-        if count == 0 {
-            return StyledText::default();
-        }
-        let sites = outputs.iter().flat_map(|output| self.blocks.sites.in_set(output.sites));
-        let text = StyledText::of(TextRole::Strong, counted(count, "output"));
-        self.blocks.in_sites(text, &sites.collect())
-    }
-
-    /// Names the edits without which these would not have made some of their changes.
-    fn together(&self) -> StyledText {
-        let own: BTreeSet<EditRef> = self.fold.edits.iter().map(|edit| edit.id).collect();
-        let mut others: BTreeSet<EditRef> = BTreeSet::new();
-        let (mut is_joint, mut is_alone) = (false, false);
-        for output in self.fold.outputs.iter().copied() {
-            let whole = output.changed_by.is_empty().then_some(&output.edits);
-            for set in output.changed_by.iter().chain(whole) {
-                let Some(set) = set.of(&self.blocks.report.edit_sets) else { continue };
-                if set.edits.iter().all(|edit| !own.contains(edit)) {
-                    continue;
-                }
-                is_joint |= set.joint;
-                is_alone |= !set.joint;
-                others.extend(set.edits.iter().filter(|edit| set.joint && !own.contains(edit)));
+        let others = StyledText::list([unknown, self.kept(fold)], "; ");
+        let reach = match self.counted(&compared) {
+            reached if reached.is_empty() && !others.is_empty() => return others,
+            reached if reached.is_empty() => StyledText::plain("reaches no output"),
+            reached => {
+                let reached = reached.prefixed("reaches ").and(self.untouched(&compared));
+                let reached = StyledText::list([reached, self.together(fold)], ", ");
+                StyledText::list([reached, others], "; ")
             }
-        }
-        if !is_joint {
-            return StyledText::default();
-        }
-        let words = if is_alone { "partly together" } else { "only together" };
-        if others.is_empty() {
-            return StyledText::plain(words);
-        }
-        let others: Vec<&ReportedEdit> =
-            others.iter().map(|edit| self.blocks.report.edit(*edit)).collect();
-        StyledText::plain(format!("{words} with {}", edit_numbers(&others)))
-    }
-
-    /// Describes the outputs that would have changed without the edits.
-    fn kept(&self) -> StyledText {
-        let Some(kept) = self.fold.edits[0].reach.kept else { return StyledText::default() };
-        let others = counted(kept.outputs, "other output");
-        let text = match self.fold.edits.len() {
-            1 => format!("without it, {others} would differ"),
-            _ => format!("without each of them, {others} would differ"),
         };
-        self.blocks.in_sites(StyledText::plain(text), &self.blocks.sites.in_set(kept.sites))
-    }
-
-    /// Marks a reach that was not decided within the limits.
-    fn undecided(&self, reach: StyledText) -> StyledText {
-        if self.fold.edits.iter().any(|edit| edit.is_undecided()) {
+        if fold.edits.iter().any(|edit| edit.is_undecided()) {
             reach.and(", ").then(TextRole::Warning, "not decided: it may reach more")
         } else {
             reach
         }
     }
 
-    fn shielded(&self) -> StyledText {
-        let shields = &self.fold.shields;
-        if shields.is_empty() {
-            return StyledText::default();
-        }
-        let sites =
-            shields.iter().flat_map(|shield| self.blocks.sites.in_set(shield.sites)).collect();
-        self.blocks.in_sites(StyledText::plain("shielded"), &sites)
+    /// Returns the number of outputs, with their sites; empty if there are none.
+    fn counted(&self, outputs: &[&'r ReportedOutput]) -> StyledText {
+        let text = match self.count(outputs) {
+            0 => return StyledText::default(),
+            count => StyledText::strong(counted(count, "output")),
+        };
+        self.in_sites(text, &self.sites_of(outputs))
     }
 
-    fn route(&self) -> Option<RouteEntry> {
-        let causes = self.fold.outputs.iter().copied();
-        let causes = causes.filter_map(|output| Some((output, self.fold.cause_of(output)?)));
-        self.blocks.longest_route(causes)
+    /// Returns how many of the outputs are from unedited files, as a suffix.
+    fn untouched(&self, outputs: &[&'r ReportedOutput]) -> String {
+        match self.count(outputs.iter().filter(|output| !output.touched)) {
+            0 => String::new(),
+            count if count == self.count(outputs) => ", from unedited files".to_owned(),
+            count => format!(", {count} of them from unedited files"),
+        }
+    }
+
+    /// Names the edits without which these would not have made some of their changes.
+    fn together(&self, fold: &Fold<'r>) -> StyledText {
+        let own: BTreeSet<EditRef> = fold.edits.iter().map(|edit| edit.id).collect();
+        let sets = fold.outputs.iter().flat_map(|output| self.report.edit_sets_of(output));
+        let sets = sets.filter(|set| set.edits.iter().any(|edit| own.contains(edit)));
+        let (joint, alone): (Vec<&EditSet>, Vec<&EditSet>) = sets.partition(|set| set.joint);
+        let words = match (&joint[..], &alone[..]) {
+            ([], _) => return StyledText::default(),
+            (_, []) => "only together",
+            (_, _) => "partly together",
+        };
+        let others: BTreeSet<EditRef> = joint.iter().flat_map(|set| &set.edits).copied().collect();
+        let others: Vec<&ReportedEdit> = self.report.edits_with(others.difference(&own)).collect();
+        StyledText::plain(match &others[..] {
+            [] => words.to_owned(),
+            others => format!("{words} with {}", edit_numbers(others)),
+        })
+    }
+
+    /// Describes the outputs that would have changed without the edits.
+    fn kept(&self, fold: &Fold<'r>) -> StyledText {
+        let Some(kept) = fold.edits[0].reach.kept else { return StyledText::default() };
+        let others = counted(kept.outputs, "other output");
+        let them = if fold.edits.len() == 1 { "it" } else { "each of them" };
+        let text = StyledText::plain(format!("without {them}, {others} would differ"));
+        self.in_sites(text, &self.sites.in_set(kept.sites))
+    }
+
+    fn shielded(&self, fold: &Fold<'r>) -> StyledText {
+        if fold.shields.is_empty() {
+            return StyledText::default();
+        }
+        let sites = self.sites.in_sets(fold.shields.iter().map(|shield| shield.sites));
+        self.in_sites(StyledText::plain("shielded"), &sites)
+    }
+
+    /// Returns the longest of the routes from the first edit that changed each output.
+    fn route(&self, fold: &Fold<'r>) -> Option<RouteEntry> {
+        let causes = fold.outputs.iter().filter_map(|output| {
+            let is_own =
+                |cause: &&ReportedCause| fold.edits.iter().any(|edit| edit.id == cause.edit);
+            Some((*output, output.causes.iter().find(is_own)?))
+        });
+        self.longest_route(causes)
     }
 
     /// Describes the shields: sites in which nothing was reached first, then documents of other
     /// sites.
-    fn stops(&self) -> Vec<StyledText> {
-        let reached =
-            self.fold.outputs.iter().copied().flat_map(|it| self.blocks.sites.in_set(it.sites));
-        let reached: BTreeSet<usize> = reached.collect();
-        let mut whole: ShieldGroups<'r> = IndexMap::new();
-        let mut partial: ShieldGroups<'r> = IndexMap::new();
-        for shield in &self.fold.shields {
-            let sites = self.blocks.sites.in_set(shield.sites);
+    fn stops(&self, fold: &Fold<'r>) -> Vec<StyledText> {
+        let reached = self.sites_of(&fold.outputs);
+        let mut alike: IndexMap<_, Vec<&ReportedShield>> = IndexMap::new();
+        for shield in &fold.shields {
+            let sites = self.sites.in_set(shield.sites);
             let (inside, outside): (BTreeSet<usize>, BTreeSet<usize>) =
                 sites.iter().partition(|site| reached.contains(site));
-            if !outside.is_empty() {
-                let key = (shield.why, &shield.document, outside);
-                whole.entry(key).or_default().push(shield);
-            }
-            if !inside.is_empty() || sites.is_empty() {
-                let key = (shield.why, &shield.document, inside);
-                partial.entry(key).or_default().push(shield);
+            for (is_partial, part) in [(false, outside), (true, inside)] {
+                if !part.is_empty() || (is_partial && sites.is_empty()) {
+                    let key = (is_partial, shield.why, &shield.document, part);
+                    alike.entry(key).or_default().push(shield);
+                }
             }
         }
-        let whole = whole.into_iter().map(|((why, document, sites), shields)| {
-            let head = StyledText::of(TextRole::Strong, "shielded").and(" in ");
-            let head =
-                head.join(self.blocks.sites.phrase(&sites)).and(format!(": {} by ", why.as_str()));
-            head.join(self.blocks.names.document(document)).join(self.stop_places(&shields, &sites))
+        let mut alike: Vec<_> = alike.into_iter().collect();
+        alike.sort_by_key(|((is_partial, ..), _)| *is_partial);
+        let stops = alike.iter().map(|((is_partial, why, document, sites), shields)| {
+            let (text, why) = (StyledText::strong("shielded"), why.as_str());
+            let document = self.names.document(document);
+            let text = if *is_partial {
+                self.in_sites(text.and(": ").join(document), sites).and(format!(", {why}"))
+            } else {
+                self.in_sites(text, sites).and(format!(": {why} by ")).join(document)
+            };
+            text.join(self.stop_places(shields, sites))
         });
-        let partial = partial.into_iter().map(|((why, document, sites), shields)| {
-            let head = StyledText::of(TextRole::Strong, "shielded").and(": ");
-            let head =
-                self.blocks.in_sites(head.join(self.blocks.names.document(document)), &sites);
-            let head = head.and(format!(", {}", why.as_str()));
-            head.join(self.stop_places(&shields, &sites))
-        });
-        whole.chain(partial).collect()
+        stops.collect()
     }
 
     /// Describes the first places at which edits are shielded in these sites.
     fn stop_places(&self, shields: &[&'r ReportedShield], sites: &BTreeSet<usize>) -> StyledText {
         const MAX_PLACES: usize = 2;
-        let mut all: BTreeSet<&FilePlace> = BTreeSet::new();
-        for shield in shields {
-            let of_shield = shield.sites.of(&self.blocks.report.site_sets);
-            let of_shield = of_shield.into_iter().flat_map(|set| &set.sites).enumerate();
+        let all = shields.iter().flat_map(|shield| {
+            let of_shield = shield.sites.of(&self.report.site_sets).sites.iter().enumerate();
             let here = of_shield.filter(|(_, site)| sites.is_empty() || sites.contains(site));
-            all.extend(here.filter_map(|(at, _)| shield.place_at(at)));
-        }
-        let shown: Vec<FilePlace> = all.iter().take(MAX_PLACES).map(|it| (*it).clone()).collect();
-        let more = all.len().saturating_sub(MAX_PLACES);
-        let text = if shown.is_empty() { StyledText::default() } else { StyledText::plain(" at ") };
-        let text = text.join(places(&shown, ", "));
-        if more == 0 { text } else { text.and(format!(" and {}", counted(more, "more place"))) }
-    }
-}
-
-/// Shields of edits, by kind, document and sites.
-type ShieldGroups<'r> = IndexMap<(Why, &'r DocKey, BTreeSet<usize>), Vec<&'r ReportedShield>>;
-
-/// Returns the change that an edit made to a value; for a moved document, its old and new place.
-pub(super) fn edited(edit: &ReportedEdit) -> ValueDelta {
-    let (path, [base, head]) = (names::path(edit), [edit.before.as_ref(), edit.after.as_ref()]);
-    let place = |place: &Option<FilePlace>| {
-        place.iter().map(|it| format!("{}:{}", it.file, it.line)).collect::<Vec<_>>()
-    };
-    match edit.kind {
-        EditKind::Moved => ValueDelta::of_lines(path, &place(&edit.at.base), &place(&edit.at.head)),
-        EditKind::Order => ValueDelta::of_order(path, [base, head]),
-        _ => ValueDelta::new(path, base, head, edit.unlisted),
+            here.filter_map(|(at, _)| shield.place_at(at))
+        });
+        let all: BTreeSet<&FilePlace> = all.collect();
+        let text = places(all.iter().copied().take(MAX_PLACES), ", ").prefixed(" at ");
+        text.and(and_more_of(all.len().saturating_sub(MAX_PLACES), "place"))
     }
 }
 
 /// Formats places without repeating a file: `a.yaml:26 → :28`.
-pub(super) fn places(places: &[FilePlace], between: &str) -> StyledText {
-    let mut text = StyledText::default();
-    let mut before: Option<&FilePlace> = None;
-    for place in places {
-        let between = if before.is_some() { between } else { "" };
-        match before {
-            Some(known) if (&known.file, known.line) == (&place.file, place.line) => continue,
-            Some(known) if known.file == place.file => {
-                let mut short = StyledText::place(place, true);
-                short.pieces[0].text = format!(":{}", place.line);
-                text = text.and(between).join(short);
-            }
-            Some(_) | None => text = text.and(between).join(StyledText::place(place, true)),
+pub(super) fn places<'p>(
+    places: impl IntoIterator<Item = &'p FilePlace>,
+    between: &str,
+) -> StyledText {
+    let mut places: Vec<&FilePlace> = places.into_iter().collect();
+    places.dedup_by_key(|place| (&place.file, place.line));
+    let before = [None].into_iter().chain(places.iter().map(|place| Some(&place.file)));
+    let texts = places.iter().zip(before).map(|(place, before)| match before {
+        Some(file) if *file == place.file => {
+            StyledText::place(place, true).renamed(format!(":{}", place.line))
         }
-        before = Some(place);
-    }
-    text
+        Some(_) | None => StyledText::place(place, true),
+    });
+    StyledText::list(texts, between)
 }
 
 /// Describes a step of a route to or by this document.

@@ -5,10 +5,13 @@ use std::collections::HashSet;
 
 use super::FindingFilter;
 use super::entries::edit_numbers;
+use super::names::place_of;
 use super::sites::SiteNames;
 use crate::diagnostic::Severity;
 use crate::report::counted;
-use crate::report::model::{Finding, LabelledPlace, Report, State, SuppressedBy, SuppressionKind};
+use crate::report::model::{
+    Finding, LabelledPlace, Report, ReportedEdit, State, SuppressedBy, SuppressionKind,
+};
 use crate::report::text::{StyledText, TextRole};
 
 /// A finding with its sites, causes and suppression as text.
@@ -104,11 +107,10 @@ impl<'r> FindingEntry<'r> {
 
 /// Describes the edits that caused a finding.
 fn causes(finding: &Finding, report: &Report) -> StyledText {
-    let edits: Vec<_> = finding.caused_by.iter().map(|edit| report.edit(*edit)).collect();
+    let edits: Vec<&ReportedEdit> = report.edits_with(&finding.caused_by).collect();
     let Some(first) = edits.first() else { return StyledText::default() };
     let text = StyledText::plain(edit_numbers(&edits)).linked(&first.id.to_string());
-    let place = first.at.last().map(|place| StyledText::place(place, first.at.head.is_some()));
-    let text = text.and(", ").join(place.unwrap_or_default());
+    let text = text.and(", ").join(place_of(first));
     match edits.len() - 1 {
         0 => text,
         more => text.and(format!(" and {more} more")),
@@ -118,12 +120,9 @@ fn causes(finding: &Finding, report: &Report) -> StyledText {
 fn suppression(by: &SuppressedBy) -> StyledText {
     let at = format!("{}:{}", by.file, by.line);
     match by.kind {
-        SuppressionKind::Comment if by.reason.is_empty() => {
-            StyledText::plain("by ").then(TextRole::Place, at)
-        }
-        SuppressionKind::Comment => {
-            StyledText::plain("by ").then(TextRole::Place, at).and(": ").and(&by.reason)
-        }
+        SuppressionKind::Comment => StyledText::plain("by ")
+            .then(TextRole::Place, at)
+            .join(StyledText::plain(&by.reason).prefixed(": ")),
         SuppressionKind::Baseline => {
             StyledText::plain("by the baseline, ").then(TextRole::Place, at)
         }

@@ -1,7 +1,9 @@
 //! Grouping of edits into entries, by equal value changes or equal reach.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
+
+use indexmap::IndexMap;
 
 use super::danger::Faulty;
 use super::sites::SiteNames;
@@ -23,39 +25,36 @@ pub(super) struct Fold<'r> {
     pub(super) shields: Vec<&'r ReportedShield>,
 }
 
-impl<'r> Fold<'r> {
-    /// Returns the first cause of an output among the edits.
-    pub(super) fn cause_of(&self, output: &'r ReportedOutput) -> Option<&'r ReportedCause> {
-        output.causes.iter().find(|cause| self.edits.iter().any(|edit| edit.id == cause.edit))
-    }
+/// All edits that have an effect or were shielded, in groups.
+pub(super) struct Folds<'r> {
+    /// Groups, those that cause errors first, then by number of outputs.
+    pub(super) all: Vec<Fold<'r>>,
+    /// Index of the group of each edit.
+    of_edit: HashMap<EditRef, usize>,
 }
 
-/// Groups all edits that have an effect or were shielded; those that cause errors first, then by
-/// number of outputs.
-pub(super) fn folds<'r>(report: &'r Report, sites: &SiteNames<'r>) -> Vec<Fold<'r>> {
-    let traces = EditTrace::of_all(report);
-    let alike = alike(report, &traces, sites);
-    let mut entry_of: HashMap<EditRef, usize> = HashMap::new();
-    for (at, edits) in alike.iter().enumerate() {
-        entry_of.extend(edits.iter().map(|edit| (edit.id, at)));
-    }
-    let mut folds: Vec<Fold<'r>> = alike
-        .into_iter()
-        .map(|edits| Fold {
-            shields: edits.iter().flat_map(|it| traces[it.id.index()].shields.clone()).collect(),
-            edits,
-            outputs: Vec::new(),
-        })
-        .collect();
-    for output in &report.outputs {
-        let edits = report.edits_of(output).iter();
-        let entries = edits.filter_map(|edit| entry_of.get(edit).copied());
-        let entries: BTreeSet<usize> = entries.collect();
-        for at in entries {
-            folds[at].outputs.push(output);
+impl<'r> Folds<'r> {
+    pub(super) fn new(report: &'r Report, sites: &SiteNames<'r>, faulty: &Faulty) -> Self {
+        let traces = EditTrace::of_all(report);
+        let mut folds = Self { all: Vec::new(), of_edit: HashMap::new() };
+        for (at, edits) in alike(report, &traces, sites, faulty).into_iter().enumerate() {
+            folds.of_edit.extend(edits.iter().map(|edit| (edit.id, at)));
+            let shields = edits.iter().flat_map(|edit| &traces[edit.id.index()].shields);
+            let shields = shields.copied().collect();
+            folds.all.push(Fold { edits, outputs: Vec::new(), shields });
         }
+        for output in &report.outputs {
+            for at in folds.of(report.edits_of(output)) {
+                folds.all[at].outputs.push(output);
+            }
+        }
+        folds
     }
-    folds
+
+    /// Returns the indexes of the groups of edits.
+    pub(super) fn of<'e>(&self, edits: impl IntoIterator<Item = &'e EditRef>) -> BTreeSet<usize> {
+        edits.into_iter().filter_map(|edit| self.of_edit.get(edit).copied()).collect()
+    }
 }
 
 /// Outputs and shields that an edit reached.
@@ -84,7 +83,7 @@ impl<'r> EditTrace<'r> {
 }
 
 /// Property shared by the edits of an entry.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(PartialEq, Eq, Hash)]
 enum EntryKey<'r> {
     /// Values before and after.
     Values(Values<'r>),
@@ -112,6 +111,7 @@ fn alike<'r>(
     report: &'r Report,
     traces: &[EditTrace<'r>],
     sites: &SiteNames<'r>,
+    faulty: &Faulty,
 ) -> Vec<Vec<&'r ReportedEdit>> {
     let is_listed = |edit: &&ReportedEdit| edit.has_effect() || edit.reach.shielded.is_some();
     let listed = || report.edits.iter().filter(is_listed);
@@ -121,8 +121,7 @@ fn alike<'r>(
     }
     let unread = listed().filter(|edit| edit.kind == EditKind::Repository).filter_map(file_of);
     let unread: BTreeSet<&str> = unread.collect();
-    let mut alike: Vec<Vec<&ReportedEdit>> = Vec::new();
-    let mut known: BTreeMap<EntryKey<'_>, usize> = BTreeMap::new();
+    let mut alike: IndexMap<EntryKey<'_>, Vec<&ReportedEdit>> = IndexMap::new();
     for edit in listed() {
         let is_keeping = edit.reach.kept.is_some();
         let values = values(edit).filter(|values| seen[values] > 1 && !is_keeping);
@@ -131,13 +130,9 @@ fn alike<'r>(
             (None, Some(values)) => EntryKey::Values(values),
             (None, None) => EntryKey::of_reach(edit, &traces[edit.id.index()], report, sites),
         };
-        let at = *known.entry(key).or_insert(alike.len());
-        match alike.get_mut(at) {
-            Some(edits) => edits.push(edit),
-            None => alike.push(vec![edit]),
-        }
+        alike.entry(key).or_default().push(edit);
     }
-    let faulty = Faulty::of(report);
+    let mut alike: Vec<Vec<&ReportedEdit>> = alike.into_values().collect();
     alike.sort_by_key(|edits| {
         let outputs: usize = edits.iter().map(|edit| edit.reach.outputs).sum();
         (faulty.danger_of(edits.iter().copied()), Reverse(outputs))
@@ -159,10 +154,9 @@ fn unread_repository<'r>(edit: &'r ReportedEdit, unread: &BTreeSet<&str>) -> Opt
 
 /// Returns the values of an edit; `None` if they are hidden, and for a whole document.
 fn values(edit: &ReportedEdit) -> Option<Values<'_>> {
-    let sides = [edit.before.as_ref(), edit.after.as_ref()];
-    let mut there = sides.into_iter().flatten().peekable();
-    let is_comparable = there.peek().is_some() && there.all(|value| value.value.is_some());
-    let [before, after] = sides.map(|side| side.and_then(ShownValue::json));
+    let sides = [&edit.before, &edit.after].map(|side| side.as_ref().map(ShownValue::json));
+    let is_comparable = sides != [None; 2] && !sides.contains(&Some(None));
+    let [before, after] = sides.map(Option::flatten);
     is_comparable.then_some((edit.kind, before, after))
 }
 
@@ -186,8 +180,8 @@ impl<'r> EntryKey<'r> {
             return EntryKey::Document(edit.at.head.is_some(), sites.in_set(edit.reach.sites));
         }
         let ways = trace.outputs.iter().map(|(output, cause)| {
-            let route = cause.and_then(|cause| cause.route.of(&report.routes));
-            let steps = route.map_or(&[][..], |route| &route.steps).iter();
+            let route = cause.map(|cause| cause.route.of(&report.routes));
+            let steps = route.into_iter().flat_map(|route| &route.steps);
             let steps = steps.map(|step| (step.via, &step.document)).collect();
             (*output, steps, cause.map_or(&[][..], |cause| &cause.joint))
         });

@@ -17,7 +17,7 @@ mod verdict;
 
 pub(super) use self::blocks::{ChangedValue, OutputBlock};
 pub(super) use self::bumps::Commits;
-pub(super) use self::danger::{Danger, Losses, OutputLosses};
+pub(super) use self::danger::{Danger, Losses};
 pub(super) use self::delta::{DiffLine, ShortDelta, Sign, ValueDelta};
 pub(super) use self::entries::{
     Arrangement, ChangeEntry, EditEntry, EditedValue, RouteEntry, describe_step, edit_numbers, runs,
@@ -25,10 +25,10 @@ pub(super) use self::entries::{
 pub(super) use self::findings::{FindingEntry, describe_place, labelled};
 pub(super) use self::names::{DocumentNames, path_in, place_of};
 pub(super) use self::repositories::used_repositories;
-pub(super) use self::sites::{Cell, SiteColumn, SiteNames, SiteTable, SiteTableRow};
+pub(super) use self::sites::{SiteColumn, SiteNames, SiteTable, SiteTableRow};
 pub(super) use self::verdict::{Headline, counts, repository};
 
-use super::counted;
+use super::and_more_of;
 use super::model::{Report, ReportedEdit};
 use super::text::{StyledText, TextRole};
 
@@ -104,8 +104,7 @@ impl<'r> Story<'r> {
     /// Describes an edit without effect, and why it has none.
     pub(super) fn without_effect(&self, edit: &ReportedEdit) -> StyledText {
         let why = edit.idle.map(|idle| StyledText::of(TextRole::Dim, idle.as_str()));
-        let edit = self.names.described(edit, &entries::edited(edit));
-        StyledText::list([edit, why.unwrap_or_default()], "; ")
+        StyledText::list([self.names.described(edit), why.unwrap_or_default()], "; ")
     }
 
     /// Returns the entries that list changes by edit.
@@ -136,19 +135,14 @@ fn unexplained(
 ) -> Vec<StyledText> {
     let outputs = report.outputs.iter().filter(|output| output.unexplained);
     let texts = outputs.map(|output| {
-        let group = &report.groups[output.group.index()];
+        let group = report.group_of(output);
         let document = names.document(&output.document);
-        let place = sites.phrase_of(output.sites);
-        let text = if place.is_empty() { document } else { document.and(" in ").join(place) };
+        let text = document.join(sites.phrase_of(output.sites).prefixed(" in "));
         match &group.changes[..] {
             [] => text,
             [first, more @ ..] => {
                 let text = text.and("  ").then(TextRole::Name, &first.path);
-                let more = match more.len() {
-                    0 => String::new(),
-                    count => format!(" and {}", counted(count, "more place")),
-                };
-                text.and(more)
+                text.and(and_more_of(more.len(), "place"))
             }
         }
     });

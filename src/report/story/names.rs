@@ -52,21 +52,20 @@ impl<'r> DocumentNames<'r> {
     }
 
     fn short_place(&self, edit: &ReportedEdit, at: &FilePlace) -> StyledText {
-        let mut text = place_of(edit);
-        if let Some(file) = self.files.get(&*at.file) {
-            text.pieces[0].text = format!("{file}:{}", at.line);
+        match self.files.get(&*at.file) {
+            Some(file) => place_of(edit).renamed(format!("{file}:{}", at.line)),
+            None => place_of(edit),
         }
-        text
     }
 
     /// Returns the name of an output.
     pub(in crate::report) fn output(&self, schema: &str, name: &str) -> StyledText {
         match name {
-            "" => StyledText::of(TextRole::Name, format!("({schema})")),
+            "" => StyledText::name(format!("({schema})")),
             _ if self.ambiguous.contains(name) => {
-                StyledText::of(TextRole::Name, name).and(" ").then(TextRole::Dim, schema)
+                StyledText::name(name).and(" ").then(TextRole::Dim, schema)
             }
-            _ => StyledText::of(TextRole::Name, name),
+            _ => StyledText::name(name),
         }
     }
 
@@ -79,60 +78,47 @@ impl<'r> DocumentNames<'r> {
     /// Describes the document of an edit and the path in it.
     pub(in crate::report) fn subject(&self, edit: &ReportedEdit) -> StyledText {
         let path = if edit.kind == EditKind::Renamed { String::new() } else { path(edit) };
-        let path = if path.is_empty() {
-            StyledText::default()
-        } else {
-            StyledText::of(TextRole::Name, path)
-        };
-        StyledText::list([self.what(edit), path], "  ")
+        StyledText::list([self.what(edit), StyledText::name(path)], "  ")
     }
 
     /// Describes an edit with its change in a few words.
-    pub(in crate::report) fn described(
-        &self,
-        edit: &ReportedEdit,
-        delta: &ValueDelta,
-    ) -> StyledText {
+    pub(in crate::report) fn described(&self, edit: &ReportedEdit) -> StyledText {
         const MAX_CHARACTERS: usize = 32;
         let cut = |text: &str| match text.char_indices().nth(MAX_CHARACTERS) {
             Some((end, _)) => format!("{}…", &text[..end]),
             None => text.to_owned(),
         };
-        let value = match delta.short(1) {
-            Some(ShortDelta::Sides([base, head])) => StyledText::of(TextRole::Error, cut(&base))
-                .and(" → ")
-                .then(TextRole::Good, cut(&head)),
+        let value = match ValueDelta::of_edit(edit).short(1) {
+            Some(ShortDelta::Sides([base, head])) => {
+                StyledText::sides([cut(&base), cut(&head)], "→")
+            }
             Some(ShortDelta::Only(Sign::Removed, text)) => {
                 StyledText::of(TextRole::Error, format!("- {}", cut(&text)))
             }
-            Some(ShortDelta::Only(_, text)) if text.is_empty() => StyledText::default(),
-            Some(ShortDelta::Only(_, text)) => {
+            Some(ShortDelta::Only(_, text)) if !text.is_empty() => {
                 StyledText::of(TextRole::Good, format!("+ {}", cut(&text)))
             }
-            None => StyledText::default(),
+            Some(ShortDelta::Only(..)) | None => StyledText::default(),
         };
         StyledText::list([self.subject(edit), value], ": ")
     }
 
     fn site(&self, edit: &ReportedEdit) -> StyledText {
         let site = self.report.sites_in(edit.reach.sites).next();
-        let site_type = site.and_then(|site| site.site_type.as_deref());
-        let name = StyledText::plain("site ").then(TextRole::Name, &edit.document.name);
-        match site_type {
-            Some(site_type) => name.and(" of type ").then(TextRole::Name, site_type),
-            None => name,
-        }
+        let site_type = site.and_then(|site| site.site_type.as_deref()).unwrap_or_default();
+        StyledText::plain("site ")
+            .then(TextRole::Name, &edit.document.name)
+            .join(StyledText::name(site_type).prefixed(" of type "))
     }
 
     fn what(&self, edit: &ReportedEdit) -> StyledText {
         // An item that is identified by its file has no other name.
         let file = edit.at.last().map(|at| &*at.file);
-        let name = || Some(self.document(&edit.document)).filter(|it| Some(&*it.words()) != file);
-        let named = |what: &str| {
-            StyledText::list([StyledText::plain(what), name().unwrap_or_default()], " ")
-        };
+        let name = Some(self.document(&edit.document)).filter(|it| Some(&*it.words()) != file);
+        let name = name.unwrap_or_default();
+        let named = |what: &str| StyledText::plain(what).join(name.clone().prefixed(" "));
         match edit.kind {
-            EditKind::Value | EditKind::Key | EditKind::Order => name().unwrap_or_default(),
+            EditKind::Value | EditKind::Key | EditKind::Order => name,
             EditKind::Policy => named("layers"),
             EditKind::Site => named("site definition"),
             EditKind::File => {
@@ -145,11 +131,11 @@ impl<'r> DocumentNames<'r> {
             EditKind::Renamed => named("document").and(" renamed"),
             EditKind::SiteAdded => self.site(edit).and(" added"),
             EditKind::SiteRemoved => self.site(edit).and(" removed"),
-            EditKind::Document => match (&edit.at.base, &edit.at.head) {
-                (_, None) => named("document").and(" removed"),
-                (None, Some(_)) => named("document").and(" added"),
-                (Some(_), Some(_)) => named("document").and(" changed"),
-            },
+            EditKind::Document => named("document").and(match (&edit.at.base, &edit.at.head) {
+                (_, None) => " removed",
+                (None, Some(_)) => " added",
+                (Some(_), Some(_)) => " changed",
+            }),
         }
     }
 }
@@ -189,11 +175,8 @@ fn short_files(report: &Report) -> BTreeMap<&str, &str> {
     for end in files.iter().flat_map(|file| ends(file)) {
         *counts.entry(end).or_default() += 1;
     }
-    let shortest = |file: &&'_ str| ends(file).find(|end| counts[end] == 1).map(str::len);
-    let short = files
-        .iter()
-        .map(|file| (*file, &file[file.len() - shortest(file).unwrap_or(file.len())..]));
-    short.collect()
+    let shortest = |file| ends(file).find(|end| counts[end] == 1).unwrap_or(file);
+    files.iter().map(|file| (*file, shortest(file))).collect()
 }
 
 /// Returns the ends of a path, from its last component to the whole path.

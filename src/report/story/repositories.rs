@@ -2,7 +2,7 @@
 
 use super::sites::SiteNames;
 use crate::report::model::{Report, RepositoryUse};
-use crate::report::text::{StyledText, TextRole};
+use crate::report::text::StyledText;
 use crate::source::{RevisionChoice, UsedRevision};
 
 /// Number of digits that identify a commit of a repository in practice.
@@ -31,16 +31,15 @@ pub(in crate::report) fn used_repositories(
     sites: &SiteNames<'_>,
 ) -> Vec<StyledText> {
     let used = report.repositories.iter().map(|used| {
-        let text = name_and_revisions(used, report.comparison.is_some());
-        let place = sites.phrase_of(used.sites);
-        if place.is_empty() { text } else { text.and(" in ").join(place) }
+        name_and_revisions(used, report.comparison.is_some())
+            .join(sites.phrase_of(used.sites).prefixed(" in "))
     });
     used.collect()
 }
 
 /// Formats a repository with its revision, or with both if two are compared and differ.
 pub(super) fn name_and_revisions(used: &RepositoryUse, is_compared: bool) -> StyledText {
-    StyledText::of(TextRole::Strong, &used.name).and(" ").join(revisions(used, is_compared))
+    StyledText::strong(&used.name).and(" ").join(revisions(used, is_compared))
 }
 
 fn revisions(used: &RepositoryUse, is_compared: bool) -> StyledText {
@@ -51,9 +50,7 @@ fn revisions(used: &RepositoryUse, is_compared: bool) -> StyledText {
     }
     let sides = match (pinned(used.base.as_ref()), pinned(used.head.as_ref())) {
         // Two different names are sufficient; if they are equal, the commits differ.
-        (Some(base), Some(head)) if base != head => {
-            [base, head].map(|it| StyledText::of(TextRole::Name, it)).to_vec()
-        }
+        (Some(base), Some(head)) if base != head => [base, head].map(StyledText::name).to_vec(),
         _ => [&used.base, &used.head].map(in_full).to_vec(),
     };
     StyledText::list(sides, " → ")
@@ -75,19 +72,13 @@ fn in_full(revision: &UsedRevision) -> StyledText {
         RevisionChoice::CheckedOut => return StyledText::plain("working tree (no pin)"),
         RevisionChoice::Folder => return StyledText::plain("working tree (not the pin)"),
     };
-    if commit.is_none() {
-        return StyledText::of(TextRole::Name, name.unwrap_or_default()).and(" (cannot be read)");
+    match (name, commit.map(shortened)) {
+        (name, None) => StyledText::name(name.unwrap_or_default()).and(" (cannot be read)"),
+        (Some(name), Some(digits)) if name != digits => {
+            StyledText::name(name).and(format!(" ({chosen}, {digits})"))
+        }
+        (_, Some(digits)) => StyledText::name(digits).and(format!(" ({chosen})")),
     }
-    let digits = commit.map(shortened).filter(|digits| name.as_ref() != Some(digits));
-    let (name, digits) = match name {
-        Some(name) => (Some(name), digits),
-        None => (digits, None),
-    };
-    let details = match digits {
-        Some(digits) => format!(" ({chosen}, {digits})"),
-        None => format!(" ({chosen})"),
-    };
-    StyledText::of(TextRole::Name, name.unwrap_or_default()).and(details)
 }
 
 /// Returns the name of a revision, abbreviated if it is the commit id.

@@ -24,17 +24,16 @@ pub(in crate::report) struct SiteNames<'r> {
 }
 
 /// Shortest description of a set of sites.
-enum SiteNaming<'r> {
-    All,
-    OfTypes(Vec<&'r str>),
-    AllBut(Vec<&'r str>),
-    /// All but those that a glob matches.
-    AllButLike(String),
-    Names(Vec<&'r str>),
+enum SiteNaming {
+    /// All sites, or all of types.
+    All(StyledText),
+    /// All but those that are named.
+    AllBut(StyledText),
+    Names(StyledText),
     /// A glob, and the sites that it matches in addition.
-    Like(String, Vec<&'r str>),
+    Like(StyledText),
     /// The first sites, and the number of further ones.
-    First(Vec<&'r str>, usize),
+    First(StyledText),
 }
 
 impl<'r> SiteNames<'r> {
@@ -69,8 +68,13 @@ impl<'r> SiteNames<'r> {
 
     /// Returns the named sites of a set.
     pub(in crate::report) fn in_set(&self, set: SetRef) -> BTreeSet<usize> {
-        let sites = set.of(self.sets).map_or(&[][..], |set| &set.sites);
-        sites.iter().copied().filter(|at| self.named.contains(at)).collect()
+        let sites = set.of(self.sets).sites.iter().copied();
+        sites.filter(|at| self.named.contains(at)).collect()
+    }
+
+    /// Returns the named sites of several sets.
+    pub(super) fn in_sets(&self, sets: impl Iterator<Item = SetRef>) -> BTreeSet<usize> {
+        sets.flat_map(|set| self.in_set(set)).collect()
     }
 
     /// Describes the sites of a set, to follow `in `; empty if none has a name.
@@ -81,36 +85,18 @@ impl<'r> SiteNames<'r> {
     /// Describes sites, to follow `in `; empty if there are none.
     pub(in crate::report) fn phrase(&self, sites: &BTreeSet<usize>) -> StyledText {
         let count = sites.len();
-        if count == 0 {
-            return StyledText::default();
-        }
         match self.naming(sites) {
-            SiteNaming::All => StyledText::of(TextRole::Strong, format!("all {count} sites")),
-            SiteNaming::OfTypes(types) => {
-                StyledText::of(TextRole::Strong, format!("all {count} sites"))
-                    .and(type_label(&types))
-                    .join(names(&types))
-            }
+            _ if count == 0 => StyledText::default(),
+            SiteNaming::All(types) => StyledText::strong(format!("all {count} sites")).join(types),
             SiteNaming::AllBut(exceptions) => {
-                StyledText::of(TextRole::Strong, format!("all {} sites", self.named.len()))
+                StyledText::strong(format!("all {} sites", self.len()))
                     .and(" but ")
-                    .join(names(&exceptions))
+                    .join(exceptions)
             }
-            SiteNaming::AllButLike(pattern) => {
-                StyledText::of(TextRole::Strong, format!("all {} sites", self.named.len()))
-                    .and(" but ")
-                    .then(TextRole::Name, pattern)
-            }
-            SiteNaming::Names(listed) => names(&listed),
-            SiteNaming::Like(pattern, others) => {
-                StyledText::of(TextRole::Strong, format!("{count} sites "))
-                    .join(glob(&pattern, &others))
-            }
-            SiteNaming::First(listed, more) => {
-                StyledText::of(TextRole::Strong, format!("{count} sites"))
-                    .and(": ")
-                    .join(names(&listed))
-                    .and(format!(" and {more} more"))
+            SiteNaming::Names(names) => names,
+            SiteNaming::Like(glob) => StyledText::strong(format!("{count} sites ")).join(glob),
+            SiteNaming::First(names) => {
+                StyledText::strong(format!("{count} sites")).and(": ").join(names)
             }
         }
     }
@@ -118,13 +104,8 @@ impl<'r> SiteNames<'r> {
     /// Names sites after their number, which the text before them has.
     pub(in crate::report) fn list(&self, sites: &BTreeSet<usize>) -> StyledText {
         match self.naming(sites) {
-            SiteNaming::First(listed, more) => names(&listed).and(format!(" and {more} more")),
-            SiteNaming::Like(pattern, others) => glob(&pattern, &others),
-            SiteNaming::All
-            | SiteNaming::OfTypes(_)
-            | SiteNaming::AllBut(_)
-            | SiteNaming::AllButLike(_)
-            | SiteNaming::Names(_) => self.phrase(sites),
+            SiteNaming::Like(text) | SiteNaming::First(text) => text,
+            SiteNaming::All(_) | SiteNaming::AllBut(_) | SiteNaming::Names(_) => self.phrase(sites),
         }
     }
 
@@ -132,50 +113,44 @@ impl<'r> SiteNames<'r> {
     pub(in crate::report) fn label(&self, sites: &BTreeSet<usize>) -> StyledText {
         let count = sites.len();
         match self.naming(sites) {
-            SiteNaming::All => StyledText::plain(format!("all {count}")),
-            SiteNaming::OfTypes(types) => StyledText::plain(format!("all {count}"))
-                .and(type_label(&types))
-                .join(names(&types)),
-            SiteNaming::AllBut(exceptions) => {
-                StyledText::plain("all but ").join(names(&exceptions))
-            }
-            SiteNaming::AllButLike(pattern) => {
-                StyledText::plain("all but ").then(TextRole::Name, pattern)
-            }
-            SiteNaming::Names(listed) => names(&listed),
-            SiteNaming::Like(pattern, others) => glob(&pattern, &others).and(format!(" ({count})")),
-            SiteNaming::First(listed, more) => names(&listed).and(format!(" and {more} more")),
+            SiteNaming::All(types) => StyledText::plain(format!("all {count}")).join(types),
+            SiteNaming::AllBut(exceptions) => exceptions.prefixed("all but "),
+            SiteNaming::Names(names) | SiteNaming::First(names) => names,
+            SiteNaming::Like(glob) => glob.and(format!(" ({count})")),
         }
     }
 
-    fn naming(&self, sites: &BTreeSet<usize>) -> SiteNaming<'r> {
-        let count = sites.len();
-        if count == 1 {
-            return SiteNaming::Names(self.names(sites));
-        }
-        if count == self.named.len() {
-            return SiteNaming::All;
-        }
+    fn naming(&self, sites: &BTreeSet<usize>) -> SiteNaming {
+        let (count, others) = (sites.len(), &self.named - sites);
         let is_few = count <= MAX_EXCEPTIONS;
-        if !is_few && let Some(types) = self.types_of(sites) {
-            return SiteNaming::OfTypes(types);
+        if count == 1 {
+            return SiteNaming::Names(self.named(sites));
         }
-        if !is_few && self.named.len() - count <= MAX_EXCEPTIONS {
-            return SiteNaming::AllBut(self.names(&self.named - sites));
+        if count == self.len() {
+            return SiteNaming::All(StyledText::default());
+        }
+        if let Some(types) = self.types_of(sites).filter(|_| !is_few) {
+            let label = if types.len() == 1 { " of type " } else { " of types " };
+            return SiteNaming::All(names(types).prefixed(label));
+        }
+        if !is_few && others.len() <= MAX_EXCEPTIONS {
+            return SiteNaming::AllBut(self.named(&others));
         }
         if count <= MAX_NAMED {
-            return SiteNaming::Names(self.names(sites));
+            return SiteNaming::Names(self.named(sites));
         }
-        let is_exact = |(_, others): &(String, Vec<&str>)| others.is_empty();
-        let like = self.pattern(sites);
-        let others_like = self.pattern(&(&self.named - sites)).filter(is_exact);
-        match (like, others_like) {
-            (Some(like), _) if is_exact(&like) => SiteNaming::Like(like.0, Vec::new()),
-            (_, Some((pattern, _))) => SiteNaming::AllButLike(pattern),
-            (Some((pattern, others)), None) => SiteNaming::Like(pattern, others),
-            (None, None) => {
-                let first: BTreeSet<usize> = sites.iter().copied().take(MAX_NAMED).collect();
-                SiteNaming::First(self.names(&first), count - MAX_NAMED)
+        let of_others = self.pattern(&others).filter(|(_, exceptions)| exceptions.is_empty());
+        match (self.pattern(sites), of_others) {
+            (Some((glob, exceptions)), of_others)
+                if exceptions.is_empty() || of_others.is_none() =>
+            {
+                let exceptions = names(exceptions).prefixed(" but ");
+                SiteNaming::Like(StyledText::name(glob).join(exceptions))
+            }
+            (_, Some((glob, _))) => SiteNaming::AllBut(StyledText::name(glob)),
+            (_, None) => {
+                let first = self.named(sites.iter().take(MAX_NAMED));
+                SiteNaming::First(first.and(format!(" and {} more", count - MAX_NAMED)))
             }
         }
     }
@@ -195,72 +170,47 @@ impl<'r> SiteNames<'r> {
     /// Returns a glob that matches the names of these sites, and the few others that it matches.
     fn pattern(&self, sites: &BTreeSet<usize>) -> Option<(String, Vec<&'r str>)> {
         const MIN_CHARACTERS: usize = 2;
-        let names = self.names(sites);
-        let (first, rest) = names.split_first()?;
-        let common = |end: fn(&str, &str) -> usize| {
-            let kept = rest.iter().map(|name| end(first, name)).min().unwrap_or(first.len());
-            (kept >= MIN_CHARACTERS).then_some(kept)
-        };
-        let others = || self.named.iter().filter(|at| !sites.contains(at)).map(|at| self.name(*at));
-        let exceptions = |matches: &dyn Fn(&str) -> bool| -> Option<Vec<&'r str>> {
-            let matching: Vec<&str> = others().filter(|name| matches(name)).collect();
-            (matching.len() <= MAX_EXCEPTIONS).then_some(matching)
-        };
-        let start = common(|one, other| {
-            let pairs = one.char_indices().zip(other.chars());
-            pairs
-                .take_while(|((_, one), other)| one == other)
-                .map(|((_, it), _)| it.len_utf8())
-                .sum()
+        let mut names = sites.iter().map(|at| self.names[*at]);
+        let first = names.next()?;
+        let [start, end] = names.fold([first.len(); 2], |[start, end], name| {
+            let of_starts = common_length(first.chars(), name.chars());
+            let of_ends = common_length(first.chars().rev(), name.chars().rev());
+            [start.min(of_starts), end.min(of_ends)]
         });
-        let start = start.map(|kept| &first[..kept]);
+        let (start, end) = (&first[..start], &first[first.len() - end..]);
         // Prefer a prefix that ends at a separator to the longest one.
-        let word = start.and_then(|start| Some(&start[..=start.rfind(['-', '_', '.'])?]));
-        let end = common(|one, other| {
-            let pairs = one.chars().rev().zip(other.chars().rev());
-            pairs.take_while(|(one, other)| one == other).map(|(it, _)| it.len_utf8()).sum()
-        });
-        let end = end.map(|kept| &first[first.len() - kept..]);
-        let starts = word.into_iter().chain(start).filter_map(|start| {
-            let others = exceptions(&|name| name.starts_with(start))?;
-            Some((format!("{start}*"), others))
-        });
-        let ends = end.into_iter().filter_map(|end| {
-            let others = exceptions(&|name| name.ends_with(end))?;
-            Some((format!("*{end}"), others))
-        });
-        starts.chain(ends).min_by_key(|(_, exceptions)| exceptions.len())
+        let word = start.rfind(['-', '_', '.']).map_or("", |at| &start[..=at]);
+        let globs = [(word, ""), (start, ""), ("", end)].into_iter();
+        globs
+            .filter(|(start, end)| start.len() + end.len() >= MIN_CHARACTERS)
+            .map(|(start, end)| {
+                let others = (&self.named - sites).into_iter().map(|at| self.names[at]);
+                let matching = others.filter(|name| name.starts_with(start) && name.ends_with(end));
+                (format!("{start}*{end}"), matching.collect::<Vec<_>>())
+            })
+            .filter(|(_, exceptions)| exceptions.len() <= MAX_EXCEPTIONS)
+            .min_by_key(|(_, exceptions)| exceptions.len())
     }
 
-    fn names(
-        &self,
-        sites: impl IntoIterator<Item = impl std::borrow::Borrow<usize>>,
-    ) -> Vec<&'r str> {
-        sites.into_iter().map(|at| self.name(*at.borrow())).collect()
-    }
-
-    fn name(&self, at: usize) -> &'r str {
-        self.names[at]
+    fn named<'s>(&self, sites: impl IntoIterator<Item = &'s usize>) -> StyledText {
+        names(sites.into_iter().map(|at| self.names[*at]))
     }
 }
 
-fn names(names: &[&str]) -> StyledText {
-    StyledText::list(names.iter().map(|name| StyledText::of(TextRole::Name, name)), ", ")
+fn names<'n>(names: impl IntoIterator<Item = &'n str>) -> StyledText {
+    StyledText::list(names.into_iter().map(StyledText::name), ", ")
 }
 
-fn glob(pattern: &str, exceptions: &[&str]) -> StyledText {
-    let text = StyledText::of(TextRole::Name, pattern);
-    if exceptions.is_empty() { text } else { text.and(" but ").join(names(exceptions)) }
-}
-
-fn type_label(types: &[&str]) -> &'static str {
-    if types.len() == 1 { " of type " } else { " of types " }
+/// Returns the length in bytes of what two texts begin with.
+fn common_length(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> usize {
+    let alike = one.zip(other).take_while(|(one, other)| one == other);
+    alike.map(|(character, _)| character.len_utf8()).sum()
 }
 
 /// Table of the changes of sites; sites with equal figures share a row.
 pub(in crate::report) struct SiteTable {
     /// Columns after the site names.
-    pub(in crate::report) columns: Vec<SiteColumn>,
+    pub(in crate::report) columns: Vec<&'static SiteColumn>,
     /// Rows, most severe first.
     pub(in crate::report) rows: Vec<SiteTableRow>,
     /// Number of sites without changes or findings.
@@ -272,6 +222,10 @@ pub(in crate::report) struct SiteColumn {
     pub(in crate::report) head: &'static str,
     /// Whether the column is numeric and right-aligned.
     pub(in crate::report) is_figures: bool,
+    /// Role of the cells.
+    pub(in crate::report) role: TextRole,
+    /// Returns the text of a cell.
+    text: fn(&ReportedSite) -> String,
 }
 
 /// A row of the site table.
@@ -283,82 +237,50 @@ pub(in crate::report) struct SiteTableRow {
     /// Site names, for links.
     pub(in crate::report) names: Vec<String>,
     /// Cells in the order of the columns.
-    pub(in crate::report) cells: Vec<Cell>,
+    pub(in crate::report) cells: Vec<String>,
 }
 
-/// A cell of the site table.
-pub(in crate::report) struct Cell {
-    pub(in crate::report) text: String,
-    pub(in crate::report) role: TextRole,
+/// Returns what the sites of a row have in common: figures, the most severe first, presence and
+/// type.
+fn row_key(site: &ReportedSite) -> (Reverse<[usize; 7]>, &str, &str) {
+    let SiteCounts { errors, refused, changed, added, removed, not_comparable, shielded } =
+        site.counts;
+    let refused = usize::from(refused);
+    let figures = [refused, errors, removed, added, changed, not_comparable, shielded];
+    (Reverse(figures), presence(site), site.site_type.as_deref().unwrap_or_default())
 }
 
-/// Figures shared by the sites of a row.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct SiteRowKey<'r> {
-    is_refused: Reverse<bool>,
-    errors: Reverse<usize>,
-    removed: Reverse<usize>,
-    added: Reverse<usize>,
-    changed: Reverse<usize>,
-    not_comparable: Reverse<usize>,
-    shielded: Reverse<usize>,
-    became: SitePresence,
-    site_type: &'r str,
-}
-
-/// Sides on which a site exists.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum SitePresence {
-    Stayed,
-    Added,
-    Removed,
-}
-
-impl<'r> SiteRowKey<'r> {
-    fn new(site: &'r ReportedSite) -> Self {
-        let SiteCounts { errors, refused, changed, added, removed, not_comparable, shielded } =
-            site.counts;
-        Self {
-            is_refused: Reverse(refused),
-            errors: Reverse(errors),
-            removed: Reverse(removed),
-            added: Reverse(added),
-            changed: Reverse(changed),
-            not_comparable: Reverse(not_comparable),
-            shielded: Reverse(shielded),
-            became: match (site.base, site.head) {
-                (None, Some(_)) => SitePresence::Added,
-                (Some(_), None) => SitePresence::Removed,
-                (Some(_), Some(_)) | (None, None) => SitePresence::Stayed,
-            },
-            site_type: site.site_type.as_deref().unwrap_or_default(),
-        }
+/// Returns on which side a site exists if it is not on both.
+fn presence(site: &ReportedSite) -> &'static str {
+    match (site.base, site.head) {
+        (None, Some(_)) => "added",
+        (Some(_), None) => "removed",
+        (Some(_), Some(_)) | (None, None) => "",
     }
 }
 
-/// A column: heading, whether it is numeric, role, and content for sites.
-type ColumnSpec = (&'static str, bool, TextRole, fn(&SiteRowKey<'_>) -> String);
-
-const COLUMNS: [ColumnSpec; 9] = [
-    ("type", false, TextRole::Plain, |it| it.site_type.to_owned()),
-    ("site", false, TextRole::Strong, |it| {
-        let word = match it.became {
-            SitePresence::Stayed => "",
-            SitePresence::Added => "added",
-            SitePresence::Removed => "removed",
-        };
-        word.to_owned()
+static COLUMNS: [SiteColumn; 9] = [
+    column("type", false, TextRole::Plain, |it| it.site_type.clone().unwrap_or_default()),
+    column("site", false, TextRole::Strong, |it| presence(it).to_owned()),
+    column("deployable", false, TextRole::Error, |it| {
+        if it.counts.refused { "no".to_owned() } else { String::new() }
     }),
-    ("deployable", false, TextRole::Error, |it| {
-        if it.is_refused.0 { "no".to_owned() } else { String::new() }
-    }),
-    ("new errors", true, TextRole::Error, |it| figure(it.errors.0)),
-    ("changed", true, TextRole::Plain, |it| figure(it.changed.0)),
-    ("added", true, TextRole::Plain, |it| figure(it.added.0)),
-    ("removed", true, TextRole::Warning, |it| figure(it.removed.0)),
-    ("not comparable", true, TextRole::Warning, |it| figure(it.not_comparable.0)),
-    ("shielded edits", true, TextRole::Dim, |it| figure(it.shielded.0)),
+    column("new errors", true, TextRole::Error, |it| figure(it.counts.errors)),
+    column("changed", true, TextRole::Plain, |it| figure(it.counts.changed)),
+    column("added", true, TextRole::Plain, |it| figure(it.counts.added)),
+    column("removed", true, TextRole::Warning, |it| figure(it.counts.removed)),
+    column("not comparable", true, TextRole::Warning, |it| figure(it.counts.not_comparable)),
+    column("shielded edits", true, TextRole::Dim, |it| figure(it.counts.shielded)),
 ];
+
+const fn column(
+    head: &'static str,
+    is_figures: bool,
+    role: TextRole,
+    text: fn(&ReportedSite) -> String,
+) -> SiteColumn {
+    SiteColumn { head, is_figures, role, text }
+}
 
 fn figure(count: usize) -> String {
     if count == 0 { String::new() } else { count.to_string() }
@@ -368,39 +290,33 @@ impl SiteTable {
     /// Creates the table; `None` for fewer than two sites.
     pub(in crate::report) fn new(report: &Report, names: &SiteNames<'_>) -> Option<Self> {
         report.comparison.as_ref()?;
-        let mut alike: BTreeMap<SiteRowKey<'_>, BTreeSet<usize>> = BTreeMap::new();
+        let mut alike: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
         for at in names.named.iter().copied() {
             let site = &report.sites[at];
-            let shared = SiteRowKey::new(site);
             // The verdict already reports sites that were not deployable before.
-            let has_more = SiteCounts { refused: false, ..site.counts } != SiteCounts::default();
-            if shared.became != SitePresence::Stayed || has_more {
-                alike.entry(shared).or_default().insert(at);
+            let counts = SiteCounts { refused: false, ..site.counts };
+            if !presence(site).is_empty() || counts != SiteCounts::default() {
+                alike.entry(row_key(site)).or_default().insert(at);
             }
         }
         let count: usize = alike.values().map(BTreeSet::len).sum();
         if count < 2 {
             return None;
         }
-        let is_used =
-            |(_, _, _, text): &&ColumnSpec| alike.keys().any(|shared| !text(shared).is_empty());
-        let columns: Vec<&ColumnSpec> = COLUMNS.iter().filter(is_used).collect();
-        let row = |(shared, sites): (&SiteRowKey<'_>, &BTreeSet<usize>)| SiteTableRow {
-            sites: names.label(sites),
-            count: sites.len(),
-            names: names.names(sites).into_iter().map(str::to_owned).collect(),
-            cells: columns
-                .iter()
-                .map(|(_, _, role, text)| Cell { text: text(shared), role: *role })
-                .collect(),
+        let first = |sites: &BTreeSet<usize>| sites.first().map(|at| &report.sites[*at]);
+        let is_used = |column: &&SiteColumn| {
+            alike.values().filter_map(first).any(|site| !(column.text)(site).is_empty())
         };
-        Some(Self {
-            rows: alike.iter().map(row).collect(),
-            columns: columns
-                .iter()
-                .map(|(head, is_figures, ..)| SiteColumn { head, is_figures: *is_figures })
-                .collect(),
-            unchanged: names.len() - count,
-        })
+        let columns: Vec<&SiteColumn> = COLUMNS.iter().filter(is_used).collect();
+        let rows = alike.values().filter_map(|sites| {
+            let site = first(sites)?;
+            Some(SiteTableRow {
+                sites: names.label(sites),
+                count: sites.len(),
+                names: sites.iter().map(|at| names.names[*at].to_owned()).collect(),
+                cells: columns.iter().map(|column| (column.text)(site)).collect(),
+            })
+        });
+        Some(Self { rows: rows.collect(), columns, unchanged: names.len() - count })
     }
 }

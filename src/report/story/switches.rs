@@ -29,7 +29,7 @@ pub(super) fn switches(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText
 }
 
 fn arrow(before: &str, after: &str) -> StyledText {
-    StyledText::of(TextRole::Name, before).and(" → ").then(TextRole::Name, after)
+    StyledText::name(before).and(" → ").then(TextRole::Name, after)
 }
 
 /// Returns the sites of each pair of types.
@@ -54,48 +54,34 @@ fn switched_types<'r>(
 /// Returns pairs of a removed and an added site of one type that have most outputs in common, and
 /// the number of these.
 fn renamed_sites(report: &Report) -> Vec<(&ReportedSite, &ReportedSite, usize)> {
-    let outputs = OutputNames::of(report);
-    let numbered = || report.sites.iter().enumerate().filter(|(_, site)| site.name.is_some());
-    let removed = numbered().filter(|(_, site)| site.base.is_some() && site.head.is_none());
-    let mut added: Vec<(usize, &ReportedSite)> =
-        numbered().filter(|(_, site)| site.base.is_none() && site.head.is_some()).collect();
+    let outputs = added_and_removed(report);
+    let named = || report.sites.iter().zip(&outputs).filter(|(site, _)| site.name.is_some());
+    let removed = named().filter(|(site, _)| site.base.is_some() && site.head.is_none());
+    let mut added: Vec<_> =
+        named().filter(|(site, _)| site.base.is_none() && site.head.is_some()).collect();
     let mut renamed = Vec::new();
-    for (removed, site) in removed {
-        let alike =
-            added.iter().enumerate().filter(|(_, (_, other))| other.site_type == site.site_type);
-        let alike = alike.map(|(index, (at, other))| (outputs.common(removed, *at), index, *other));
-        let is_most = |(common, _, other): &(usize, usize, &ReportedSite)| {
-            2 * common > site.base.max(other.head).unwrap_or_default()
-        };
-        if let Some((common, index, other)) = alike.filter(is_most).max_by_key(|it| it.0) {
-            added.remove(index);
-            renamed.push((site, other, common));
+    for (site, outputs) in removed {
+        let alike = added.iter().enumerate().filter_map(|(at, (other, of_other))| {
+            let common = outputs.intersection(of_other).count();
+            let is_most = 2 * common > site.base.max(other.head).unwrap_or_default();
+            (is_most && other.site_type == site.site_type).then_some((common, at))
+        });
+        if let Some((common, at)) = alike.max_by_key(|(common, _)| *common) {
+            renamed.push((site, added.remove(at).0, common));
         }
     }
     renamed
 }
 
-/// Schemas and names of the added and removed outputs of each site.
-struct OutputNames<'r>(BTreeMap<usize, BTreeSet<(&'r str, &'r str)>>);
-
-impl<'r> OutputNames<'r> {
-    fn of(report: &'r Report) -> Self {
-        let mut names: BTreeMap<usize, BTreeSet<(&str, &str)>> = BTreeMap::new();
-        for output in &report.outputs {
-            if matches!(output.status, Status::Added | Status::Removed) {
-                let sites = output.sites.of(&report.site_sets).into_iter();
-                for site in sites.flat_map(|set| &set.sites) {
-                    let name = (&*output.document.schema, &*output.document.name);
-                    names.entry(*site).or_default().insert(name);
-                }
+/// Returns the schemas and names of the added and removed outputs of each site.
+fn added_and_removed(report: &Report) -> Vec<BTreeSet<(&str, &str)>> {
+    let mut names = vec![BTreeSet::new(); report.sites.len()];
+    for output in &report.outputs {
+        if matches!(output.status, Status::Added | Status::Removed) {
+            for site in &output.sites.of(&report.site_sets).sites {
+                names[*site].insert((&*output.document.schema, &*output.document.name));
             }
         }
-        Self(names)
     }
-
-    /// Returns the number of outputs that two sites have in common.
-    fn common(&self, site: usize, other: usize) -> usize {
-        let of = |site: usize| self.0.get(&site);
-        of(site).zip(of(other)).map_or(0, |(one, other)| one.intersection(other).count())
-    }
+    names
 }

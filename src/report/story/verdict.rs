@@ -1,12 +1,14 @@
 //! Verdict of a run, compared sides, and summary figures.
 
+use std::collections::BTreeSet;
+
 use crate::diagnostic::Severity;
-use crate::report::counted;
 use crate::report::model::{
     ByStatus, FailureCriterion, Finding, Report, ReportedSide, RunOutcome, SideKind, Totals,
     Truncated,
 };
 use crate::report::text::{StyledText, TextRole};
+use crate::report::{counted, present};
 
 use super::bumps::bumps;
 use super::repositories::header_lines;
@@ -70,10 +72,8 @@ fn hint(report: &Report) -> Option<StyledText> {
     let is_passed = report.verdict.outcome == RunOutcome::Passed;
     let has_warnings = report.comparison.is_some() && report.totals.findings.warnings > 0;
     let is_usual = report.verdict.fail_on == Some(Severity::Error);
-    (is_passed && has_warnings && is_usual).then(|| {
-        StyledText::of(TextRole::Strong, "--fail-on warning")
-            .and(" makes new warnings fail the run")
-    })
+    (is_passed && has_warnings && is_usual)
+        .then(|| StyledText::strong("--fail-on warning").and(" makes new warnings fail the run"))
 }
 
 /// Describes why a run failed.
@@ -105,10 +105,11 @@ fn total(report: &Report) -> StyledText {
     let Totals { findings, unchanged, .. } = report.totals;
     let (word, found) = match (is_compared(report), report.verdict.judges) {
         (true, FailureCriterion::AllFindings) => {
-            let mut all = findings;
-            let of = [Severity::Error, Severity::Warning, Severity::Note];
-            let counts = [unchanged.errors, unchanged.warnings, unchanged.notes];
-            of.into_iter().zip(counts).for_each(|(severity, count)| all.add(severity, count));
+            let all = Counts {
+                errors: findings.errors + unchanged.errors,
+                warnings: findings.warnings + unchanged.warnings,
+                notes: findings.notes + unchanged.notes,
+            };
             ("", all)
         }
         (
@@ -148,10 +149,10 @@ pub(in crate::report) fn counts(counts: Counts, word: &str) -> Option<StyledText
         (counts.warnings, "warning", TextRole::Warning),
         (counts.notes, "note", TextRole::Note),
     ];
-    let listed = kinds.into_iter().filter(|(count, ..)| *count > 0);
-    let texts = listed
-        .map(|(count, kind, role)| StyledText::of(role, counted(count, &format!("{word}{kind}"))));
-    let text = StyledText::list(texts, ", ");
+    let texts = kinds.map(|(count, kind, role)| {
+        (count, StyledText::of(role, counted(count, &format!("{word}{kind}"))))
+    });
+    let text = StyledText::list(present(texts), ", ");
     (!text.is_empty()).then_some(text)
 }
 
@@ -168,10 +169,8 @@ fn changes(report: &Report) -> Vec<StyledText> {
         let first = (!is_in_reason).then(|| StyledText::plain(NO_BASE));
         return first.into_iter().chain([StyledText::list(read, " · ")]).collect();
     }
-    let mut texts = vec![changed(report)];
-    texts.extend(others(report));
-    texts.extend(left_out(report.truncated).map(StyledText::plain));
-    vec![StyledText::list(texts, " · ")]
+    let texts = [changed(report)].into_iter().chain(others(report));
+    vec![StyledText::list(texts.chain(left_out(report.truncated)), " · ")]
 }
 
 fn changed(report: &Report) -> StyledText {
@@ -187,10 +186,8 @@ fn changed(report: &Report) -> StyledText {
         return StyledText::plain(if is_known { edits + ", no output changed" } else { edits });
     }
     let all = totals.outputs + removed;
-    let text = StyledText::of(
-        TextRole::Strong,
-        format!("{} of {}", totals.changed_outputs, counted(all, "output")),
-    );
+    let text =
+        StyledText::strong(format!("{} of {}", totals.changed_outputs, counted(all, "output")));
     let kinds = [
         (added, "added"),
         (removed, "removed"),
@@ -220,60 +217,53 @@ fn changed(report: &Report) -> StyledText {
 
 fn others(report: &Report) -> Vec<StyledText> {
     let totals = &report.totals;
-    let mut texts = Vec::new();
-    if totals.untouched_outputs > 0 {
-        texts.push(StyledText::plain(format!("{} from unedited files", totals.untouched_outputs)));
-    }
-    if totals.by_status.not_comparable > 0 {
-        let count = counted(totals.by_status.not_comparable, "output");
-        texts.push(StyledText::of(TextRole::Warning, format!("{count} not comparable")));
-    }
-    if totals.shielded_sites > 0 {
-        let sites = counted(totals.shielded_sites, "site");
-        let edits = report.edits.iter().filter(|edit| edit.reach.shielded.is_some()).count();
-        let verb = if edits == 1 { "does" } else { "do" };
-        texts.push(StyledText::plain(format!(
-            "{} {verb} not arrive in {sites}",
-            counted(edits, "edit")
-        )));
-    }
-    if totals.inert_edits > 0 && totals.inert_edits < totals.edits {
-        texts.push(StyledText::plain(format!(
-            "{} without effect",
-            counted(totals.inert_edits, "edit")
-        )));
-    }
-    if totals.unexplained > 0 {
-        texts.push(StyledText::of(
-            TextRole::Error,
-            format!("{} UNEXPLAINED", counted(totals.unexplained, "output")),
-        ));
-    }
-    texts
+    let (not_comparable, sites) = (totals.by_status.not_comparable, totals.shielded_sites);
+    let shielded = report.edits.iter().filter(|edit| edit.reach.shielded.is_some()).count();
+    let verb = if shielded == 1 { "does" } else { "do" };
+    let shielded = format!("{} {verb} not arrive in", counted(shielded, "edit"));
+    let inert = if totals.inert_edits < totals.edits { totals.inert_edits } else { 0 };
+    let plain = |words: String| StyledText::plain(words);
+    present([
+        (
+            totals.untouched_outputs,
+            plain(format!("{} from unedited files", totals.untouched_outputs)),
+        ),
+        (
+            not_comparable,
+            StyledText::of(
+                TextRole::Warning,
+                format!("{} not comparable", counted(not_comparable, "output")),
+            ),
+        ),
+        (sites, plain(format!("{shielded} {}", counted(sites, "site")))),
+        (inert, plain(format!("{} without effect", counted(inert, "edit")))),
+        (
+            totals.unexplained,
+            StyledText::of(
+                TextRole::Error,
+                format!("{} UNEXPLAINED", counted(totals.unexplained, "output")),
+            ),
+        ),
+    ])
 }
 
-/// Formats the number of omitted items; `None` if there are none.
-pub(in crate::report) fn left_out(truncated: Truncated) -> Option<String> {
+/// Describes the number of omitted items.
+fn left_out(truncated: Truncated) -> Option<StyledText> {
     let Truncated { outputs, causes, shields, values: _ } = truncated;
-    let kinds: Vec<String> = [(outputs, "output"), (causes, "cause"), (shields, "shield")]
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| counted(count, what))
-        .collect();
-    (!kinds.is_empty()).then(|| format!("{} not listed", kinds.join(", ")))
+    let kinds = [(outputs, "output"), (causes, "cause"), (shields, "shield")];
+    let kinds = present(kinds.map(|(count, what)| (count, counted(count, what))));
+    (!kinds.is_empty()).then(|| StyledText::plain(format!("{} not listed", kinds.join(", "))))
 }
 
 /// Describes the sites that Deckhand would reject.
 fn refused(report: &Report, sites: &SiteNames<'_>) -> Option<StyledText> {
-    let refused = report.sites.iter().enumerate().filter(|(_, site)| site.counts.refused);
-    let refused = refused.filter(|(_, site)| site.name.is_some()).map(|(at, _)| at).collect();
-    let names = sites.list(&refused);
-    if refused.is_empty() {
-        return None;
-    }
+    let named = report.sites.iter().enumerate().filter(|(_, site)| site.name.is_some());
+    let refused: BTreeSet<usize> =
+        named.filter(|(_, site)| site.counts.refused).map(|(at, _)| at).collect();
     let all = report.totals.sites;
     let words = match refused.len() {
-        count if count == all && count == 1 => "the site cannot be deployed".to_owned(),
+        0 => return None,
+        1 if all == 1 => "the site cannot be deployed".to_owned(),
         count if count == all => format!("none of {all} sites can be deployed"),
         count => format!("{count} of {all} sites cannot be deployed"),
     };
@@ -281,43 +271,30 @@ fn refused(report: &Report, sites: &SiteNames<'_>) -> Option<StyledText> {
     let is_as_before = report.comparison.is_some() && !report.findings.iter().any(is_new);
     let words = if is_as_before { words + ", as before" } else { words };
     let text = StyledText::of(TextRole::Error, words);
-    Some(if refused.len() == all { text } else { text.and(": ").join(names) })
+    Some(if refused.len() == all { text } else { text.and(": ").join(sites.list(&refused)) })
 }
 
-/// Formats the finding counts, if rules were checked.
+/// Formats the finding counts, if rules were checked. New findings are part of the verdict.
 fn findings(report: &Report) -> Option<StyledText> {
     let totals = &report.totals;
-    let mut parts = Vec::new();
-    if let Some(comparison) = report.comparison.as_ref() {
-        if !comparison.linted {
-            return None;
-        }
-        // New findings are part of the verdict.
-        if totals.fixed > 0 {
-            parts.push(StyledText::of(TextRole::Good, format!("{} fixed", totals.fixed)));
-        }
-        if totals.unchanged.all() > 0 {
-            parts.push(StyledText::plain(format!(
-                "{} (--all-findings)",
-                counted(totals.unchanged.all(), "unchanged finding")
-            )));
-        }
-        if comparison.added_ignores > 0 {
-            parts.push(StyledText::plain(counted(comparison.added_ignores, "new ignore comment")));
-        }
+    let comparison = report.comparison.as_ref();
+    if comparison.is_some_and(|comparison| !comparison.linted) {
+        return None;
     }
-    if totals.ignored > 0 {
-        parts.push(StyledText::plain(format!("{} ignored", totals.ignored)));
-    }
-    if totals.accepted > 0 {
-        parts.push(StyledText::plain(format!("{} in the baseline", totals.accepted)));
-    }
-    if totals.fixable > 0 {
-        parts.push(
-            StyledText::plain(format!("{} fixable with ", totals.fixable))
-                .then(TextRole::Strong, "--fix"),
-        );
-    }
+    let unchanged = totals.unchanged.all();
+    let ignores = comparison.map_or(0, |comparison| comparison.added_ignores);
+    let plain = |words: String| StyledText::plain(words);
+    let parts = present([
+        (totals.fixed, StyledText::of(TextRole::Good, format!("{} fixed", totals.fixed))),
+        (unchanged, plain(format!("{} (--all-findings)", counted(unchanged, "unchanged finding")))),
+        (ignores, plain(counted(ignores, "new ignore comment"))),
+        (totals.ignored, plain(format!("{} ignored", totals.ignored))),
+        (totals.accepted, plain(format!("{} in the baseline", totals.accepted))),
+        (
+            totals.fixable,
+            plain(format!("{} fixable with ", totals.fixable)).then(TextRole::Strong, "--fix"),
+        ),
+    ]);
     (!parts.is_empty()).then(|| StyledText::list(parts, " · "))
 }
 
@@ -347,7 +324,7 @@ pub(super) fn header(report: &Report, sites: &SiteNames<'_>) -> Vec<(&'static st
 /// Describes the repository and its branch.
 pub(in crate::report) fn repository(report: &Report) -> Option<StyledText> {
     let repository = report.repository.as_ref()?;
-    let text = StyledText::of(TextRole::Strong, &repository.name);
+    let text = StyledText::strong(&repository.name);
     let text = match &repository.nested_at {
         Some(path) => text.and(format!(", at `{path}` in the enclosing repository")),
         None => text,
@@ -366,11 +343,9 @@ fn reason(reason: &str, base: &ReportedSide) -> String {
         SideKind::Worktree => "the working tree",
         SideKind::Commit => &*base.name,
     };
-    match reason.strip_prefix(name) {
-        Some(rest) if rest.is_empty() || rest.starts_with(" against ") => String::new(),
-        Some(_) | None if reason.is_empty() => String::new(),
-        Some(_) | None => format!(", {reason}"),
-    }
+    let rest = reason.strip_prefix(name);
+    let is_repeated = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" against "));
+    if reason.is_empty() || is_repeated { String::new() } else { format!(", {reason}") }
 }
 
 fn side(side: &ReportedSide) -> StyledText {
@@ -382,12 +357,12 @@ fn side(side: &ReportedSide) -> StyledText {
         SideKind::Worktree => StyledText::plain("working tree"),
         SideKind::Commit => {
             let commit = side.commit.as_deref().unwrap_or_default();
-            StyledText::of(TextRole::Name, commit.chars().take(COMMIT_DIGITS).collect::<String>())
+            StyledText::name(commit.chars().take(COMMIT_DIGITS).collect::<String>())
         }
     };
     let is_named = !side.name.is_empty() && side.commit.as_deref() != Some(&*side.name);
     match is_named {
-        true if of.is_empty() => StyledText::of(TextRole::Name, &side.name),
+        true if of.is_empty() => StyledText::name(&side.name),
         true if !of.words().starts_with(&*side.name) => of.and(format!(" ({})", side.name)),
         true | false => of,
     }

@@ -172,9 +172,7 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
         for edit in edits {
             let place = match edit.at.last().filter(|_| entry.edits.len() > 1) {
                 Some(at) if is_one_file => {
-                    let mut text = place_of(edit);
-                    text.pieces[0].text = format!(":{}", at.line);
-                    text.and("  ")
+                    place_of(edit).renamed(format!(":{}", at.line)).and("  ")
                 }
                 Some(_) => place_of(edit).and("  "),
                 None => StyledText::default(),
@@ -193,15 +191,10 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
 
     /// Returns the text with the values of a change of a scalar, if they fit on one line.
     fn with_values(&self, text: &StyledText, delta: &ValueDelta) -> Option<StyledText> {
-        let line = text.clone().and(": ").join(self.sides(delta.scalars.as_ref()?));
+        let sides = StyledText::sides(delta.scalars()?.map(clean), self.page.signs.arrow);
+        let line = text.clone().and(": ").join(sides);
         let room = self.page.painter.style.columns().saturating_sub(2);
         (line.words().width() <= room).then_some(line)
-    }
-
-    fn sides(&self, [base, head]: &[String; 2]) -> StyledText {
-        StyledText::of(TextRole::Error, clean(base))
-            .and(format!(" {} ", self.page.signs.arrow))
-            .then(TextRole::Good, clean(head))
     }
 
     /// Writes outputs that edits reached. Values that the edits show already have only their path.
@@ -243,7 +236,7 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
         let title = match common {
             Some(causes) => title.and(", by ").join(self.behind(causes)),
             None if block.values.is_empty() && block.listed_elsewhere == 0 => {
-                let edits = block.edits.iter().map(|edit| self.page.story.report.edit(*edit));
+                let edits = self.page.story.report.edits_with(&block.edits);
                 title.and(", by ").join(self.page.story.names.places(&edits.collect::<Vec<_>>()))
             }
             None => title,
@@ -291,7 +284,7 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
         let (paths, more) = self.page.limited_to(MAX_PLACES, &metadata);
         let paths = paths.iter().map(|value| {
             let path = value.delta.path.strip_prefix("metadata").unwrap_or_default();
-            StyledText::of(TextRole::Name, path)
+            StyledText::name(path)
         });
         let text = StyledText::plain("metadata: ").join(StyledText::list(paths, ", "));
         self.write_line(
@@ -346,9 +339,8 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
         indent: &str,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let path = StyledText::of(TextRole::Name, &delta.path);
-        let place = if behind.is_empty() { "" } else { "  " };
-        let place = StyledText::plain(place).join(behind.clone());
+        let path = StyledText::name(&delta.path);
+        let place = behind.clone().prefixed("  ");
         let others = indent.width() + path.words().width() + 2 + place.words().width();
         let room = self.page.painter.style.columns().saturating_sub(others);
         let value = delta.short(self.lines()).filter(|_| !delta.path.is_empty());
@@ -382,13 +374,12 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
             }
             ShortDelta::Sides(sides) => {
                 let sides = sides.each_ref().map(|side| clean(side));
-                let arrow = format!(" {} ", self.page.signs.arrow);
-                let width = sides[0].width() + arrow.width() + sides[1].width();
-                let room = room.saturating_sub(arrow.width());
-                let [base, head] = is_fitting(width)
+                let arrow = self.page.signs.arrow;
+                let width = sides[0].width() + arrow.width() + 2 + sides[1].width();
+                let room = room.saturating_sub(arrow.width() + 2);
+                let sides = is_fitting(width)
                     .then(|| cut_sides(sides.each_ref().map(|side| &**side), room, dots))?;
-                let text = StyledText::of(TextRole::Error, base).and(arrow);
-                Some((StyledText::default(), text.then(TextRole::Good, head)))
+                Some((StyledText::default(), StyledText::sides(sides, arrow)))
             }
         }
     }
@@ -412,7 +403,7 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
             _ => delta.shortened(max.max(2)),
         };
         let room = self.page.painter.style.columns().saturating_sub(indent.width() + 2);
-        let focus = delta.scalars.as_ref().map_or(0, |[base, head]| common_start(base, head));
+        let focus = delta.scalars().map_or(0, |[base, head]| common_start(base, head));
         for line in lines {
             let text = cut(&clean(&line.text), focus, room, self.page.signs.dots);
             let text = format!("{}{text}", line.sign.mark());

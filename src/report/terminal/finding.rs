@@ -18,7 +18,7 @@ use crate::diagnostic::Severity;
 use crate::report::model::{Finding, LabelledPlace};
 use crate::report::story::{FindingEntry, describe_place, labelled};
 use crate::report::text::{StyledText, TextLink, TextPiece, TextRole};
-use crate::report::{TerminalStyle, counted, first_few};
+use crate::report::{TerminalStyle, and_more_of, counted, first_few};
 
 /// Maximum number of labels of one finding that are drawn; others are listed.
 const MAX_DRAWN: usize = 12;
@@ -47,11 +47,8 @@ impl<'r> TerminalPage<'_, 'r> {
         out.write_all(self.drawing(&labels, finding.severity).as_bytes())?;
         if !repeated.is_empty() {
             let (places, more) = first_few(&repeated, |label| describe_place(label));
-            let more = match more {
-                0 => String::new(),
-                more => format!(" and {}", counted(more, "more place")),
-            };
-            self.write_item("also", TextRole::Strong, &StyledText::plain(places + &more), out)?;
+            let text = StyledText::plain(places).and(and_more_of(more, "place"));
+            self.write_item("also", TextRole::Strong, &text, out)?;
         }
         for label in named.iter().take(MAX_NAMED) {
             self.write_item("also", TextRole::Strong, &StyledText::plain(labelled(label)), out)?;

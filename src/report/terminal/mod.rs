@@ -17,7 +17,7 @@ use super::story::{
     place_of,
 };
 use super::text::{StyledText, TextRole};
-use super::{Signs, TerminalStyle, counted, write_for_people};
+use super::{Signs, TerminalStyle, and_more_of, counted, write_for_people};
 use crate::diagnostic::Severity;
 
 /// Selection and amount of detail of a human-readable report.
@@ -172,11 +172,8 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         for entry in entries {
             let first = entry.edits[0];
             let subject = self.story.names.subject(first);
-            let others = match entry.edits.len() - 1 {
-                0 => StyledText::default(),
-                more => StyledText::plain(format!(" and {}", counted(more, "more edit"))),
-            };
-            let text = place_of(first).and(": ").join(subject).join(others);
+            let others = and_more_of(entry.edits.len() - 1, "edit");
+            let text = place_of(first).and(": ").join(subject).and(others);
             let effects = [&entry.reach, &entry.shielded].into_iter().filter(|it| !it.is_empty());
             let effects = StyledText::list(effects.cloned(), ", ");
             writeln!(out, "{}", self.painter.line(&text.and(": ").join(effects)))?;
@@ -258,7 +255,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
             .iter()
             .enumerate()
             .map(|(at, head)| {
-                let cells = rows.iter().map(|row| row.cells[at].text.width());
+                let cells = rows.iter().map(|row| row.cells[at].width());
                 cells.max().unwrap_or(0).max(head.head.len())
             })
             .collect();
@@ -281,8 +278,8 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
                 }
                 let mut line = format!("{line}{padding}");
                 for ((cell, width), column) in row.cells.iter().zip(&widths).zip(&table.columns) {
-                    let words = self.painter.words(cell.role, &cell.text);
-                    line += &in_column(column, &cell.text, &words, *width);
+                    let words = self.painter.words(column.role, cell);
+                    line += &in_column(column, cell, &words, *width);
                 }
                 writeln!(out, "{}", line.trim_end())?;
             }
