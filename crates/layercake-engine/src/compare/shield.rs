@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use layercake_source::Span;
-use layercake_yaml::path::{Location, Piece};
+use layercake_yaml::path::Location;
 
 use super::reach::{Shield, Why};
 use super::{Question, Side};
@@ -131,12 +131,8 @@ fn later_step(side: &Side<'_>, stop: &flow::Stop) -> Option<flow::Stop> {
     if texts.any(|text| stop.by.contains(*text)) {
         return None;
     }
-    let is_item = |at: &usize| matches!(stop.location.0[*at], Piece::Index(_));
-    let list = (0..stop.location.0.len()).find(is_item).and_then(|at| {
-        let list = Location(stop.location.0[..at].to_vec());
-        side.replay.trace(stop.doc, &list).at.first().copied()
-    });
-    let by = list.or(last.at.first().copied())?;
+    let list = stop.location.lists().next().map(|list| side.replay.trace(stop.doc, &list));
+    let by = list.and_then(|list| list.at.first().copied()).or(last.at.first().copied())?;
     Some(flow::Stop { by, why: overriding(last.via)?, ..stop.clone() })
 }
 

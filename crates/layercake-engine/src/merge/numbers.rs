@@ -268,7 +268,7 @@ impl Numbers {
             None => {}
         }
         if input == NumberedInput::Source {
-            let around = (0..=place.0.len()).map(|length| Location(place.0[..length].to_vec()));
+            let around = place.ancestors().chain([place.clone()]);
             let numbers = around.filter_map(|around| numbered.number_at(&around));
             found.extend(numbers.flat_map(|number| index.put.get(&number).into_iter().flatten()));
         }

@@ -576,11 +576,8 @@ fn stop_reason(change: &Change<'_>, place: &Location) -> (Why, Span) {
 /// Returns the place of the outermost list around a value that the document's own data sets: the
 /// list is set as a whole, so that no other one takes the place of an item that is removed.
 fn outermost_list(change: &Change<'_>, place: &Location) -> Option<Location> {
-    let is_item = |at: &usize| matches!(place.0[*at], Piece::Index(_));
-    (0..place.0.len()).filter(is_item).find_map(|at| {
-        match change.value_origin(&Location(place.0[..at].to_vec())) {
-            ValueOrigin::Own(list) => Some(list),
-            _ => None,
-        }
+    place.lists().find_map(|list| match change.value_origin(&list) {
+        ValueOrigin::Own(list) => Some(list),
+        _ => None,
     })
 }

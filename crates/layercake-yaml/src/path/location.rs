@@ -126,6 +126,17 @@ impl Location {
         Some(Self(parents.to_vec()))
     }
 
+    /// Locations around this one, the root first.
+    pub fn ancestors(&self) -> impl Iterator<Item = Location> {
+        (0..self.0.len()).map(|length| Self(self.0[..length].to_vec()))
+    }
+
+    /// Locations of the lists around this one, the outermost first.
+    pub fn lists(&self) -> impl Iterator<Item = Location> {
+        let items = self.ancestors().zip(&self.0);
+        items.filter(|(_, item)| matches!(item, Piece::Index(_))).map(|(list, _)| list)
+    }
+
     /// Location of the child at `piece`.
     #[must_use]
     pub fn join(&self, piece: Piece) -> Self {

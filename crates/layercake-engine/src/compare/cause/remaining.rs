@@ -20,7 +20,7 @@ impl Places {
         let mut all = Self::default();
         for (index, place) in places.into_iter().enumerate() {
             all.at.entry(place.clone()).or_default().push(index);
-            for around in ancestors(place) {
+            for around in place.ancestors() {
                 all.below.entry(around).or_default().push(index);
             }
         }
@@ -30,7 +30,7 @@ impl Places {
     /// Returns the indexes of the places that are the given one, below it or around it.
     pub(super) fn around(&self, place: &Location) -> Vec<usize> {
         let [at, below] = [&self.at, &self.below].map(|known| known.get(place));
-        let around = ancestors(place).filter_map(|around| self.at.get(&around));
+        let around = place.ancestors().filter_map(|around| self.at.get(&around));
         at.into_iter().chain(below).chain(around).flatten().copied().collect()
     }
 }
@@ -65,10 +65,6 @@ impl Remaining {
         found.dedup();
         found
     }
-}
-
-fn ancestors(place: &Location) -> impl Iterator<Item = Location> {
-    (0..place.0.len()).map(|length| Location(place.0[..length].to_vec()))
 }
 
 /// Returns the list of a removed item, and the hash of its value.
