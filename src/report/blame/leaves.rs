@@ -2,6 +2,7 @@
 //! collection or a secret.
 
 use crate::report::View;
+use crate::report::cut::cut_sides;
 use crate::report::printable::clean;
 use crate::yaml::Node;
 use crate::yaml::diff::{Difference, DifferenceKind, ListKeys, differences};
@@ -121,27 +122,10 @@ fn is_leaf(node: &Node) -> bool {
     node.secret || children(node).next().is_none()
 }
 
-/// Formats two values. Long ones are cut; of those that begin alike, the part that differs is kept.
+/// Formats two values. Long ones are cut around the first character that differs.
 fn on_one_line(values: [&Node; 2]) -> [String; 2] {
     /// Maximum number of characters that are compared.
     const MAX_COMPARED: usize = 10_000;
-    /// Number of equal characters kept before the difference.
-    const BEFORE: usize = MAX_VALUE_CHARS / 3;
-    let lines = values.map(|value| clean(&to_flow(value, MAX_COMPARED)).into_owned());
-    let alike = lines[0].chars().zip(lines[1].chars()).take_while(|(one, other)| one == other);
-    let alike = alike.count();
-    let is_long = |line: &String| line.chars().count() > MAX_VALUE_CHARS;
-    let start = if lines.iter().any(is_long) { alike.saturating_sub(BEFORE) } else { 0 };
-    lines.map(|line| cut(&line, start))
-}
-
-/// Returns the part of a line that begins with the character at `start`.
-fn cut(line: &str, start: usize) -> String {
-    let mut rest = line.chars().skip(start);
-    let mut part: String = if start > 0 { "…".to_owned() } else { String::new() };
-    part.extend(rest.by_ref().take(MAX_VALUE_CHARS));
-    if rest.next().is_some() {
-        part.push('…');
-    }
-    part
+    let [before, after] = values.map(|value| to_flow(value, MAX_COMPARED));
+    cut_sides([&clean(&before), &clean(&after)], 2 * MAX_VALUE_CHARS, "…")
 }

@@ -194,7 +194,7 @@ fn history_of_a_mapping_lists_the_leaves_that_changed() {
     let expected = r#"    ~ .tag: "1" → 1
     - .kind: a
     + .kind.of: b
-    ~ .image: …egistry.example.org/a:1 → …egistry.example.org/b:2
+    ~ .image: …y.example.org/registry.example.org/registry.example.org/a:1 → …y.example.org/registry.example.org/registry.example.org/b:2
     - .old.a: 1
     + .empty.c: "two\nlines"
     ~ .hosts[ip=1].name: a → c
