@@ -4,10 +4,10 @@
 //! An output is listed once for all sites in which it changed in the same way and for the same
 //! reasons. The places of a route are those of the first of these sites.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
 
 use super::id::{EditRef, EditSetRef, GroupRef, RouteRef, SetRef};
@@ -120,22 +120,22 @@ pub struct EditSet {
     pub(crate) joint: bool,
 }
 
-/// Sets of edits found so far.
+/// Sets of edits found so far, and whether they caused a change only together.
 #[derive(Default)]
-struct EditSets {
-    all: Vec<EditSet>,
-    known: BTreeMap<(Arc<[EditId]>, bool), EditSetRef>,
-}
+struct EditSets(IndexSet<(Arc<[EditId]>, bool)>);
 
 impl EditSets {
     fn set_of(&mut self, edits: &Arc<[EditId]>, joint: bool) -> EditSetRef {
-        let next = EditSetRef::at(self.all.len());
-        let id = *self.known.entry((edits.clone(), joint)).or_insert(next);
-        if id == next {
-            let edits = edits.iter().map(|edit| EditRef::at(edit.index())).collect();
-            self.all.push(EditSet { id, edits, joint });
-        }
-        id
+        EditSetRef::at(self.0.insert_full((edits.clone(), joint)).0)
+    }
+
+    fn into_sets(self) -> Vec<EditSet> {
+        let sets = self.0.into_iter().enumerate().map(|(at, (edits, joint))| EditSet {
+            id: EditSetRef::at(at),
+            edits: edits.iter().map(|edit| EditRef::at(edit.index())).collect(),
+            joint,
+        });
+        sets.collect()
     }
 
     /// Returns the causes of each change of a group; none if they are those of the whole output.
@@ -317,9 +317,9 @@ impl ReportedChanges {
         Self {
             edits,
             groups,
-            edit_sets: edit_sets.all,
+            edit_sets: edit_sets.into_sets(),
             outputs,
-            routes: routes.all,
+            routes: routes.into_routes(),
             shields: shields(comparison, sets, view),
         }
     }
@@ -474,8 +474,7 @@ fn outputs_of<'c>(
     type Edits = (EditSetRef, Vec<EditSetRef>, Vec<ReportedCause>);
     type Story<'c> = (Edits, Option<&'c DocKey>, bool, bool);
     type Sites<'c> = Vec<Option<&'c Arc<str>>>;
-    let mut outputs: Vec<(&Change, Story<'c>, Sites<'c>)> = Vec::new();
-    let mut known: HashMap<(&DocKey, Story<'c>), usize> = HashMap::new();
+    let mut outputs: IndexMap<(&DocKey, Story<'c>), (&Change, Sites<'c>)> = IndexMap::new();
     for change in alike.outputs.iter().map(|at| &comparison.outputs[*at]) {
         let causes = change.causes.iter();
         let causes = causes.map(|cause| ReportedCause::new(cause, change.site.as_ref(), routes));
@@ -483,29 +482,24 @@ fn outputs_of<'c>(
         let changed_by = edit_sets.of_places(change);
         let edits = (edit_sets.set_of(&change.edits, false), changed_by, causes.collect());
         let story: Story<'c> = (edits, renamed_from, change.touched, change.is_unexplained());
-        let next = outputs.len();
-        let at = *known.entry((&change.key, story.clone())).or_insert(next);
-        match outputs.get_mut(at) {
-            Some((_, _, sites)) => sites.push(change.site.as_ref()),
-            None => outputs.push((change, story, vec![change.site.as_ref()])),
-        }
+        let (_, sites) = outputs.entry((&change.key, story)).or_insert((change, Vec::new()));
+        sites.push(change.site.as_ref());
     }
-    let outputs =
-        outputs.into_iter().map(|(change, (edits, renamed_from, touched, unexplained), sites)| {
-            let (edits, changed_by, causes) = edits;
-            ReportedOutput {
-                document: change.key.clone(),
-                renamed_from: renamed_from.map(|it| it.name.to_string()),
-                status: change.status,
-                group,
-                sites: sets.set_of(sites),
-                touched,
-                edits,
-                changed_by,
-                causes,
-                unexplained,
-            }
-        });
+    let outputs = outputs.into_iter().map(|((document, story), (change, sites))| {
+        let ((edits, changed_by, causes), renamed_from, touched, unexplained) = story;
+        ReportedOutput {
+            document: document.clone(),
+            renamed_from: renamed_from.map(|it| it.name.to_string()),
+            status: change.status,
+            group,
+            sites: sets.set_of(sites),
+            touched,
+            edits,
+            changed_by,
+            causes,
+            unexplained,
+        }
+    });
     outputs.collect()
 }
 
@@ -531,8 +525,7 @@ impl ReportedCause {
 /// are merged.
 struct RouteTable<'c, 'v> {
     view: &'c View<'v>,
-    all: Vec<Route>,
-    known: HashMap<(EditRef, Vec<HopShape<'c>>), RouteRef>,
+    known: IndexMap<(EditRef, Vec<HopShape<'c>>), &'c [Hop]>,
     files: FileShapes,
 }
 
@@ -540,7 +533,7 @@ type HopShape<'c> = (Via, &'c DocKey, Option<&'c Location>, Option<usize>);
 
 impl<'c, 'v> RouteTable<'c, 'v> {
     fn new(view: &'c View<'v>) -> Self {
-        Self { view, all: Vec::new(), known: HashMap::new(), files: FileShapes::default() }
+        Self { view, known: IndexMap::new(), files: FileShapes::default() }
     }
 
     fn name_of(&mut self, edit: EditRef, route: &'c [Hop], site: Option<&Arc<str>>) -> RouteRef {
@@ -549,13 +542,18 @@ impl<'c, 'v> RouteTable<'c, 'v> {
             (hop.via, &hop.document, hop.location.as_ref(), file)
         });
         let shapes: Vec<HopShape<'c>> = shapes.collect();
-        let next = RouteRef::at(self.all.len());
-        let id = *self.known.entry((edit, shapes)).or_insert(next);
-        if id == next {
-            let steps = route.iter().map(|hop| RouteStep::new(hop, self.view)).collect();
-            self.all.push(Route { id, steps });
-        }
+        let entry = self.known.entry((edit, shapes));
+        let id = RouteRef::at(entry.index());
+        entry.or_insert(route);
         id
+    }
+
+    fn into_routes(self) -> Vec<Route> {
+        let routes = self.known.values().enumerate().map(|(at, route)| Route {
+            id: RouteRef::at(at),
+            steps: route.iter().map(|hop| RouteStep::new(hop, self.view)).collect(),
+        });
+        routes.collect()
     }
 }
 
@@ -564,7 +562,7 @@ impl<'c, 'v> RouteTable<'c, 'v> {
 #[derive(Default)]
 struct FileShapes {
     of_file: HashMap<FileId, usize>,
-    known: HashMap<String, usize>,
+    known: IndexSet<String>,
 }
 
 impl FileShapes {
@@ -574,8 +572,7 @@ impl FileShapes {
             let parts = path.split('/');
             let parts =
                 parts.map(|part| if site.is_some_and(|it| **it == *part) { "" } else { part });
-            let next = self.known.len();
-            *self.known.entry(parts.collect::<Vec<_>>().join("/")).or_insert(next)
+            self.known.insert_full(parts.collect::<Vec<_>>().join("/")).0
         })
     }
 }

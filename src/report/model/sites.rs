@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 
 use super::id::SetRef;
@@ -69,8 +70,7 @@ pub struct SiteSet {
 pub(super) struct SiteSets {
     pub(super) sites: Vec<ReportedSite>,
     numbers: HashMap<Option<Arc<str>>, usize>,
-    known: HashMap<Vec<usize>, SetRef>,
-    pub(super) sets: Vec<SiteSet>,
+    sets: IndexSet<Vec<usize>>,
 }
 
 impl SiteSets {
@@ -88,7 +88,7 @@ impl SiteSets {
         }
         let numbers = by_name.keys().cloned().enumerate().map(|(at, name)| (name, at)).collect();
         let sites = by_name.into_values().collect();
-        Self { sites, numbers, known: HashMap::new(), sets: Vec::new() }
+        Self { sites, numbers, sets: IndexSet::new() }
     }
 
     /// Returns the id of the set of these sites.
@@ -100,11 +100,13 @@ impl SiteSets {
         let mut numbers: Vec<usize> = numbers.collect();
         numbers.sort_unstable();
         numbers.dedup();
-        let next = SetRef::at(self.sets.len());
-        *self.known.entry(numbers).or_insert_with_key(|numbers| {
-            self.sets.push(SiteSet { id: next, sites: numbers.clone() });
-            next
-        })
+        SetRef::at(self.sets.insert_full(numbers).0)
+    }
+
+    /// Returns the sets found so far.
+    pub(super) fn listed(&self) -> Vec<SiteSet> {
+        let sets = self.sets.iter().cloned().enumerate();
+        sets.map(|(at, sites)| SiteSet { id: SetRef::at(at), sites }).collect()
     }
 
     /// Returns the index of a site.
