@@ -19,45 +19,45 @@ use crate::report::text::{StyledText, TextRole};
 use crate::source::DocKey;
 
 /// Outputs with the same changes.
-pub(in crate::report) struct OutputBlock<'r> {
+pub(crate) struct OutputBlock<'r> {
     /// Groups of the outputs; several for outputs of several documents or with different values.
-    pub(in crate::report) groups: Vec<&'r OutputGroup>,
+    pub(crate) groups: Vec<&'r OutputGroup>,
     /// Outputs and their sites.
-    pub(in crate::report) title: StyledText,
+    pub(crate) title: StyledText,
     /// Documents, if there are several.
-    pub(in crate::report) documents: Vec<StyledText>,
+    pub(crate) documents: Vec<StyledText>,
     /// Changed values that are listed here.
-    pub(in crate::report) values: Vec<ChangedValue<'r>>,
+    pub(crate) values: Vec<ChangedValue<'r>>,
     /// Number of further changed values that are edits of the output's own text, and are listed
     /// where they reach other outputs.
-    pub(in crate::report) listed_elsewhere: usize,
-    pub(in crate::report) sites: BTreeSet<usize>,
-    pub(in crate::report) status: Status,
+    pub(crate) listed_elsewhere: usize,
+    pub(crate) sites: BTreeSet<usize>,
+    pub(crate) status: Status,
     /// Number of outputs, counted per site.
-    pub(in crate::report) outputs: usize,
-    pub(in crate::report) danger: Danger,
+    pub(crate) outputs: usize,
+    pub(crate) danger: Danger,
     /// Edits behind the changes.
-    pub(in crate::report) edits: BTreeSet<EditRef>,
+    pub(crate) edits: BTreeSet<EditRef>,
     /// Descriptions of the edits that made all changes, if the values do not show them.
-    pub(in crate::report) caused: Vec<StyledText>,
+    pub(crate) caused: Vec<StyledText>,
     /// Longest route, if any has a hop.
-    pub(in crate::report) route: Option<RouteEntry>,
+    pub(crate) route: Option<RouteEntry>,
 }
 
 /// A changed value of outputs.
 #[derive(Clone)]
-pub(in crate::report) struct ChangedValue<'r> {
-    pub(in crate::report) delta: ValueDelta,
+pub(crate) struct ChangedValue<'r> {
+    pub(crate) delta: ValueDelta,
     /// Edits that made the change, in order.
-    pub(in crate::report) edits: Vec<&'r ReportedEdit>,
+    pub(crate) edits: Vec<&'r ReportedEdit>,
     /// Whether they made it only together.
-    pub(in crate::report) are_joint: bool,
+    pub(crate) are_joint: bool,
     /// Edits with the same values before and after.
     pub(super) equal: BTreeSet<EditRef>,
     /// Whether it is an edit of the output's own text.
     pub(super) is_own: bool,
     /// Danger of the change, with the names of documents in its values.
-    pub(in crate::report) danger: Danger,
+    pub(crate) danger: Danger,
     /// Changed lines in a form that those of another document can equal.
     comparable: Vec<DiffLine>,
 }
@@ -379,7 +379,7 @@ impl ChangedValue<'_> {
 
 impl<'r> OutputBlock<'r> {
     /// Returns the first value if the same edits made all values.
-    pub(in crate::report) fn common_causes(&self) -> Option<&ChangedValue<'r>> {
+    pub(crate) fn common_causes(&self) -> Option<&ChangedValue<'r>> {
         common_causes(&self.values).filter(|_| self.values.len() > 1)
     }
 

@@ -10,13 +10,13 @@ use crate::report::{counted, present};
 use crate::source::{Commit, History, UsedRevision};
 
 /// Commits between two revisions of a further repository.
-pub(in crate::report) struct Commits {
+pub(crate) struct Commits {
     /// Repository with both revisions, and the number of commits.
-    pub(in crate::report) title: StyledText,
+    pub(crate) title: StyledText,
     /// Latest commits.
-    pub(in crate::report) listed: Vec<StyledText>,
+    pub(crate) listed: Vec<StyledText>,
     /// Number of further commits.
-    pub(in crate::report) more: usize,
+    pub(crate) more: usize,
 }
 
 /// Describes the effect of each bump in a sentence.

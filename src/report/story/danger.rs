@@ -12,7 +12,7 @@ use crate::report::{counted, present};
 
 /// What a change may break, most dangerous first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(in crate::report) enum Danger {
+pub(crate) enum Danger {
     /// Deckhand refuses a site because of it.
     Refused,
     /// It causes a new error.
@@ -76,7 +76,7 @@ pub(super) fn dangers(report: &Report, deltas: &[Vec<ValueDelta>]) -> StyledText
 
 /// Dangerous losses of outputs.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
-pub(in crate::report) struct Losses {
+pub(crate) struct Losses {
     /// Number of values that are removed with their mappings or lists.
     removed_values: usize,
     /// Number of outputs from which values are removed.
@@ -87,7 +87,7 @@ pub(in crate::report) struct Losses {
 
 impl Losses {
     /// Adds the change of a value to the losses of a single output.
-    pub(in crate::report) fn add_value(&mut self, delta: &ValueDelta) {
+    pub(crate) fn add_value(&mut self, delta: &ValueDelta) {
         match delta.danger() {
             Danger::RemovedValues => {
                 self.removed_values = self.removed_values.saturating_add(delta.removed);
@@ -100,7 +100,7 @@ impl Losses {
     }
 
     /// Adds a number of outputs with the same losses.
-    pub(in crate::report) fn add(&mut self, of_output: Self, outputs: usize) {
+    pub(crate) fn add(&mut self, of_output: Self, outputs: usize) {
         let removed = of_output.removed_values.saturating_mul(outputs);
         self.removed_values = self.removed_values.saturating_add(removed);
         self.outputs_losing_values += of_output.outputs_losing_values * outputs;
@@ -109,7 +109,7 @@ impl Losses {
     }
 
     /// Describes each kind of loss, the most dangerous first.
-    pub(in crate::report) fn describe(&self) -> Vec<String> {
+    pub(crate) fn describe(&self) -> Vec<String> {
         let values = counted(self.removed_values, "value");
         let losing = counted(self.outputs_losing_values, "output");
         present([
@@ -133,7 +133,7 @@ impl Danger {
     }
 
     /// Returns the danger of an output, of which this is the most dangerous change of a value.
-    pub(in crate::report) fn of_output(status: Status, of_values: Option<Self>) -> Self {
+    pub(crate) fn of_output(status: Status, of_values: Option<Self>) -> Self {
         match status {
             Status::Removed | Status::Broken => Self::RemovedOutput,
             Status::Changed
@@ -145,7 +145,7 @@ impl Danger {
     }
 
     /// Returns the name in JSON; `None` without danger.
-    pub(in crate::report) fn name(self) -> Option<&'static str> {
+    pub(crate) fn name(self) -> Option<&'static str> {
         match self {
             Self::Refused => Some("refused"),
             Self::Error => Some("error"),
@@ -160,7 +160,7 @@ impl Danger {
 
 impl ValueDelta {
     /// Returns what the change of the value may break.
-    pub(in crate::report) fn danger(&self) -> Danger {
+    pub(crate) fn danger(&self) -> Danger {
         if self.is_in_metadata() {
             let is_policy = self.path == "metadata.storagePolicy";
             return match self.scalars() {
@@ -232,7 +232,7 @@ fn is_image(text: &str) -> bool {
 
 impl OutputBlock<'_> {
     /// Returns the number of values that are removed from each output with their mappings or lists.
-    pub(in crate::report) fn removed(&self) -> usize {
+    pub(crate) fn removed(&self) -> usize {
         let values = self.values.iter().filter(|it| it.danger == Danger::RemovedValues);
         values.map(|value| value.delta.removed).sum()
     }

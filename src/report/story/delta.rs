@@ -19,22 +19,22 @@ use crate::yaml::emit::HIDDEN;
 
 /// A change of one value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::report) struct ValueDelta {
+pub(crate) struct ValueDelta {
     /// Path in the document; empty for the whole document.
-    pub(in crate::report) path: String,
+    pub(crate) path: String,
     /// Changed lines with context.
-    pub(in crate::report) lines: Vec<DiffLine>,
+    pub(crate) lines: Vec<DiffLine>,
     /// Number of values that are removed from an output without a replacement.
-    pub(in crate::report) removed: usize,
+    pub(crate) removed: usize,
     /// Contents of a larger mapping or list that exists on only one side, in a few words.
-    pub(in crate::report) contents: Option<String>,
+    pub(crate) contents: Option<String>,
     /// Whether places inside of the value are not listed: the first line then has their number.
-    pub(in crate::report) is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
 /// A change as one line.
 #[derive(Clone, Debug)]
-pub(in crate::report) enum ShortDelta {
+pub(crate) enum ShortDelta {
     /// Both sides of a scalar.
     Sides([String; 2]),
     /// The only side, or a summary.
@@ -43,14 +43,14 @@ pub(in crate::report) enum ShortDelta {
 
 /// A line of a diff.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(in crate::report) struct DiffLine {
-    pub(in crate::report) sign: Sign,
-    pub(in crate::report) text: String,
+pub(crate) struct DiffLine {
+    pub(crate) sign: Sign,
+    pub(crate) text: String,
 }
 
 /// Kind of a diff line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(in crate::report) enum Sign {
+pub(crate) enum Sign {
     /// Removed.
     Removed,
     /// Added.
@@ -63,7 +63,7 @@ pub(in crate::report) enum Sign {
 
 impl Sign {
     /// Returns the mark at the start of the line.
-    pub(in crate::report) fn mark(self) -> &'static str {
+    pub(crate) fn mark(self) -> &'static str {
         match self {
             Self::Removed => "- ",
             Self::Added => "+ ",
@@ -71,7 +71,7 @@ impl Sign {
         }
     }
 
-    pub(in crate::report) fn role(self) -> TextRole {
+    pub(crate) fn role(self) -> TextRole {
         match self {
             Self::Removed => TextRole::Error,
             Self::Added => TextRole::Good,
@@ -95,7 +95,7 @@ const MAX_DEPTH: usize = 32;
 
 impl ValueDelta {
     /// Creates the delta of a change of an output.
-    pub(in crate::report) fn of_change(change: &OutputChange) -> Self {
+    pub(crate) fn of_change(change: &OutputChange) -> Self {
         let part = match change.part {
             OutputPart::Data => Part::Data,
             OutputPart::Metadata => Part::Metadata,
@@ -110,7 +110,7 @@ impl ValueDelta {
     }
 
     /// Creates the delta of an edit; for a moved document, that of its place.
-    pub(in crate::report) fn of_edit(edit: &ReportedEdit) -> Self {
+    pub(crate) fn of_edit(edit: &ReportedEdit) -> Self {
         let (path, sides) = (path(edit), [edit.before.as_ref(), edit.after.as_ref()]);
         let place = |place: &Option<FilePlace>| {
             place.iter().map(|it| format!("{}:{}", it.file, it.line)).collect::<Vec<_>>()
@@ -123,7 +123,7 @@ impl ValueDelta {
     }
 
     /// Returns whether the value is in the metadata of the document.
-    pub(in crate::report) fn is_in_metadata(&self) -> bool {
+    pub(crate) fn is_in_metadata(&self) -> bool {
         self.path.starts_with("metadata")
     }
 
@@ -156,7 +156,7 @@ impl ValueDelta {
     }
 
     /// Returns the value on both sides, if it is a single line on each.
-    pub(in crate::report) fn scalars(&self) -> Option<[&str; 2]> {
+    pub(crate) fn scalars(&self) -> Option<[&str; 2]> {
         match &self.lines[usize::from(self.is_cut)..] {
             [
                 DiffLine { sign: Sign::Removed, text: before },
@@ -172,7 +172,7 @@ impl ValueDelta {
     }
 
     /// Returns the change as one line of any length, unless its lines and path fit on `max` lines.
-    pub(in crate::report) fn short(&self, max: usize) -> Option<ShortDelta> {
+    pub(crate) fn short(&self, max: usize) -> Option<ShortDelta> {
         if self.is_hidden() {
             return Some(ShortDelta::Only(Sign::Same, format!("replaced {HIDDEN}")));
         }
@@ -212,7 +212,7 @@ impl ValueDelta {
 
     /// Returns at most `max` lines, and the number of further changed lines: if all lines do not
     /// fit, changed lines without those around them.
-    pub(in crate::report) fn shortened(&self, max: usize) -> (Vec<&DiffLine>, usize) {
+    pub(crate) fn shortened(&self, max: usize) -> (Vec<&DiffLine>, usize) {
         let lines: Vec<&DiffLine> = self.lines.iter().collect();
         if lines.len() <= max {
             return (lines, 0);
@@ -288,7 +288,7 @@ fn both(before: Option<&ShownValue>, after: Option<&ShownValue>) -> [Vec<String>
 }
 
 /// Formats a value as lines of YAML.
-pub(in crate::report) fn lines(value: &ShownValue) -> Vec<String> {
+pub(crate) fn lines(value: &ShownValue) -> Vec<String> {
     if value.hidden {
         return vec![HIDDEN.to_owned()];
     }

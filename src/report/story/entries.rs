@@ -22,7 +22,7 @@ use crate::report::text::{StyledText, TextRole};
 use crate::report::{and_more_of, counted};
 
 /// Part of the changes.
-pub(in crate::report) enum ChangeEntry<'r> {
+pub(crate) enum ChangeEntry<'r> {
     /// Edits with their effects.
     Edits(EditEntry<'r>),
     /// Outputs with the edits behind them.
@@ -30,51 +30,51 @@ pub(in crate::report) enum ChangeEntry<'r> {
 }
 
 /// Edits with the same effect, and that effect.
-pub(in crate::report) struct EditEntry<'r> {
+pub(crate) struct EditEntry<'r> {
     /// Edits in order.
-    pub(in crate::report) edits: Vec<&'r ReportedEdit>,
+    pub(crate) edits: Vec<&'r ReportedEdit>,
     /// Distinct changes of the edited values; empty if outputs that they reach show them.
-    pub(in crate::report) changes: Vec<EditedValue<'r>>,
+    pub(crate) changes: Vec<EditedValue<'r>>,
     /// Summary of the changed outputs.
-    pub(in crate::report) reach: StyledText,
+    pub(crate) reach: StyledText,
     /// Summary of the sites in which the edits are shielded; empty if there are none.
-    pub(in crate::report) shielded: StyledText,
+    pub(crate) shielded: StyledText,
     /// Outputs with the values that these edits changed, and no earlier entry.
-    pub(in crate::report) blocks: Vec<OutputBlock<'r>>,
+    pub(crate) blocks: Vec<OutputBlock<'r>>,
     /// Longest route, if any has a hop.
-    pub(in crate::report) route: Option<RouteEntry>,
+    pub(crate) route: Option<RouteEntry>,
     /// Places at which the edits are shielded.
-    pub(in crate::report) stops: Vec<StyledText>,
-    pub(in crate::report) danger: Danger,
+    pub(crate) stops: Vec<StyledText>,
+    pub(crate) danger: Danger,
 }
 
 /// A change of a value, and the edits that made it.
-pub(in crate::report) struct EditedValue<'r> {
-    pub(in crate::report) edits: Vec<&'r ReportedEdit>,
-    pub(in crate::report) delta: ValueDelta,
+pub(crate) struct EditedValue<'r> {
+    pub(crate) edits: Vec<&'r ReportedEdit>,
+    pub(crate) delta: ValueDelta,
 }
 
 /// A route.
-pub(in crate::report) struct RouteEntry {
+pub(crate) struct RouteEntry {
     /// Heading with the name of the output.
-    pub(in crate::report) title: StyledText,
+    pub(crate) title: StyledText,
     /// Steps, starting with the edit.
-    pub(in crate::report) steps: Vec<StepEntry>,
+    pub(crate) steps: Vec<StepEntry>,
 }
 
 /// A step of a route.
-pub(in crate::report) struct StepEntry {
+pub(crate) struct StepEntry {
     /// Most relevant place.
-    pub(in crate::report) place: StyledText,
+    pub(crate) place: StyledText,
     /// All places of the step.
-    pub(in crate::report) places: StyledText,
+    pub(crate) places: StyledText,
     /// Description of the step.
-    pub(in crate::report) words: StyledText,
+    pub(crate) words: StyledText,
 }
 
 /// Arrangement of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::report) enum Arrangement {
+pub(crate) enum Arrangement {
     /// By edit.
     ByEdit,
     /// In the shorter way; outputs of one document with different values are listed together.
@@ -107,7 +107,7 @@ pub(super) fn entries<'r>(
 }
 
 /// Formats the ids of edits as ranges; only the number of edits if there are many.
-pub(in crate::report) fn edit_numbers(edits: &[&ReportedEdit]) -> String {
+pub(crate) fn edit_numbers(edits: &[&ReportedEdit]) -> String {
     const MAX_RUNS: usize = 3;
     let runs = runs(edits.iter().map(|edit| edit.id.index() + 1));
     if runs.len() > MAX_RUNS {
@@ -122,7 +122,7 @@ pub(in crate::report) fn edit_numbers(edits: &[&ReportedEdit]) -> String {
 }
 
 /// Groups ascending numbers into runs, and returns the first and last number of each.
-pub(in crate::report) fn runs(numbers: impl Iterator<Item = usize>) -> Vec<(usize, usize)> {
+pub(crate) fn runs(numbers: impl Iterator<Item = usize>) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for number in numbers {
         match runs.last_mut() {
@@ -272,7 +272,7 @@ const MIN_LINES: usize = 3;
 
 impl<'r> EditEntry<'r> {
     /// Splits the values of a block into those that the edits show already, and the others.
-    pub(in crate::report) fn split<'b>(
+    pub(crate) fn split<'b>(
         &self,
         block: &'b OutputBlock<'r>,
     ) -> (Vec<&'b ChangedValue<'r>>, Vec<&'b ChangedValue<'r>>) {
@@ -282,7 +282,7 @@ impl<'r> EditEntry<'r> {
     }
 
     /// Returns the edits behind a value, unless they are the only edit of this entry.
-    pub(in crate::report) fn behind(&self, value: &ChangedValue<'r>) -> Vec<&'r ReportedEdit> {
+    pub(crate) fn behind(&self, value: &ChangedValue<'r>) -> Vec<&'r ReportedEdit> {
         match (&self.edits[..], &value.edits[..]) {
             ([_], [_]) => Vec::new(),
             (_, edits) => edits.to_vec(),
@@ -307,17 +307,14 @@ impl<'r> EditEntry<'r> {
     }
 
     /// Returns the edits behind a value that are not in this entry.
-    pub(in crate::report) fn others_behind(
-        &self,
-        value: &ChangedValue<'r>,
-    ) -> Vec<&'r ReportedEdit> {
+    pub(crate) fn others_behind(&self, value: &ChangedValue<'r>) -> Vec<&'r ReportedEdit> {
         let is_own = |edit: &&&ReportedEdit| self.edits.iter().any(|own| own.id == edit.id);
         value.edits.iter().filter(|edit| !is_own(edit)).copied().collect()
     }
 }
 
 impl<'r> ChangeEntry<'r> {
-    pub(in crate::report) fn danger(&self) -> Danger {
+    pub(crate) fn danger(&self) -> Danger {
         match self {
             Self::Edits(entry) => entry.danger,
             Self::Outputs(block) => block.danger,
@@ -526,7 +523,7 @@ pub(super) fn places<'p>(
 }
 
 /// Describes a step of a route to or by this document.
-pub(in crate::report) fn describe_step(via: Via, document: StyledText) -> StyledText {
+pub(crate) fn describe_step(via: Via, document: StyledText) -> StyledText {
     match via {
         Via::Edited => StyledText::plain("edited"),
         Via::Inherited => StyledText::plain("inherited by ").join(document),

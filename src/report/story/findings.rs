@@ -15,17 +15,17 @@ use crate::report::model::{
 use crate::report::text::{StyledText, TextRole};
 
 /// A finding with its sites, causes and suppression as text.
-pub(in crate::report) struct FindingEntry<'r> {
+pub(crate) struct FindingEntry<'r> {
     /// The finding.
-    pub(in crate::report) finding: &'r Finding,
+    pub(crate) finding: &'r Finding,
     /// Index into the findings of the report.
-    pub(in crate::report) index: usize,
+    pub(crate) index: usize,
     /// Sites with this finding; empty if none has a name.
-    pub(in crate::report) sites: StyledText,
+    pub(crate) sites: StyledText,
     /// Edits that caused it; empty if unknown.
-    pub(in crate::report) causes: StyledText,
+    pub(crate) causes: StyledText,
     /// Reason of its suppression; empty if it is reported.
-    pub(in crate::report) suppressed: StyledText,
+    pub(crate) suppressed: StyledText,
 }
 
 /// Returns the listed findings: new errors, root causes first, and all others, most severe first.
@@ -61,7 +61,7 @@ fn rank(finding: &Finding) -> usize {
 
 impl FindingFilter {
     /// Whether a finding is listed.
-    pub(in crate::report) fn has(self, finding: &Finding) -> bool {
+    pub(crate) fn has(self, finding: &Finding) -> bool {
         match (&finding.suppressed, finding.state) {
             (Some(_), _) => self.ignored,
             (None, Some(State::Unchanged)) => self.all,
@@ -84,7 +84,7 @@ impl<'r> FindingEntry<'r> {
 
     /// Returns everything except the message and the primary place, one item per line: related
     /// places, notes, help, sites, and causes.
-    pub(in crate::report) fn lines(&self, max_places: usize) -> Vec<String> {
+    pub(crate) fn lines(&self, max_places: usize) -> Vec<String> {
         let finding = self.finding;
         let mut lines: Vec<String> =
             finding.related.iter().take(max_places).map(labelled).collect();
@@ -130,13 +130,13 @@ fn suppression(by: &SuppressedBy) -> StyledText {
 }
 
 /// Formats the place and the text of a label.
-pub(in crate::report) fn labelled(label: &LabelledPlace) -> String {
+pub(crate) fn labelled(label: &LabelledPlace) -> String {
     let place = describe_place(label);
     if label.label.is_empty() { place } else { format!("{place}: {}", label.label) }
 }
 
 /// Formats the place of a label.
-pub(in crate::report) fn describe_place(label: &LabelledPlace) -> String {
+pub(crate) fn describe_place(label: &LabelledPlace) -> String {
     let place = format!("{}:{}:{}", label.file, label.line, label.column);
     match &label.decoded {
         Some(it) => format!("{place} (decoded, {}:{}:{})", it.name, it.line, it.column),

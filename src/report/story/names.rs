@@ -9,7 +9,7 @@ use crate::report::text::{StyledText, TextRole};
 use crate::source::DocKey;
 
 /// Document names: without the schema, unless another document of the report has the same name.
-pub(in crate::report) struct DocumentNames<'r> {
+pub(crate) struct DocumentNames<'r> {
     report: &'r Report,
     ambiguous: BTreeSet<&'r str>,
     /// Shortest end of the path of each edited file that no other one has.
@@ -17,7 +17,7 @@ pub(in crate::report) struct DocumentNames<'r> {
 }
 
 impl<'r> DocumentNames<'r> {
-    pub(in crate::report) fn new(report: &'r Report) -> Self {
+    pub(crate) fn new(report: &'r Report) -> Self {
         let outputs = report.groups.iter().map(|group| (&*group.schema, &*group.name));
         let edited = report.edits.iter().map(|edit| &edit.document);
         let edited = edited.map(|document| (&*document.schema, &*document.name));
@@ -31,7 +31,7 @@ impl<'r> DocumentNames<'r> {
 
     /// Returns the place of the first edit, with a short name of its file, and the number of others,
     /// or the place of the other one in another file; the common folder of edits in many files.
-    pub(in crate::report) fn places(&self, edits: &[&ReportedEdit]) -> StyledText {
+    pub(crate) fn places(&self, edits: &[&ReportedEdit]) -> StyledText {
         let placed: Vec<_> =
             edits.iter().filter_map(|edit| Some((edit, edit.at.last()?))).collect();
         let Some((edit, place)) = placed.first() else { return StyledText::default() };
@@ -59,7 +59,7 @@ impl<'r> DocumentNames<'r> {
     }
 
     /// Returns the name of an output.
-    pub(in crate::report) fn output(&self, schema: &str, name: &str) -> StyledText {
+    pub(crate) fn output(&self, schema: &str, name: &str) -> StyledText {
         match name {
             "" => StyledText::name(format!("({schema})")),
             _ if self.ambiguous.contains(name) => {
@@ -70,19 +70,19 @@ impl<'r> DocumentNames<'r> {
     }
 
     /// Returns the name of a source document with its layer.
-    pub(in crate::report) fn document(&self, key: &DocKey) -> StyledText {
+    pub(crate) fn document(&self, key: &DocKey) -> StyledText {
         let name = self.output(&key.schema, &key.name);
         if key.layer.is_empty() { name } else { name.and(format!(" ({})", key.layer)) }
     }
 
     /// Describes the document of an edit and the path in it.
-    pub(in crate::report) fn subject(&self, edit: &ReportedEdit) -> StyledText {
+    pub(crate) fn subject(&self, edit: &ReportedEdit) -> StyledText {
         let path = if edit.kind == EditKind::Renamed { String::new() } else { path(edit) };
         StyledText::list([self.what(edit), StyledText::name(path)], "  ")
     }
 
     /// Describes an edit with its change in a few words.
-    pub(in crate::report) fn described(&self, edit: &ReportedEdit) -> StyledText {
+    pub(crate) fn described(&self, edit: &ReportedEdit) -> StyledText {
         const MAX_CHARACTERS: usize = 32;
         let cut = |text: &str| match text.char_indices().nth(MAX_CHARACTERS) {
             Some((end, _)) => format!("{}…", &text[..end]),
@@ -144,22 +144,22 @@ impl<'r> DocumentNames<'r> {
 const MAX_FILES: usize = 3;
 
 /// Returns the place of an edit.
-pub(in crate::report) fn place_of(edit: &ReportedEdit) -> StyledText {
+pub(crate) fn place_of(edit: &ReportedEdit) -> StyledText {
     let place = edit.at.last();
     place.map(|at| StyledText::place(at, edit.at.head.is_some())).unwrap_or_default()
 }
 
 /// Suffix of the path of a list whose order changed, but not its items.
-pub(in crate::report) const ORDER_CHANGED: &str = " (order changed)";
+pub(crate) const ORDER_CHANGED: &str = " (order changed)";
 
 /// Returns the path of an edit in its document; empty for the whole document.
-pub(in crate::report) fn path(edit: &ReportedEdit) -> String {
+pub(crate) fn path(edit: &ReportedEdit) -> String {
     let path = path_in(edit.part, &edit.path);
     if edit.kind == EditKind::Order { format!("{path}{ORDER_CHANGED}") } else { path }
 }
 
 /// Returns a path in a part of a document relative to the document.
-pub(in crate::report) fn path_in(part: Part, path: &str) -> String {
+pub(crate) fn path_in(part: Part, path: &str) -> String {
     match (part, path) {
         (Part::Whole, _) => String::new(),
         (Part::Data | Part::Root, path) => path.to_owned(),

@@ -26,10 +26,7 @@ pub(super) fn header_lines(report: &Report, sites: &SiteNames<'_>) -> Vec<Styled
 }
 
 /// Formats each further repository as `NAME REVISION in SITES`, with both revisions if they differ.
-pub(in crate::report) fn used_repositories(
-    report: &Report,
-    sites: &SiteNames<'_>,
-) -> Vec<StyledText> {
+pub(crate) fn used_repositories(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText> {
     let used = report.repositories.iter().map(|used| {
         name_and_revisions(used, report.comparison.is_some())
             .join(sites.phrase_of(used.sites).prefixed(" in "))

@@ -13,7 +13,7 @@ const MAX_NAMED: usize = 8;
 const MAX_EXCEPTIONS: usize = 3;
 
 /// Site names.
-pub(in crate::report) struct SiteNames<'r> {
+pub(crate) struct SiteNames<'r> {
     /// Name of each site; empty if it has none.
     names: Vec<&'r str>,
     sets: &'r [SiteSet],
@@ -38,16 +38,14 @@ enum SiteNaming {
 
 impl<'r> SiteNames<'r> {
     /// Creates the names of the sites of a report.
-    pub(in crate::report) fn new(report: &'r Report) -> Self {
+    pub(crate) fn new(report: &'r Report) -> Self {
         let sites = report.sites.iter();
         let sites = sites.map(|site| (site.name.as_deref(), site.site_type.as_deref()));
         Self { sets: &report.site_sets, ..Self::of(sites) }
     }
 
     /// Creates site names from names and types.
-    pub(in crate::report) fn of(
-        sites: impl Iterator<Item = (Option<&'r str>, Option<&'r str>)>,
-    ) -> Self {
+    pub(crate) fn of(sites: impl Iterator<Item = (Option<&'r str>, Option<&'r str>)>) -> Self {
         let mut names =
             Self { names: Vec::new(), sets: &[], named: BTreeSet::new(), types: BTreeMap::new() };
         for (at, (name, site_type)) in sites.enumerate() {
@@ -62,12 +60,12 @@ impl<'r> SiteNames<'r> {
     }
 
     /// Returns the number of named sites.
-    pub(in crate::report) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.named.len()
     }
 
     /// Returns the named sites of a set.
-    pub(in crate::report) fn in_set(&self, set: SetRef) -> BTreeSet<usize> {
+    pub(crate) fn in_set(&self, set: SetRef) -> BTreeSet<usize> {
         let sites = set.of(self.sets).sites.iter().copied();
         sites.filter(|at| self.named.contains(at)).collect()
     }
@@ -78,12 +76,12 @@ impl<'r> SiteNames<'r> {
     }
 
     /// Describes the sites of a set, to follow `in `; empty if none has a name.
-    pub(in crate::report) fn phrase_of(&self, set: SetRef) -> StyledText {
+    pub(crate) fn phrase_of(&self, set: SetRef) -> StyledText {
         self.phrase(&self.in_set(set))
     }
 
     /// Describes sites, to follow `in `; empty if there are none.
-    pub(in crate::report) fn phrase(&self, sites: &BTreeSet<usize>) -> StyledText {
+    pub(crate) fn phrase(&self, sites: &BTreeSet<usize>) -> StyledText {
         let count = sites.len();
         match self.naming(sites) {
             _ if count == 0 => StyledText::default(),
@@ -102,7 +100,7 @@ impl<'r> SiteNames<'r> {
     }
 
     /// Names sites after their number, which the text before them has.
-    pub(in crate::report) fn list(&self, sites: &BTreeSet<usize>) -> StyledText {
+    pub(crate) fn list(&self, sites: &BTreeSet<usize>) -> StyledText {
         match self.naming(sites) {
             SiteNaming::Like(text) | SiteNaming::First(text) => text,
             SiteNaming::All(_) | SiteNaming::AllBut(_) | SiteNaming::Names(_) => self.phrase(sites),
@@ -110,7 +108,7 @@ impl<'r> SiteNames<'r> {
     }
 
     /// Formats sites for the first column of a table.
-    pub(in crate::report) fn label(&self, sites: &BTreeSet<usize>) -> StyledText {
+    pub(crate) fn label(&self, sites: &BTreeSet<usize>) -> StyledText {
         let count = sites.len();
         match self.naming(sites) {
             SiteNaming::All(types) => StyledText::plain(format!("all {count}")).join(types),
@@ -208,36 +206,36 @@ fn common_length(one: impl Iterator<Item = char>, other: impl Iterator<Item = ch
 }
 
 /// Table of the changes of sites; sites with equal figures share a row.
-pub(in crate::report) struct SiteTable {
+pub(crate) struct SiteTable {
     /// Columns after the site names.
-    pub(in crate::report) columns: Vec<&'static SiteColumn>,
+    pub(crate) columns: Vec<&'static SiteColumn>,
     /// Rows, most severe first.
-    pub(in crate::report) rows: Vec<SiteTableRow>,
+    pub(crate) rows: Vec<SiteTableRow>,
     /// Number of sites without changes or findings.
-    pub(in crate::report) unchanged: usize,
+    pub(crate) unchanged: usize,
 }
 
 /// A column of the site table.
-pub(in crate::report) struct SiteColumn {
-    pub(in crate::report) head: &'static str,
+pub(crate) struct SiteColumn {
+    pub(crate) head: &'static str,
     /// Whether the column is numeric and right-aligned.
-    pub(in crate::report) is_figures: bool,
+    pub(crate) is_figures: bool,
     /// Role of the cells.
-    pub(in crate::report) role: TextRole,
+    pub(crate) role: TextRole,
     /// Returns the text of a cell.
     text: fn(&ReportedSite) -> String,
 }
 
 /// A row of the site table.
-pub(in crate::report) struct SiteTableRow {
+pub(crate) struct SiteTableRow {
     /// Description of the sites.
-    pub(in crate::report) sites: StyledText,
+    pub(crate) sites: StyledText,
     /// Number of sites.
-    pub(in crate::report) count: usize,
+    pub(crate) count: usize,
     /// Site names, for links.
-    pub(in crate::report) names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// Cells in the order of the columns.
-    pub(in crate::report) cells: Vec<String>,
+    pub(crate) cells: Vec<String>,
 }
 
 /// Returns what the sites of a row have in common: figures, the most severe first, presence and
@@ -288,7 +286,7 @@ fn figure(count: usize) -> String {
 
 impl SiteTable {
     /// Creates the table; `None` for fewer than two sites.
-    pub(in crate::report) fn new(report: &Report, names: &SiteNames<'_>) -> Option<Self> {
+    pub(crate) fn new(report: &Report, names: &SiteNames<'_>) -> Option<Self> {
         report.comparison.as_ref()?;
         let mut alike: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
         for at in names.named.iter().copied() {

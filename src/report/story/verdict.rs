@@ -17,19 +17,19 @@ use super::switches::switches;
 use crate::triage::Counts;
 
 /// Summary of the result, printed at the start and at the end.
-pub(in crate::report) struct Headline {
+pub(crate) struct Headline {
     /// `PASS`, `FAIL` or `ERROR`; `None` if there was nothing to judge.
-    pub(in crate::report) badge: Option<(&'static str, TextRole)>,
+    pub(crate) badge: Option<(&'static str, TextRole)>,
     /// Reason for the verdict, or the result.
-    pub(in crate::report) reason: StyledText,
+    pub(crate) reason: StyledText,
     /// Changed revisions of further repositories, and sites with another type or name.
-    pub(in crate::report) switches: Vec<StyledText>,
+    pub(crate) switches: Vec<StyledText>,
     /// Most important figures: changes, and sites that cannot be deployed.
-    pub(in crate::report) figures: Vec<StyledText>,
+    pub(crate) figures: Vec<StyledText>,
     /// Finding counts, if the reason does not contain them.
-    pub(in crate::report) findings: Option<StyledText>,
+    pub(crate) findings: Option<StyledText>,
     /// Hint how to fail on warnings, if they did not fail the run.
-    pub(in crate::report) hint: Option<StyledText>,
+    pub(crate) hint: Option<StyledText>,
 }
 
 impl Headline {
@@ -143,7 +143,7 @@ fn success(report: &Report) -> StyledText {
 }
 
 /// Formats finding counts by severity; `None` if all are zero.
-pub(in crate::report) fn counts(counts: Counts, word: &str) -> Option<StyledText> {
+pub(crate) fn counts(counts: Counts, word: &str) -> Option<StyledText> {
     let kinds = [
         (counts.errors, "error", TextRole::Error),
         (counts.warnings, "warning", TextRole::Warning),
@@ -322,7 +322,7 @@ pub(super) fn header(report: &Report, sites: &SiteNames<'_>) -> Vec<(&'static st
 }
 
 /// Describes the repository and its branch.
-pub(in crate::report) fn repository(report: &Report) -> Option<StyledText> {
+pub(crate) fn repository(report: &Report) -> Option<StyledText> {
     let repository = report.repository.as_ref()?;
     let text = StyledText::strong(&repository.name);
     let text = match &repository.nested_at {
