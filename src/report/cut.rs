@@ -11,8 +11,28 @@ pub(super) fn cut_sides([base, head]: [&str; 2], room: usize, dots: &str) -> [St
         [_, head] if head <= room / 2 => [room - head, head],
         [..] => [room / 2, room / 2],
     };
-    let alike = base.chars().zip(head.chars()).take_while(|(one, other)| one == other).count();
+    let alike = common_start(base, head);
     [cut(base, alike, rooms[0], dots), cut(head, alike, rooms[1], dots)]
+}
+
+/// Returns the number of characters with which both texts start.
+pub(super) fn common_start(one: &str, other: &str) -> usize {
+    common(one.chars(), other.chars()).count()
+}
+
+/// Returns the length in bytes of the common start of two texts, or of their ends in reverse.
+pub(super) fn common_length(
+    one: impl Iterator<Item = char>,
+    other: impl Iterator<Item = char>,
+) -> usize {
+    common(one, other).map(char::len_utf8).sum()
+}
+
+fn common(
+    one: impl Iterator<Item = char>,
+    other: impl Iterator<Item = char>,
+) -> impl Iterator<Item = char> {
+    one.zip(other).take_while(|(one, other)| one == other).map(|(character, _)| character)
 }
 
 /// Truncates `text` to `room` columns around the character `focus`.

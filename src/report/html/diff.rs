@@ -3,6 +3,7 @@
 use super::escape::text;
 use super::{fitting, folded};
 use crate::report::counted;
+use crate::report::cut::common_length;
 use crate::report::story::{DiffLine, Sign, ValueDelta};
 
 /// Maximum number of lines of a value shown unfolded.
@@ -68,9 +69,9 @@ fn line(line: &DiffLine) -> String {
 
 /// Renders two scalars, one per line; the difference is highlighted if they are similar.
 fn scalars(base: &str, head: &str) -> String {
-    let start = common_prefix(base.chars(), head.chars());
+    let start = common_length(base.chars(), head.chars());
     let (base_rest, head_rest) = (&base[start..], &head[start..]);
-    let end = common_prefix(base_rest.chars().rev(), head_rest.chars().rev());
+    let end = common_length(base_rest.chars().rev(), head_rest.chars().rev());
     let is_alike = 2 * (start + end) > base.len().min(head.len());
     let marked = |rest: &str| {
         let (middle, after) = rest.split_at(rest.len() - end);
@@ -79,12 +80,6 @@ fn scalars(base: &str, head: &str) -> String {
         format!("{before}{middle}{}", text(truncated(after)))
     };
     format!("<del>- {}\n</del><ins>+ {}\n</ins>", marked(base_rest), marked(head_rest))
-}
-
-/// Returns the length in bytes of the common prefix.
-fn common_prefix(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> usize {
-    let alike = one.zip(other).take_while(|(one, other)| one == other);
-    alike.map(|(character, _)| character.len_utf8()).sum()
 }
 
 /// Renders the end of a long string.

@@ -1,14 +1,12 @@
 //! Edits and their effects: groups of outputs with the same change, the longest route, and shields.
 
-use std::collections::BTreeSet;
-
 use super::escape::{text, words};
 use super::{HtmlPage, PageSection, diff, filter, fitting, folded, list, more, unfolded};
 use crate::report::counted;
 use crate::report::model::{OutputChange, OutputGroup, ReportedEdit, ReportedOutput};
 use crate::report::story::{
     ChangeEntry, ChangedValue, Commits, EditEntry, EditedValue, OutputBlock, RouteEntry,
-    UNEXPLAINED, ValueDelta, edit_numbers, place_of,
+    UNEXPLAINED, ValueDelta, edit_numbers, files_of, place_of,
 };
 use crate::report::text::StyledText;
 
@@ -210,7 +208,5 @@ impl<'r> HtmlPage<'_, 'r> {
 
 /// Returns the number of files that contain edits, as text.
 fn places(edits: &[&ReportedEdit]) -> String {
-    let files = edits.iter().filter_map(|edit| Some(&*edit.at.last()?.file));
-    let files: BTreeSet<&str> = files.collect();
-    format!("in {}", counted(files.len(), "file"))
+    format!("in {}", counted(files_of(edits.iter().copied()).len(), "file"))
 }

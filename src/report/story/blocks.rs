@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use super::danger::Danger;
 use super::delta::{DiffLine, ValueDelta};
 use super::entries::{Arranger, RouteEntry, StepEntry, describe_step, places};
+use super::sites::SiteIndices;
 use crate::compare::Status;
 use crate::edit::EditKind;
 use crate::report::counted;
@@ -31,7 +32,7 @@ pub(crate) struct OutputBlock<'r> {
     /// Number of further changed values that are edits of the output's own text, and are listed
     /// where they reach other outputs.
     pub(crate) listed_elsewhere: usize,
-    pub(crate) sites: BTreeSet<usize>,
+    pub(crate) sites: SiteIndices,
     pub(crate) status: Status,
     /// Number of outputs, counted per site.
     pub(crate) outputs: usize,
@@ -182,7 +183,7 @@ impl<'r> Arranger<'_, 'r> {
             route: self.longest_route(causes),
             title: self.in_sites(with_status(title, status), &sites).join(self.via(&outputs)),
             documents,
-            danger: Danger::of_outputs(status, &values),
+            danger: Danger::of_output(status, values.iter().map(|value| value.danger)),
             values,
             listed_elsewhere: 0,
             sites,
@@ -224,7 +225,7 @@ impl<'r> Arranger<'_, 'r> {
     }
 
     /// Returns the names of documents; those that are not in all `sites` follow with their own.
-    fn documents(&self, alike: &[&AlikeOutputs<'r>], sites: &BTreeSet<usize>) -> Vec<StyledText> {
+    fn documents(&self, alike: &[&AlikeOutputs<'r>], sites: &SiteIndices) -> Vec<StyledText> {
         let named = alike.iter().map(|it| (self.name(it), self.sites_of(&it.outputs)));
         let (everywhere, partial): (Vec<_>, Vec<_>) =
             named.partition(|(_, own)| own == sites || own.is_empty());
@@ -257,7 +258,7 @@ impl<'r> Arranger<'_, 'r> {
         self.names.output(&group.schema, &group.name).linked(&group.id.to_string())
     }
 
-    pub(super) fn sites_of(&self, outputs: &[&ReportedOutput]) -> BTreeSet<usize> {
+    pub(super) fn sites_of(&self, outputs: &[&ReportedOutput]) -> SiteIndices {
         self.sites.in_sets(outputs.iter().map(|output| output.sites))
     }
 
@@ -326,7 +327,7 @@ impl<'r> Arranger<'_, 'r> {
         hidden.map(|edit| self.names.described(edit)).collect()
     }
 
-    pub(super) fn in_sites(&self, text: StyledText, sites: &BTreeSet<usize>) -> StyledText {
+    pub(super) fn in_sites(&self, text: StyledText, sites: &SiteIndices) -> StyledText {
         text.join(self.sites.phrase(sites).prefixed(" in "))
     }
 }
@@ -397,7 +398,7 @@ impl<'r> OutputBlock<'r> {
         let before = self.values.len();
         self.values.retain(|value| !is_listed(value));
         self.listed_elsewhere = before - self.values.len();
-        self.danger = Danger::of_outputs(self.status, &self.values);
+        self.danger = Danger::of_output(self.status, self.values.iter().map(|value| value.danger));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::repositories::{name_and_revisions, shortened};
-use super::sites::SiteNames;
+use super::sites::{SiteIndices, SiteNames};
 use crate::report::model::{Report, ReportedEdit, RepositoryUse};
 use crate::report::text::StyledText;
 use crate::report::{counted, present};
@@ -81,7 +81,7 @@ fn line(commit: &Commit) -> StyledText {
 struct BumpReach {
     edits: usize,
     outputs: usize,
-    sites: BTreeSet<usize>,
+    sites: SiteIndices,
     /// Number of edits that are shielded in any site.
     shielded: usize,
     /// Number of inert edits.
@@ -98,8 +98,7 @@ impl BumpReach {
             .outputs
             .iter()
             .filter(|output| report.edits_of(output).iter().any(|edit| ids.contains(edit)));
-        let reached: Vec<BTreeSet<usize>> =
-            reached.map(|output| sites.in_set(output.sites)).collect();
+        let reached: Vec<SiteIndices> = reached.map(|output| sites.in_set(output.sites)).collect();
         Self {
             edits: edits.len(),
             outputs: reached.iter().map(|sites| sites.len().max(1)).sum(),

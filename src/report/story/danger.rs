@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::blocks::{ChangedValue, OutputBlock};
+use super::blocks::OutputBlock;
 use super::delta::{Sign, ValueDelta};
 use crate::compare::Status;
 use crate::diagnostic::Severity;
@@ -127,20 +127,15 @@ fn with_verb(count: usize, one: &str, several: &str, rest: &str) -> (usize, Stri
 }
 
 impl Danger {
-    /// Returns the danger of outputs with these values.
-    pub(super) fn of_outputs(status: Status, values: &[ChangedValue<'_>]) -> Self {
-        Self::of_output(status, values.iter().map(|value| value.danger).min())
-    }
-
-    /// Returns the danger of an output, of which this is the most dangerous change of a value.
-    pub(crate) fn of_output(status: Status, of_values: Option<Self>) -> Self {
+    /// Returns the danger of an output with these changes of values.
+    pub(crate) fn of_output(status: Status, of_values: impl IntoIterator<Item = Self>) -> Self {
         match status {
             Status::Removed | Status::Broken => Self::RemovedOutput,
             Status::Changed
             | Status::Metadata
             | Status::Added
             | Status::Repaired
-            | Status::NotComparable => of_values.unwrap_or(Self::None),
+            | Status::NotComparable => of_values.into_iter().min().unwrap_or(Self::None),
         }
     }
 
@@ -182,44 +177,34 @@ impl ValueDelta {
 
 /// Returns whether the first value is a fixed revision or image, and the second one is not.
 fn unpins(before: &str, after: Option<&str>) -> bool {
-    match Pin::of(before) {
-        Pin::None => false,
-        Pin::Content => after.is_none_or(|after| Pin::of(after) != Pin::Content),
-        Pin::Tag => after.is_some_and(|after| is_image(after) && Pin::of(after) == Pin::None),
+    if is_content(before) {
+        return after.is_none_or(|after| !is_content(after));
     }
+    let is_moving = |after: &str| is_image(after) && !is_content(after) && !has_fixed_tag(after);
+    has_fixed_tag(before) && after.is_some_and(is_moving)
 }
 
-/// How a text fixes what it refers to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pin {
-    None,
-    /// An image with a tag that usually does not move.
-    Tag,
-    /// A commit or a digest.
-    Content,
+/// Returns whether a text is a commit or a digest, or the name of an image with a digest.
+fn is_content(text: &str) -> bool {
+    let id = if is_image(text) { tag_of(text) } else { text };
+    matches!(id.len(), 40 | 64) && id.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-impl Pin {
-    fn of(text: &str) -> Self {
-        /// Tags that usually move.
-        const MOVING: [&str; 8] =
-            ["latest", "master", "main", "stable", "nightly", "edge", "dev", "devel"];
-        let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let is_content = |text: &str| matches!(text.len(), 40 | 64) && is_hex(text);
-        let end = text.rsplit([':', '@']).next().unwrap_or_default();
-        let starts_as_moving = |word: &str| {
-            let rest = end.strip_prefix(word);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '_', '.']))
-        };
-        if is_content(text) || (is_image(text) && is_content(end)) {
-            Self::Content
-        } else if is_image(text) && end != text && !MOVING.iter().any(|word| starts_as_moving(word))
-        {
-            Self::Tag
-        } else {
-            Self::None
-        }
-    }
+/// Returns whether a text is the name of an image with a tag that usually does not move.
+fn has_fixed_tag(text: &str) -> bool {
+    /// Tags that usually move.
+    const MOVING: [&str; 8] =
+        ["latest", "master", "main", "stable", "nightly", "edge", "dev", "devel"];
+    let tag = tag_of(text);
+    let starts_with = |word: &&str| {
+        let rest = tag.strip_prefix(word);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '_', '.']))
+    };
+    is_image(text) && tag != text && !MOVING.iter().any(starts_with)
+}
+
+fn tag_of(image: &str) -> &str {
+    image.rsplit([':', '@']).next().unwrap_or_default()
 }
 
 /// Returns whether a text looks like the name of an image, such as `quay.io/a/b:c`.

@@ -11,7 +11,7 @@ use super::danger::{Danger, Faulty};
 use super::delta::{DiffLine, ValueDelta};
 use super::fold::{Fold, Folds};
 use super::names::DocumentNames;
-use super::sites::SiteNames;
+use super::sites::{SiteIndices, SiteNames};
 use crate::compare::{Status, Via};
 use crate::edit::EditKind;
 use crate::report::model::{
@@ -467,7 +467,7 @@ impl<'r> Arranger<'_, 'r> {
         let mut alike: IndexMap<_, Vec<&ReportedShield>> = IndexMap::new();
         for shield in &fold.shields {
             let sites = self.sites.in_set(shield.sites);
-            let (inside, outside): (BTreeSet<usize>, BTreeSet<usize>) =
+            let (inside, outside): (SiteIndices, SiteIndices) =
                 sites.iter().partition(|site| reached.contains(site));
             for (is_partial, part) in [(false, outside), (true, inside)] {
                 if !part.is_empty() || (is_partial && sites.is_empty()) {
@@ -492,7 +492,7 @@ impl<'r> Arranger<'_, 'r> {
     }
 
     /// Describes the first places at which edits are shielded in these sites.
-    fn stop_places(&self, shields: &[&'r ReportedShield], sites: &BTreeSet<usize>) -> StyledText {
+    fn stop_places(&self, shields: &[&'r ReportedShield], sites: &SiteIndices) -> StyledText {
         const MAX_PLACES: usize = 2;
         let all = shields.iter().flat_map(|shield| {
             let of_shield = shield.sites.of(&self.report.site_sets).sites.iter().enumerate();

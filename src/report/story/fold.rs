@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use indexmap::IndexMap;
 
 use super::danger::Faulty;
-use super::sites::SiteNames;
+use super::sites::{SiteIndices, SiteNames};
 use crate::compare::Via;
 use crate::compare::reach::Why;
 use crate::edit::EditKind;
@@ -92,13 +92,13 @@ enum EntryKey<'r> {
     /// Added or removed sites.
     Site(EditKind),
     /// Added or removed documents and the sites that they reached.
-    Document(bool, BTreeSet<usize>),
+    Document(bool, SiteIndices),
     /// Edits that keep a number of outputs as they are in some sites, and change none.
-    Keeping(usize, BTreeSet<usize>),
+    Keeping(usize, SiteIndices),
     /// A single edit that keeps outputs as they are, and changes others.
     Single(EditRef),
     /// Outputs and shields that the edits reached.
-    Reach(Vec<OutputRoute<'r>>, Vec<(&'r DocKey, Why, BTreeSet<usize>)>),
+    Reach(Vec<OutputRoute<'r>>, Vec<(&'r DocKey, Why, SiteIndices)>),
 }
 
 /// Kind of an edit, and its values as JSON.

@@ -23,7 +23,7 @@ pub(super) use self::entries::{
     Arrangement, ChangeEntry, EditEntry, EditedValue, RouteEntry, describe_step, edit_numbers, runs,
 };
 pub(super) use self::findings::{FindingEntry, describe_place, labelled};
-pub(super) use self::names::{DocumentNames, path_in, place_of};
+pub(super) use self::names::{DocumentNames, files_of, path_in, place_of};
 pub(super) use self::repositories::used_repositories;
 pub(super) use self::sites::{SiteColumn, SiteNames, SiteTable, SiteTableRow};
 pub(super) use self::verdict::{Headline, counts, repository};

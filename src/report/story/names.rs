@@ -168,9 +168,13 @@ pub(crate) fn path_in(part: Part, path: &str) -> String {
     }
 }
 
+/// Returns the files of edits.
+pub(crate) fn files_of<'e>(edits: impl IntoIterator<Item = &'e ReportedEdit>) -> BTreeSet<&'e str> {
+    edits.into_iter().filter_map(|edit| Some(&*edit.at.last()?.file)).collect()
+}
+
 fn short_files(report: &Report) -> BTreeMap<&str, &str> {
-    let files = report.edits.iter().filter_map(|edit| Some(&*edit.at.last()?.file));
-    let files: BTreeSet<&str> = files.collect();
+    let files = files_of(&report.edits);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for end in files.iter().flat_map(|file| ends(file)) {
         *counts.entry(end).or_default() += 1;

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::report::cut::common_length;
 use crate::report::model::{Report, ReportedSite, SetRef, SiteCounts, SiteSet};
 use crate::report::text::{StyledText, TextRole};
 
@@ -12,15 +13,18 @@ const MAX_NAMED: usize = 8;
 /// Maximum number of sites listed as exceptions.
 const MAX_EXCEPTIONS: usize = 3;
 
+/// Indices of sites in the report.
+pub(crate) type SiteIndices = BTreeSet<usize>;
+
 /// Site names.
 pub(crate) struct SiteNames<'r> {
     /// Name of each site; empty if it has none.
     names: Vec<&'r str>,
     sets: &'r [SiteSet],
     /// Indices of the named sites.
-    named: BTreeSet<usize>,
+    named: SiteIndices,
     /// Indices of sites by type.
-    types: BTreeMap<&'r str, BTreeSet<usize>>,
+    types: BTreeMap<&'r str, SiteIndices>,
 }
 
 /// Shortest description of a set of sites.
@@ -65,13 +69,13 @@ impl<'r> SiteNames<'r> {
     }
 
     /// Returns the named sites of a set.
-    pub(crate) fn in_set(&self, set: SetRef) -> BTreeSet<usize> {
+    pub(crate) fn in_set(&self, set: SetRef) -> SiteIndices {
         let sites = set.of(self.sets).sites.iter().copied();
         sites.filter(|at| self.named.contains(at)).collect()
     }
 
     /// Returns the named sites of several sets.
-    pub(super) fn in_sets(&self, sets: impl Iterator<Item = SetRef>) -> BTreeSet<usize> {
+    pub(super) fn in_sets(&self, sets: impl Iterator<Item = SetRef>) -> SiteIndices {
         sets.flat_map(|set| self.in_set(set)).collect()
     }
 
@@ -81,7 +85,7 @@ impl<'r> SiteNames<'r> {
     }
 
     /// Describes sites, to follow `in `; empty if there are none.
-    pub(crate) fn phrase(&self, sites: &BTreeSet<usize>) -> StyledText {
+    pub(crate) fn phrase(&self, sites: &SiteIndices) -> StyledText {
         let count = sites.len();
         match self.naming(sites) {
             _ if count == 0 => StyledText::default(),
@@ -100,7 +104,7 @@ impl<'r> SiteNames<'r> {
     }
 
     /// Names sites after their number, which the text before them has.
-    pub(crate) fn list(&self, sites: &BTreeSet<usize>) -> StyledText {
+    pub(crate) fn list(&self, sites: &SiteIndices) -> StyledText {
         match self.naming(sites) {
             SiteNaming::Like(text) | SiteNaming::First(text) => text,
             SiteNaming::All(_) | SiteNaming::AllBut(_) | SiteNaming::Names(_) => self.phrase(sites),
@@ -108,7 +112,7 @@ impl<'r> SiteNames<'r> {
     }
 
     /// Formats sites for the first column of a table.
-    pub(crate) fn label(&self, sites: &BTreeSet<usize>) -> StyledText {
+    pub(crate) fn label(&self, sites: &SiteIndices) -> StyledText {
         let count = sites.len();
         match self.naming(sites) {
             SiteNaming::All(types) => StyledText::plain(format!("all {count}")).join(types),
@@ -118,7 +122,7 @@ impl<'r> SiteNames<'r> {
         }
     }
 
-    fn naming(&self, sites: &BTreeSet<usize>) -> SiteNaming {
+    fn naming(&self, sites: &SiteIndices) -> SiteNaming {
         let (count, others) = (sites.len(), &self.named - sites);
         let is_few = count <= MAX_EXCEPTIONS;
         if count == 1 {
@@ -154,7 +158,7 @@ impl<'r> SiteNames<'r> {
     }
 
     /// Returns the one or two types that contain exactly these sites.
-    fn types_of(&self, sites: &BTreeSet<usize>) -> Option<Vec<&'r str>> {
+    fn types_of(&self, sites: &SiteIndices) -> Option<Vec<&'r str>> {
         const MAX_TYPES: usize = 2;
         let overlapping = self.types.iter().filter(|(_, of_type)| !of_type.is_disjoint(sites));
         let overlapping: Vec<_> = overlapping.take(MAX_TYPES + 1).collect();
@@ -166,7 +170,7 @@ impl<'r> SiteNames<'r> {
     }
 
     /// Returns a glob that matches the names of these sites, and the few others that it matches.
-    fn pattern(&self, sites: &BTreeSet<usize>) -> Option<(String, Vec<&'r str>)> {
+    fn pattern(&self, sites: &SiteIndices) -> Option<(String, Vec<&'r str>)> {
         const MIN_CHARACTERS: usize = 2;
         let mut names = sites.iter().map(|at| self.names[*at]);
         let first = names.next()?;
@@ -197,12 +201,6 @@ impl<'r> SiteNames<'r> {
 
 fn names<'n>(names: impl IntoIterator<Item = &'n str>) -> StyledText {
     StyledText::list(names.into_iter().map(StyledText::name), ", ")
-}
-
-/// Returns the length in bytes of what two texts begin with.
-fn common_length(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> usize {
-    let alike = one.zip(other).take_while(|(one, other)| one == other);
-    alike.map(|(character, _)| character.len_utf8()).sum()
 }
 
 /// Table of the changes of sites; sites with equal figures share a row.
@@ -288,7 +286,7 @@ impl SiteTable {
     /// Creates the table; `None` for fewer than two sites.
     pub(crate) fn new(report: &Report, names: &SiteNames<'_>) -> Option<Self> {
         report.comparison.as_ref()?;
-        let mut alike: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
+        let mut alike: BTreeMap<_, SiteIndices> = BTreeMap::new();
         for at in names.named.iter().copied() {
             let site = &report.sites[at];
             // The verdict already reports sites that were not deployable before.
@@ -301,7 +299,7 @@ impl SiteTable {
         if count < 2 {
             return None;
         }
-        let first = |sites: &BTreeSet<usize>| sites.first().map(|at| &report.sites[*at]);
+        let first = |sites: &SiteIndices| sites.first().map(|at| &report.sites[*at]);
         let is_used = |column: &&SiteColumn| {
             alike.values().filter_map(first).any(|site| !(column.text)(site).is_empty())
         };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::sites::SiteNames;
+use super::sites::{SiteIndices, SiteNames};
 use crate::compare::Status;
 use crate::edit::EditKind;
 use crate::report::counted;
@@ -36,8 +36,8 @@ fn arrow(before: &str, after: &str) -> StyledText {
 fn switched_types<'r>(
     report: &'r Report,
     sites: &SiteNames<'_>,
-) -> BTreeMap<[&'r str; 2], BTreeSet<usize>> {
-    let mut switched: BTreeMap<[&str; 2], BTreeSet<usize>> = BTreeMap::new();
+) -> BTreeMap<[&'r str; 2], SiteIndices> {
+    let mut switched: BTreeMap<[&str; 2], SiteIndices> = BTreeMap::new();
     let of_type = |edit: &&ReportedEdit| edit.kind == EditKind::Site && edit.path == ".site_type";
     for edit in report.edits.iter().filter(of_type) {
         let [before, after] = [&edit.before, &edit.after]

@@ -1,7 +1,5 @@
 //! Verdict of a run, compared sides, and summary figures.
 
-use std::collections::BTreeSet;
-
 use crate::diagnostic::Severity;
 use crate::report::model::{
     ByStatus, FailureCriterion, Finding, Report, ReportedSide, RunOutcome, SideKind, Totals,
@@ -12,7 +10,7 @@ use crate::report::{counted, present};
 
 use super::bumps::bumps;
 use super::repositories::header_lines;
-use super::sites::SiteNames;
+use super::sites::{SiteIndices, SiteNames};
 use super::switches::switches;
 use crate::triage::Counts;
 
@@ -258,7 +256,7 @@ fn left_out(truncated: Truncated) -> Option<StyledText> {
 /// Describes the sites that Deckhand would reject.
 fn refused(report: &Report, sites: &SiteNames<'_>) -> Option<StyledText> {
     let named = report.sites.iter().enumerate().filter(|(_, site)| site.name.is_some());
-    let refused: BTreeSet<usize> =
+    let refused: SiteIndices =
         named.filter(|(_, site)| site.counts.refused).map(|(at, _)| at).collect();
     let all = report.totals.sites;
     let words = match refused.len() {

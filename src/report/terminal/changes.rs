@@ -1,18 +1,17 @@
 //! Changes on a terminal: edits with their effects, and outputs with the edits behind them.
 
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
 use super::{Detail, TerminalPage};
 use crate::report::counted;
-use crate::report::cut::{cut, cut_sides};
+use crate::report::cut::{common_start, cut, cut_sides};
 use crate::report::model::ReportedEdit;
 use crate::report::printable::clean;
 use crate::report::story::{
     ChangeEntry, ChangedValue, EditEntry, EditedValue, OutputBlock, RouteEntry, ShortDelta,
-    ValueDelta, edit_numbers, place_of,
+    ValueDelta, edit_numbers, files_of, place_of,
 };
 use crate::report::text::{StyledText, TextRole};
 
@@ -162,7 +161,7 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
         change: &EditedValue<'r>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let is_one_file = one_file(&entry.edits);
+        let is_one_file = files_of(entry.edits.iter().copied()).len() == 1;
         let limit = match self.room.items {
             0 => 0,
             items if change.edits.len() <= MAX_PLACES.min(items) => 0,
@@ -423,25 +422,13 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
     }
 }
 
-/// Returns the number of characters with which both texts start.
-fn common_start(base: &str, head: &str) -> usize {
-    base.chars().zip(head.chars()).take_while(|(left, right)| left == right).count()
-}
-
 fn and_more(more: usize) -> String {
     if more == 0 { String::new() } else { format!(" and {more} more (-v)") }
 }
 
-fn one_file(edits: &[&ReportedEdit]) -> bool {
-    let file = |edit: &&ReportedEdit| edit.at.last().map(|place| place.file.clone());
-    let first = edits.first().and_then(file);
-    edits.iter().all(|edit| file(edit) == first)
-}
-
 /// Formats the first file of edits and the number of further ones.
 fn files(edits: &[&ReportedEdit]) -> String {
-    let files = edits.iter().filter_map(|edit| edit.at.last()).map(|place| &*place.file);
-    let files: BTreeSet<&str> = files.collect();
+    let files = files_of(edits.iter().copied());
     match (files.first(), files.len()) {
         (None, _) => String::new(),
         (Some(only), 1) => (*only).to_owned(),
