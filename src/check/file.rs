@@ -105,6 +105,9 @@ impl FileReader<'_> {
             loaded.hide_all(file.id, source);
         } else {
             loaded.secrets = loaded.secrets_of_documents(file.id, text);
+            if file.folder == Folder::Secrets && loaded.secrets.is_empty() {
+                loaded.secrets = loaded.beside_public_documents(file.id, text);
+            }
         }
         if self.work.has_findings() {
             loaded.ignores = ignore::read(file.id, source, &loaded.comments, &rules::ignorable);
@@ -129,6 +132,20 @@ impl LoadedFile {
                     || kinds.may_be_in(source.text()))
     }
 
+    /// Comments outside of public documents, which may contain old secrets, except those for this
+    /// program.
+    fn beside_public_documents(&self, file: FileId, text: &str) -> Vec<Span> {
+        let public = self.documents.iter().filter(|document| !document.data.secret);
+        let public: Vec<Span> = public.map(|document| from_content(document.span, text)).collect();
+        let comments = self.comments.iter().map(|comment| comment.span);
+        let is_beside = |at: &Span| {
+            at.file == file
+                && !public.iter().any(|it| it.contains(*at))
+                && !text[at.range()].starts_with("# layercake: ")
+        };
+        comments.filter(is_beside).collect()
+    }
+
     /// Hidden parts of the secret documents that were read without errors: the data and everything
     /// after its key, such as comments.
     fn secrets_of_documents(&self, file: FileId, text: &str) -> Vec<Span> {
@@ -142,8 +159,22 @@ impl LoadedFile {
             }
         }
         secrets.retain(|span| span.file == file);
+        if !secrets.is_empty() {
+            secrets.extend(self.beside_public_documents(file, text));
+        }
         secrets
     }
+}
+
+/// The span of a document without the marker and comments above its content.
+fn from_content(document: Span, text: &str) -> Span {
+    let lines = text[document.range()].split_inclusive('\n');
+    let is_above = |line: &&str| {
+        let line = line.strip_prefix("---").unwrap_or(line).trim_start();
+        line.is_empty() || line.starts_with('#')
+    };
+    let above = lines.take_while(is_above);
+    Span { start: document.start + offset(above.map(str::len).sum()), ..document }
 }
 
 /// The text between a key and byte `end`, without the colon and surrounding white space.

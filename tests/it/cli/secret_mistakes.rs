@@ -496,3 +496,30 @@ fn site_is_found_although_its_definition_may_be_secret() {
     assert!(sandbox.run(&["sites"]).stdout.contains("lab"));
     assert!(sandbox.rules(&[]).contains(&"invalid-document".to_owned()));
 }
+
+#[test]
+fn comments_beside_secret_documents_are_hidden() {
+    let passphrase = document("p", "site", "new")
+        .replace("example/Any/v1", "deckhand/Passphrase/v1")
+        .replace("cleartext", "encrypted");
+    let commented: String = passphrase.lines().map(|line| format!("# {line} S\n")).collect();
+    let public = document("public", "site", "{a: 1}");
+    let unknown_layer = passphrase.replace("layer: site", "layer: sitee");
+    let before_data = |text: &str| text.replace("\ndata:", "\n# data: S\ndata:");
+    let texts = [
+        format!("# old: S\n{passphrase}"),
+        format!("{commented}{passphrase}"),
+        format!("{passphrase}{commented}{public}"),
+        format!("{public}# S\n{passphrase}"),
+        format!("{public}...\n# S\n---\n# S\n{}", passphrase.trim_start_matches("---\n")),
+        before_data(&passphrase),
+        before_data(&unknown_layer),
+        unknown_layer.replace("metadata:\n", "metadata: # S\n"),
+        format!("# S\n{unknown_layer}"),
+    ];
+    let in_folder = texts.iter().map(|text| (SECRETS, text.clone()));
+    let elsewhere = texts.iter().map(|text| (ELSEWHERE, text.clone()));
+    let alone = ["# S\n".to_owned(), format!("# S\n{public}"), format!("{public}# S\n")];
+    let alone = alone.into_iter().map(|text| (SECRETS, text));
+    assert_texts_hidden(in_folder.chain(elsewhere).chain(alone));
+}
