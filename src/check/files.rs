@@ -5,14 +5,13 @@ mod parts;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use globset::GlobSet;
 use rayon::prelude::*;
 
 pub(super) use self::parts::PartFile;
 use super::file::{AsRead, LoadedFile, failure};
-use super::{Plan, Progress, Scope, Which, Work};
+use super::{Plan, Progress, ProgressUnit, Scope, Which, Work};
 use crate::error::Error;
 use crate::guard::{Place as Guarded, guarded};
 use crate::source::{
@@ -423,7 +422,7 @@ impl<'t> Files<'t> {
         progress: &Progress,
     ) -> Result<Vec<ReadFile>, Error> {
         let compared = self.is_compared;
-        progress.files.fetch_add(files.len(), Relaxed);
+        progress.begin(ProgressUnit::Files, Some(files.len()));
         let ids = self.sources.make_room(files.len());
         // Reserved at once, to avoid moving the kept files.
         let first = self.kept.len();
@@ -469,7 +468,7 @@ impl<'t> Files<'t> {
                     *kept =
                         keep(sources, AsRead { id, place, is_secret, folder, is_of_base }, parsed);
                 }
-                progress.files_read.fetch_add(1, Relaxed);
+                progress.add(ProgressUnit::Files, 1);
                 Ok(ReadFile { id, content })
             })
             .collect();

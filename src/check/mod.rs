@@ -17,9 +17,9 @@ mod site;
 mod states;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use globset::GlobSet;
 
@@ -204,30 +204,59 @@ impl Which {
 
 /// Progress of a run, readable from another thread.
 #[derive(Debug, Default)]
-pub struct Progress {
-    files: AtomicUsize,
-    files_read: AtomicUsize,
-    sites: AtomicUsize,
-    sites_rendered: AtomicUsize,
-    /// Whether it counts a site once for each commit.
-    is_history: AtomicBool,
+pub struct Progress(Mutex<ProgressStep>);
+
+/// The current step of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProgressStep {
+    /// The items that it counts.
+    pub unit: ProgressUnit,
+    /// Number of finished items.
+    pub done: usize,
+    /// Number of all items, if known.
+    pub all: Option<usize>,
+}
+
+/// Items that a step of a run counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProgressUnit {
+    /// Files to read.
+    #[default]
+    Files,
+    /// Sites to process.
+    Sites,
+    /// Commits of a history; the files and sites of each are not counted.
+    Commits,
 }
 
 impl Progress {
-    /// Number of files read so far, and of all files.
-    pub fn files(&self) -> (usize, usize) {
-        (self.files_read.load(Relaxed), self.files.load(Relaxed))
+    /// The current step.
+    pub fn step(&self) -> ProgressStep {
+        *self.locked()
     }
 
-    /// Number of sites rendered so far, and of all sites, which is 0 until all files are read. In a
-    /// [history](Self::is_history), the number of commits in which sites are rendered.
-    pub fn sites(&self) -> (usize, usize) {
-        (self.sites_rendered.load(Relaxed), self.sites.load(Relaxed))
+    /// Begins a step. Files are added to those of the step before.
+    pub(crate) fn begin(&self, unit: ProgressUnit, all: Option<usize>) {
+        let mut step = self.locked();
+        let before = *step;
+        *step = match (before.unit, unit) {
+            (ProgressUnit::Commits, ProgressUnit::Files | ProgressUnit::Sites) => before,
+            (ProgressUnit::Files, ProgressUnit::Files) => {
+                let all = before.all.unwrap_or_default() + all.unwrap_or_default();
+                ProgressStep { all: Some(all), ..before }
+            }
+            _ => ProgressStep { unit, done: 0, all },
+        };
     }
 
-    /// Whether sites are rendered in the commits of a history.
-    pub fn is_history(&self) -> bool {
-        self.is_history.load(Relaxed)
+    /// Counts finished items, if they are those of the current step.
+    pub(crate) fn add(&self, unit: ProgressUnit, more: usize) {
+        let mut step = self.locked();
+        step.done += if step.unit == unit { more } else { 0 };
+    }
+
+    fn locked(&self) -> MutexGuard<'_, ProgressStep> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

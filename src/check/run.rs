@@ -4,7 +4,6 @@
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use super::compare::{Compared, ComparedSite, ComparedWith, PerPair, Settings, SiteRun};
 use super::edited::{Documents, Sides};
@@ -12,7 +11,7 @@ use super::load::{Loaded, LoadedSide};
 use super::repositories::used_repositories;
 use super::session::{closed, map_in_parallel};
 use super::site::KnownDocuments;
-use super::{Checked, Plan};
+use super::{Checked, Plan, ProgressUnit};
 use crate::compare::reach::{Comparison, gather};
 use crate::compare::{Limits, Texts, edits_overlapping};
 use crate::diagnostic::Diagnostic;
@@ -61,7 +60,7 @@ pub fn compare_with(
         *number = reported[*number];
     }
     add_count(Stage::Pair, || edits.edits.len());
-    plan.progress.sites.store(sides.pairs.len(), Relaxed);
+    plan.progress.begin(ProgressUnit::Sites, Some(sides.pairs.len()));
     // Limits are the same as if all sites were compared.
     let left_out = sides.head.all_sets - sides.head.sets.len();
     let limits = Limits::of_each(sides.pairs.len() + left_out);
@@ -72,7 +71,7 @@ pub fn compare_with(
         let run =
             SiteRun { sides: &sides, settings, pair, edits: &edits, unedited, of_run, limits };
         let compared = run.guarded(per_site);
-        plan.progress.sites_rendered.fetch_add(1, Relaxed);
+        plan.progress.add(ProgressUnit::Sites, 1);
         compared
     });
     let (mut findings, has_failed) =

@@ -13,7 +13,7 @@ use super::files::{SiteNames, SitesRead};
 use super::load::{Loaded, SetFiles, files_of_several};
 use super::repositories::used_repositories;
 use super::site::{KnownDocuments, OneSide};
-use super::{Answer, Checked, CheckedSite, Plan, RenderedSite, TakenBySite, Work};
+use super::{Answer, Checked, CheckedSite, Plan, ProgressUnit, RenderedSite, TakenBySite, Work};
 use crate::diagnostic::Diagnostic;
 use crate::ending::give_back;
 use crate::error::Error;
@@ -186,7 +186,7 @@ impl<'p> Session<'p> {
             (Some(names), Some(name)) => names.contains(name),
             (None, _) | (_, None) => true,
         });
-        self.plan.progress.sites.store(wanted.len(), Relaxed);
+        self.plan.progress.begin(ProgressUnit::Sites, Some(wanted.len()));
         let known = [&self.known];
         let of_sites =
             map_in_parallel(&wanted, |set| site(self.plan, &self.loaded, set, &known, per_site));
@@ -198,7 +198,7 @@ impl<'p> Session<'p> {
     pub fn findings(&mut self) -> Findings {
         let before = mem::take(&mut self.judged);
         let (mut judged, reached) = self.reached(before);
-        self.plan.progress.sites.store(reached.len(), Relaxed);
+        self.plan.progress.begin(ProgressUnit::Sites, Some(reached.len()));
         let found = map_in_parallel(&reached, |reached| {
             let known: Vec<&KnownDocuments> =
                 [&self.known].into_iter().chain(&reached.known).collect();
@@ -267,7 +267,7 @@ pub(super) fn run(
     let mut diagnostics = of_files(&loaded);
     let wanted = loaded.head.wanted(plan);
     let known = KnownDocuments::of_files(shared_files(plan, &loaded));
-    plan.progress.sites.store(wanted.len(), Relaxed);
+    plan.progress.begin(ProgressUnit::Sites, Some(wanted.len()));
     let of_sites =
         map_in_parallel(&wanted, |files| site(plan, &loaded, files, &[&known], per_site));
     let (sites, found): (Vec<_>, Vec<_>) = of_sites.into_iter().unzip();
@@ -383,7 +383,7 @@ fn site<'l>(
     let mut found = side.as_mut().map(|side| mem::take(&mut side.findings)).unwrap_or_default();
     found.extend(failed_step.map(|step| files.internal_error_finding(step)));
     let checked = files.checked(loaded, side.as_ref().map_or(0, OneSide::outputs));
-    plan.progress.sites_rendered.fetch_add(1, Relaxed);
+    plan.progress.add(ProgressUnit::Sites, 1);
     ((checked, found), side)
 }
 

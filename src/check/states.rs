@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use super::compare::{Settings, SiteRun};
 use super::edited::{Documents, Sides};
@@ -138,8 +137,6 @@ impl<'p> SiteStates<'p> {
         let plan = plan(self.options, self.set.as_ref(), first, further, self.progress);
         let sources: Vec<SideSource<'_>> = states.iter().map(SiteState::source).collect();
         let work = self.settings.work;
-        self.progress.is_history.store(true, Relaxed);
-        self.progress.sites.fetch_add(states.len(), Relaxed);
         let read_before = self.loaded.as_ref().map_or(0, Loaded::files_read);
         let (mut loaded, sides) = Loaded::of_states(&plan, &sources, work, self.loaded.take())?;
         let newest = self.newest.get_or_insert_with(|| {
@@ -169,12 +166,16 @@ impl<'p> SiteStates<'p> {
         };
         for (side, state) in sides.iter().zip(states) {
             at_hand.add(side, state.name.as_ref());
-            self.progress.sites_rendered.fetch_add(1, Relaxed);
         }
         let seen = look(&at_hand);
         self.names = at_hand.names.take();
         self.loaded = Some(loaded);
         Ok(seen)
+    }
+
+    /// Receives the progress.
+    pub(crate) fn progress(&self) -> &'p Progress {
+        self.progress
     }
 
     /// The sources read, their secret spans, and the files that may contain secrets at unknown

@@ -6,7 +6,7 @@
 use std::env;
 use std::process::ExitCode;
 
-use clap::{Arg, Command, CommandFactory, ValueHint};
+use clap::{Arg, Command, CommandFactory, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use clap_complete::env::{CompleteEnv, Shells};
 
@@ -17,8 +17,13 @@ use super::verbs::Cli;
 /// Environment variable with which the script asks for candidates.
 const VARIABLE: &str = "LAYERCAKE_COMPLETE";
 
-/// Prints the script for `shell`.
-pub(super) fn completions(shell: Shell) -> Result<ExitCode, VerbFailure> {
+/// Prints the script for `shell`, or else the names of all shells.
+pub(super) fn completions(shell: Option<Shell>) -> Result<ExitCode, VerbFailure> {
+    let Some(shell) = shell else {
+        let shells: String = Shell::value_variants().iter().map(|it| format!("{it}\n")).collect();
+        print(|out| out.write_all(shells.as_bytes()))?;
+        return Ok(ExitCode::SUCCESS);
+    };
     let shells = Shells::builtins();
     let shell = shells.completer(&shell.to_string()).expect("both lists have the same shells");
     let mut script = Vec::new();

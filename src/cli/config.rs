@@ -60,8 +60,16 @@ pub(super) fn config(directory: &Path, verb: ConfigVerb) -> Result<ExitCode, Ver
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn init(directory: &Path) -> Result<ExitCode, VerbFailure> {
-    let written = commands::init::run(directory)?;
+/// Commands to run after `init`.
+const AFTER_INIT: &str = "
+next:
+  layercake lint              report all problems
+  layercake baseline write    accept them, and report only new ones from now on
+  pre-commit install          check staged changes before each commit
+";
+
+pub(super) fn init(directory: &Path, terminal: &Terminal) -> Result<ExitCode, VerbFailure> {
+    let written = terminal.watch(|progress| commands::init::run(directory, progress))?;
     print(|out| {
         writeln!(out, "wrote {}", written.configuration.display())?;
         let hooks = written.hooks.display();
@@ -72,7 +80,10 @@ pub(super) fn init(directory: &Path) -> Result<ExitCode, VerbFailure> {
             HooksOutcome::Unsupported => {
                 writeln!(out, "cannot extend {hooks}; add this to its `repos`:\n\n{HOOK}")
             }
-        }
+        }?;
+        let differences = &written.differences;
+        writeln!(out, "semantics: deckhand, what Deckhand's code deploys. {differences}")?;
+        out.write_all(AFTER_INIT.as_bytes())
     })?;
     Ok(ExitCode::SUCCESS)
 }

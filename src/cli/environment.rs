@@ -41,6 +41,20 @@ pub(super) fn named_configuration() -> Option<PathBuf> {
     std::env::var_os("LAYERCAKE_CONFIG").filter(|file| !file.is_empty()).map(PathBuf::from)
 }
 
+/// Whether the environment asks for color on standard output. Empty variables are unset, as
+/// <https://no-color.org> specifies.
+#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+pub(super) fn has_color(is_terminal: bool) -> bool {
+    let value = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let is_forced = ["CLICOLOR_FORCE", "FORCE_COLOR"]
+        .into_iter()
+        .filter_map(value)
+        .any(|value| value != "0" && value != "false");
+    // Terminals of Windows support color without the variable.
+    let is_capable = value("TERM").map_or(cfg!(windows), |terminal| terminal != "dumb");
+    is_forced || is_terminal && is_capable && value("NO_COLOR").is_none()
+}
+
 /// The part of the environment that a comparison uses; empty without `--auto`.
 #[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
 pub(super) fn environment(wanted: &SideSelection) -> Result<Environment, Error> {

@@ -15,10 +15,12 @@ use layercake::source::{create_folder, write_file};
 use roff::{Roff, bold, roman};
 
 use super::streams::{VerbFailure, print};
+use super::terminal::Terminal;
 use super::verbs::Cli;
 
-/// Prints the page of the verb that `words` name, or of the program.
-pub(super) fn print_page(words: &[String]) -> Result<ExitCode, VerbFailure> {
+/// Prints the page of the verb that `words` name, or of the program: as text on a terminal, and
+/// otherwise in the format of `man`.
+pub(super) fn print_page(words: &[String], terminal: &Terminal) -> Result<ExitCode, VerbFailure> {
     let program = program();
     let mut command = &program;
     for word in words {
@@ -28,9 +30,22 @@ pub(super) fn print_page(words: &[String]) -> Result<ExitCode, VerbFailure> {
             Error::new(ErrorKind::Usage, message).with_help("see `layercake --help` for the verbs")
         })?;
     }
-    let page = page(command)?;
+    let page = match terminal.is_terminal {
+        true => text(command),
+        false => page(command)?,
+    };
     print(|out| out.write_all(page.as_bytes()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The page as text: the long help, and the sections that only pages have.
+fn text(command: &Command) -> String {
+    let help = command.clone().render_long_help().to_string();
+    let sections = SURROUNDINGS.iter().map(|(heading, rows)| {
+        let rows = rows.iter().map(|(name, meaning)| format!("  {name}\n          {meaning}\n"));
+        format!("\n{heading}:\n{}", rows.collect::<String>())
+    });
+    sections.fold(help, |page, section| page + &section)
 }
 
 /// Writes all pages to `folder`, each under the file name that `man` looks up.
@@ -135,20 +150,26 @@ fn exit_codes(text: &str) -> Vec<(&'static str, &str)> {
     codes
 }
 
-/// Writes the sections on environment variables and files.
+/// Writes [`SURROUNDINGS`].
 fn surroundings(page: &mut Roff) {
-    for (heading, rows) in [("ENVIRONMENT", ENVIRONMENT), ("FILES", FILES)] {
-        page.control("SH", [heading]);
-        for (name, meaning) in rows {
+    for (heading, rows) in SURROUNDINGS {
+        page.control("SH", [heading.to_uppercase().as_str()]);
+        for (name, meaning) in *rows {
             page.control("TP", []).text([bold(*name)]).text([roman(*meaning)]);
         }
     }
 }
 
+/// Sections on environment variables and files.
+const SURROUNDINGS: &[(&str, &[(&str, &str)])] = &[("Environment", ENVIRONMENT), ("Files", FILES)];
+
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("LAYERCAKE_CONFIG", "Configuration file, if no flag names one."),
-    ("COLUMNS", "Width of printed findings."),
-    ("NO_COLOR, CLICOLOR_FORCE", "Disable colors; force colors without a terminal."),
+    ("COLUMNS", "Width of the output; else that of the terminal."),
+    (
+        "NO_COLOR, CLICOLOR_FORCE",
+        "Disable colors; force colors without a terminal. An empty value is like none.",
+    ),
     (
         "PRE_COMMIT, CI, GITHUB_ACTIONS, GITLAB_CI, TF_BUILD and others",
         "Only with `--auto`: detect the hook or CI job and what to compare.",

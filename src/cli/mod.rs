@@ -113,7 +113,7 @@ fn reject_arguments(refusal: &clap::Error) -> Result<ExitCode, VerbFailure> {
 }
 
 fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
-    let terminal = Terminal::new(cli.global.color, cli.global.no_progress);
+    let terminal = Terminal::new(&cli.global);
     let directory = cli.global.directory;
     match cli.verb {
         Verb::Lint {
@@ -194,11 +194,11 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
             config::rules(&directory, &config.place(), rules.selectors(), format, &terminal)
         }
         Verb::Config(verb) => config::config(&directory, verb),
-        Verb::Init => config::init(&directory),
+        Verb::Init => config::init(&directory, &terminal),
         Verb::Completions { shell } => completions::completions(shell),
         Verb::Man { verb, dir } => match dir {
             Some(folder) => manual::write(&directory.join(folder)),
-            None => manual::print_page(&verb),
+            None => manual::print_page(&verb, &terminal),
         },
         Verb::Debug(Debug::Parse { selection }) => {
             let selection = selection.selection(directory);

@@ -1,6 +1,7 @@
 //! Standard input, output and error.
 
-use std::io::{self, BufWriter, Read as _, Write};
+use std::io::{self, BufWriter, Read as _, StdoutLock, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use layercake::error::{Error, ErrorKind};
 use layercake::report;
@@ -28,11 +29,66 @@ impl From<io::Error> for VerbFailure {
 /// Writes to standard output until the end or until the reader closes it.
 #[expect(clippy::disallowed_methods, reason = "this is where standard output is written")]
 pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(AnswerWriter(io::stdout().lock()));
     unless_closed(time(Stage::Report, || {
         write(&mut out)?;
         out.flush()
     }))
+}
+
+/// Standard output; erases the progress line before writing, since both may be the same terminal.
+struct AnswerWriter(StdoutLock<'static>);
+
+impl Write for AnswerWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _line = ProgressLine::erased();
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Whether the progress line is on the terminal. Locked while anything else is written to it.
+static PROGRESS_LINE: Mutex<ProgressLine> = Mutex::new(ProgressLine { is_shown: false });
+
+struct ProgressLine {
+    is_shown: bool,
+}
+
+impl ProgressLine {
+    /// Control characters: go to the start of the line, and erase it.
+    const ERASE: &str = "\r\x1b[2K";
+
+    fn locked() -> MutexGuard<'static, Self> {
+        PROGRESS_LINE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Erases the line if it is shown, and prevents it while the result exists.
+    fn erased() -> MutexGuard<'static, Self> {
+        let mut line = Self::locked();
+        if line.is_shown {
+            line.write("");
+        }
+        line
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is where standard error is written")]
+    fn write(&mut self, text: &str) {
+        let mut errors = io::stderr().lock();
+        drop(write!(errors, "{}{text}", Self::ERASE).and_then(|()| errors.flush()));
+        self.is_shown = !text.is_empty();
+    }
+}
+
+/// Shows a progress line on standard error, in place of the last one.
+pub(super) fn show_progress_line(text: &str) {
+    ProgressLine::locked().write(text);
+}
+
+pub(super) fn erase_progress_line() {
+    drop(ProgressLine::erased());
 }
 
 /// Ignores a broken pipe: the reader has seen enough, and the exit code is the same as for a reader
@@ -61,6 +117,7 @@ pub(super) fn standard_input() -> Result<Vec<u8>, VerbFailure> {
 /// Writes to standard error; ignores errors, which cannot be reported anywhere else.
 #[expect(clippy::disallowed_methods, reason = "this is where standard error is written")]
 pub(super) fn complain(text: &str) {
+    let _line = ProgressLine::erased();
     let mut errors = io::stderr().lock();
     let text = report::printable_lines(text);
     let text = report::without_commands(&text);

@@ -5,45 +5,49 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use layercake::check::Progress;
+use layercake::check::{Progress, ProgressStep, ProgressUnit};
 use layercake::report::TerminalStyle;
 
 use super::arguments::When;
-use super::streams::complain;
+use super::environment::has_color;
+use super::streams::{erase_progress_line, show_progress_line};
+use super::verbs::Global;
 
 /// Properties of the terminal.
 pub(super) struct Terminal {
     pub(super) style: TerminalStyle,
-    progress: bool,
+    /// Whether standard output is a terminal.
+    pub(super) is_terminal: bool,
+    /// Time before the progress line appears; `None` without one.
+    progress_after: Option<Duration>,
 }
 
 impl Terminal {
     #[expect(clippy::disallowed_methods, reason = "this is where the terminal is queried")]
-    pub(super) fn new(color: When, no_progress: bool) -> Self {
+    pub(super) fn new(global: &Global) -> Self {
         let terminal = io::stdout().is_terminal();
-        let color = match color {
+        let color = match global.color {
             When::Always => true,
             When::Never => false,
-            When::Auto => supports_color::on(supports_color::Stream::Stdout).is_some(),
+            When::Auto => has_color(terminal),
         };
         let style = TerminalStyle {
-            width: width(terminal),
+            width: width(),
             color,
             unicode: !terminal || supports_unicode::on(supports_unicode::Stream::Stdout),
             links: terminal && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
         };
-        let progress = !no_progress && io::stderr().is_terminal();
-        Self { style, progress }
+        let has_progress = !global.no_progress && io::stderr().is_terminal();
+        let progress_after = has_progress.then(|| Duration::from_millis(global.progress_after));
+        Self { style, is_terminal: terminal, progress_after }
     }
 
-    /// Does `work`, and shows a progress line on standard error if it takes longer than a second.
+    /// Does `work`, and shows a progress line on standard error if it takes long.
     pub(super) fn watch<T>(&self, work: impl FnOnce(&Progress) -> T) -> T {
-        if !self.progress {
-            return work(&Progress::default());
-        }
+        let Some(after) = self.progress_after else { return work(&Progress::default()) };
         let (progress, done) = (Progress::default(), AtomicBool::new(false));
         std::thread::scope(|scope| {
-            let watcher = scope.spawn(|| show_progress(&progress, &done)).thread().clone();
+            let watcher = scope.spawn(|| show_progress(after, &progress, &done)).thread().clone();
             let _watched = Watched { done: &done, watcher };
             work(&progress)
         })
@@ -63,40 +67,46 @@ impl Drop for Watched<'_> {
     }
 }
 
-/// Width of output that is not printed to a terminal.
+/// Width of output without a terminal.
 pub(super) const PAGE: usize = 100;
 
 /// Output width in columns: `COLUMNS`, else that of the terminal, else [`PAGE`].
-#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
-fn width(terminal: bool) -> usize {
+///
+/// A pager or a filter shows the output on the terminal of standard error.
+#[expect(clippy::disallowed_methods, reason = "this is where the terminal is queried")]
+fn width() -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let present = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    asked.or_else(|| present().filter(|_| terminal)).unwrap_or(PAGE)
+    let present = || {
+        let size = terminal_size::terminal_size_of(io::stdout());
+        let (width, _) = size.or_else(|| terminal_size::terminal_size_of(io::stderr()))?;
+        Some(usize::from(width.0))
+    };
+    asked.or_else(present).unwrap_or(PAGE)
 }
 
 /// Shows one line on standard error, rewritten until the work is done.
-fn show_progress(progress: &Progress, done: &AtomicBool) {
-    const PATIENCE: Duration = Duration::from_secs(1);
+fn show_progress(after: Duration, progress: &Progress, done: &AtomicBool) {
     const BEAT: Duration = Duration::from_millis(100);
     let start = Instant::now();
-    while !done.load(Relaxed) && start.elapsed() < PATIENCE {
-        std::thread::park_timeout(PATIENCE.saturating_sub(start.elapsed()));
+    while !done.load(Relaxed) && start.elapsed() < after {
+        std::thread::park_timeout(after.saturating_sub(start.elapsed()));
     }
-    let mut shown = false;
     while !done.load(Relaxed) {
-        let (read, files) = progress.files();
-        let (rendered, sites) = progress.sites();
-        let line = if sites > 0 {
-            let of = if progress.is_history() { "commits" } else { "sites" };
-            format!("rendering: {rendered} of {sites} {of}")
-        } else {
-            format!("reading: {read} of {files} files")
-        };
-        complain(&format!("\r\x1b[2K{line}"));
-        shown = true;
+        show_progress_line(&progress_line(progress.step()));
         std::thread::park_timeout(BEAT);
     }
-    if shown {
-        complain("\r\x1b[2K");
+    erase_progress_line();
+}
+
+fn progress_line(step: ProgressStep) -> String {
+    let ProgressStep { unit, done, all } = step;
+    let (did, items) = match unit {
+        ProgressUnit::Files => ("read", "files"),
+        ProgressUnit::Sites => ("processed", "sites"),
+        ProgressUnit::Commits => ("processed", "commits"),
+    };
+    match all {
+        Some(all) => format!("{did} {done} of {all} {items}"),
+        None => format!("{did} {done} {items}"),
     }
 }

@@ -204,7 +204,7 @@ Examples:
 
 Exit codes: 0 written, 2 a configuration exists already, usage or internal error.
 
-Next: run `pre-commit install` to enable the hook, and `layercake config show` to see the settings.";
+Next: run the printed commands, and `layercake config show` to see the settings.";
 
 const BASELINE_EXAMPLES: &str = "\
 Examples:
@@ -287,10 +287,10 @@ Next: open a new shell, and type `layercake l` and the tab key.";
 
 const MAN_EXAMPLES: &str = "\
 Examples:
-  layercake man | man -l -                   the page of the program
-  layercake man lint | man -l -              the page of a verb
+  layercake man lint             the page of a verb, as text on a terminal
+  layercake man | man -l -       the page of the program, in a pager
   layercake man baseline write | man -l -
-  layercake man --dir ~/.local/share/man/man1    all pages
+  layercake man --dir ~/.local/share/man/man1
 
 Exit codes: 0 printed or written, 2 usage or internal error.
 
@@ -323,13 +323,17 @@ pub(super) struct Global {
 
     /// When to use color
     ///
-    /// `auto` uses color on a terminal unless `NO_COLOR` is set.
+    /// `auto` uses color on a terminal unless `NO_COLOR` is set and not empty.
     #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
     pub(super) color: When,
 
     /// Hide the progress line, which long runs show on a terminal
     #[arg(long, global = true)]
     pub(super) no_progress: bool,
+
+    /// Milliseconds before the progress line appears
+    #[arg(long, value_name = "MS", global = true, hide = true, default_value_t = 1000)]
+    pub(super) progress_after: u64,
 
     /// Print the time spent in each stage on standard error
     #[arg(long, global = true)]
@@ -608,13 +612,14 @@ pub(super) enum Verb {
     /// formats, and the sites and revisions of the repository.
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {
-        /// Shell
-        shell: Shell,
+        /// Shell [default: list all]
+        shell: Option<Shell>,
     },
 
     /// Print the manual page of a verb, or write all pages
     ///
-    /// The pages have the same content as `--help`.
+    /// The pages have the same content as `--help`. Prints text on a terminal, and otherwise the
+    /// format of `man`.
     #[command(after_help = MAN_EXAMPLES)]
     Man {
         /// Verb, e.g. `lint` or `baseline write` [default: the program]

@@ -15,11 +15,13 @@ use super::history::{CommitIndex, HistoryRequest, RepositoryWithHistory, SiteHis
 use super::policy::Selectors;
 use super::{Selection, Workspace, configuration, file_and_line};
 use crate::check::{
-    Checked, Progress, RenderedSite, Settings, SiteStates, StateAs, StatesAtHand, Work,
+    Checked, Progress, ProgressUnit, RenderedSite, Settings, SiteStates, StateAs, StatesAtHand,
+    Work,
 };
 use crate::error::{Error, ErrorKind};
 use crate::report::View;
 use crate::report::blame::{Blame, BlameAnswer, BlamedCommit};
+use crate::report::log::LogEnd;
 use crate::source::RepoPath;
 
 /// Request for the commits behind values of a site.
@@ -94,6 +96,7 @@ pub fn run(
     let set = site.is_none().then(|| vec![repository.from.clone()]);
     let names = request.name.iter().map(|name| name.as_str().into()).collect();
     let states = SiteStates::new(&workspace.options, &settings, set, names, progress);
+    progress.begin(ProgressUnit::Commits, None);
     let run = BlameRun { workspace: &workspace, settings: &settings, request, files, first };
     let (checked, blame) = match &request.question {
         BlameQuestion::Value => run.values(history, states, found)?,
@@ -140,14 +143,14 @@ impl BlameRun<'_> {
         })?
     }
 
-    /// Results of the whole walk, and whether there are more. Also passes new results to `next`.
+    /// Results of the whole walk, and whether it ended early. Also passes new results to `next`.
     fn run_walk<'w, 'p, T, C>(
         &self,
         walk: &mut Walk<'w, 'p, T>,
         step: Step<'_, T, C>,
         commit_of: fn(&C) -> CommitIndex,
         next: &mut FoundNext<'_, 'w, 'p, T, C>,
-    ) -> Result<(Vec<C>, bool), Error> {
+    ) -> Result<(Vec<C>, LogEnd), Error> {
         let mut found = Vec::new();
         let mut commits = BTreeSet::new();
         let limit = self.request.history.limit.unwrap_or(usize::MAX);
@@ -160,10 +163,15 @@ impl BlameRun<'_> {
                 }
             })?;
             next(walk, &mut found[known..])?;
-            let is_ended = commits.len() == limit || self.request.history.is_stopped();
-            let is_partial = commits.len() > limit || (continues && is_ended);
-            if is_partial || !continues {
-                return Ok((found, is_partial));
+            let end = if commits.len() > limit || continues && commits.len() == limit {
+                LogEnd::Limited
+            } else if continues && self.request.history.is_stopped() {
+                LogEnd::Interrupted
+            } else {
+                LogEnd::Whole
+            };
+            if end != LogEnd::Whole || !continues {
+                return Ok((found, end));
             }
         }
     }
@@ -172,7 +180,7 @@ impl BlameRun<'_> {
     fn blame(&self, answer: BlameAnswer) -> Blame {
         let site = (self.request.site != SET).then(|| self.request.site.as_str().into());
         let (commits, unusable) = (Vec::new(), Vec::new());
-        Blame { site, commits, answer, unusable, is_partial: false, unshallow: None }
+        Blame { site, commits, answer, unusable, end: LogEnd::Whole, unshallow: None }
     }
 
     /// The answer with the commits that it refers to.
@@ -180,12 +188,12 @@ impl BlameRun<'_> {
         &self,
         mut walk: Walk<'_, '_, T>,
         named: NamedCommits,
-        (answer, is_partial): (BlameAnswer, bool),
+        (answer, end): (BlameAnswer, LogEnd),
     ) -> Result<(Checked<()>, Blame), Error> {
         let unusable = walk.unusable.iter().map(|(commit, at)| (named.numbers[commit], *at));
         let unusable = unusable.collect();
         let commits = named.commits;
-        let blame = Blame { commits, unusable, is_partial, ..self.blame(answer) };
+        let blame = Blame { commits, unusable, end, ..self.blame(answer) };
         let state = walk.history.state(self.first)?;
         Ok((walk.lend_states().close(&state, walk.history.further()), blame))
     }

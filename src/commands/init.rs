@@ -45,6 +45,8 @@ pub struct Initialized {
     pub hooks: PathBuf,
     /// What was done with it.
     pub outcome: HooksOutcome,
+    /// Differences between the chosen semantics and the other in this repository, as a sentence.
+    pub differences: String,
 }
 
 /// What was done with the configuration of pre-commit.
@@ -65,7 +67,7 @@ pub enum HooksOutcome {
 /// # Errors
 /// If there is a configuration already, no repository, or no write permission. Nothing is written
 /// then.
-pub fn run(directory: &Path) -> Result<Initialized, Error> {
+pub fn run(directory: &Path, progress: &Progress) -> Result<Initialized, Error> {
     let selection = Selection {
         configuration: ConfigurationSource::Nowhere,
         ..Selection::of(directory.to_owned())
@@ -87,8 +89,8 @@ pub fn run(directory: &Path) -> Result<Initialized, Error> {
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
     let configuration = root.join(NAMES[0]);
-    let text = recommending(&undecided(directory));
-    write_file(&configuration, text.as_bytes())?;
+    let differences = differences(&undecided(directory, progress));
+    write_file(&configuration, explaining(&differences).as_bytes())?;
     let hooks = root.join(HOOKS_FILE);
     let outcome = match start.tree.read(&RepoPath::new(HOOKS_FILE)) {
         Ok(bytes) => add_hook(&hooks, &bytes)?,
@@ -98,7 +100,7 @@ pub fn run(directory: &Path) -> Result<Initialized, Error> {
         }
         Err(_) => HooksOutcome::Unsupported,
     };
-    Ok(Initialized { configuration, hooks, outcome })
+    Ok(Initialized { configuration, hooks, outcome, differences })
 }
 
 /// Adds the hook to an existing file with this content.
@@ -123,16 +125,15 @@ struct Undecided {
 
 /// Renders the sites around `directory` with both semantics. Failures are ignored here: `lint`
 /// reports them.
-fn undecided(directory: &Path) -> Undecided {
+fn undecided(directory: &Path, progress: &Progress) -> Undecided {
     let rule = "undecided-semantics".to_owned();
     let selection = Selection {
         configuration: ConfigurationSource::Nowhere,
         selectors: Selectors { select: vec![rule.clone()], ..Selectors::default() },
         ..Selection::of(directory.to_owned())
     };
-    let progress = Progress::default();
     let checked =
-        Workspace::open(&selection).and_then(|workspace| check(&workspace.plan(&progress), |_| ()));
+        Workspace::open(&selection).and_then(|workspace| check(&workspace.plan(progress), |_| ()));
     let Ok(checked) = checked else { return Undecided { places: None, sites: BTreeSet::new() } };
     let findings = checked.findings.diagnostics.iter().filter(|it| it.rule.name == rule);
     Undecided {
@@ -141,9 +142,9 @@ fn undecided(directory: &Path) -> Undecided {
     }
 }
 
-/// Configuration with a comment that explains the chosen semantics.
-fn recommending(undecided: &Undecided) -> String {
-    let reason = match (undecided.places, undecided.sites.len()) {
+/// Describes the differences between the semantics.
+fn differences(undecided: &Undecided) -> String {
+    match (undecided.places, undecided.sites.len()) {
         (None, _) => {
             "This repository could not be rendered to compare the two: run `layercake lint` for details."
                 .to_owned()
@@ -154,8 +155,12 @@ fn recommending(undecided: &Undecided) -> String {
             let sites = if sites == 1 { "1 site".into() } else { format!("{sites} sites") };
             format!("This repository has {}, in {sites}.", differing(places))
         }
-    };
-    let explained = CONFIGURATION.replacen(CHOICE, &format!("# {reason}\n{CHOICE}"), 1);
+    }
+}
+
+/// Configuration with a comment that explains the chosen semantics.
+fn explaining(differences: &str) -> String {
+    let explained = CONFIGURATION.replacen(CHOICE, &format!("# {differences}\n{CHOICE}"), 1);
     format!("# yaml-language-server: $schema={SCHEMA_URL}\n{explained}")
 }
 

@@ -7,7 +7,7 @@ use globset::GlobSet;
 
 use super::history::{CommitIndex, HistoryRequest, RepositoryWithHistory, SiteHistory};
 use super::{Selection, Workspace, configuration, globs};
-use crate::check::{Progress, Settings, SiteStates, StateAs, StatesAtHand, Work};
+use crate::check::{Progress, ProgressUnit, Settings, SiteStates, StateAs, StatesAtHand, Work};
 use crate::compare::Change;
 use crate::error::{Error, ErrorKind};
 use crate::report::View;
@@ -58,21 +58,23 @@ pub fn run(
     let mut walk = LogWalk { history, states, filter, unusable: BTreeMap::new() };
     walk.look_at_newest(tip)?;
     let ids = walk.history.ids(tip)?;
+    progress.begin(ProgressUnit::Commits, Some(ids.len()));
     let mut left = request.history.limit.unwrap_or(usize::MAX);
     for ids in ids.chunks(COMMITS_AT_ONCE) {
         if request.history.is_stopped() {
-            return Ok(LogEnd::Partial);
+            return Ok(LogEnd::Interrupted);
         }
         for effect in walk.effects(ids)? {
             if left == 0 {
-                return Ok(LogEnd::Partial);
+                return Ok(LogEnd::Limited);
             }
             left -= usize::from(effect.is_effective());
             let is_listed = effect.is_effective() || !request.effective;
             if is_listed && !found(effect) {
-                return Ok(LogEnd::Partial);
+                return Ok(LogEnd::Interrupted);
             }
         }
+        progress.add(ProgressUnit::Commits, ids.len());
     }
     Ok(LogEnd::Whole)
 }

@@ -30,6 +30,7 @@ pub mod sides;
 pub mod sites;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -545,9 +546,12 @@ fn canonical(path: &Path) -> Result<PathBuf, Error> {
     path.canonicalize().map_err(|error| cannot_be_found(path, error))
 }
 
-fn cannot_be_found(path: &Path, error: std::io::Error) -> Error {
-    let message = format!("`{}` not found", path.display());
-    Error::new(ErrorKind::Usage, message).caused_by(error)
+fn cannot_be_found(path: &Path, error: io::Error) -> Error {
+    let path = path.display();
+    match error.kind() {
+        io::ErrorKind::NotFound => Error::new(ErrorKind::Usage, format!("`{path}` not found")),
+        _ => Error::new(ErrorKind::Usage, format!("cannot read `{path}`")).caused_by(error),
+    }
 }
 
 /// Parses `FILE` or `FILE:LINE`; returns the line 0-based.

@@ -11,6 +11,7 @@ pub(super) use self::text::{describe_commit, short_id};
 pub use self::text::{write, write_end, write_steps};
 use crate::compare::Hop;
 use crate::edit::{Edit, EditId};
+use crate::report::log::LogEnd;
 use crate::source::{DocKey, LoggedCommit, Span};
 use crate::yaml::diff::ListKeys;
 use crate::yaml::path::Location;
@@ -27,8 +28,8 @@ pub struct Blame {
     pub answer: BlameAnswer,
     /// Skipped commits that cannot be rendered, each with the place of the error.
     pub unusable: Vec<(usize, Option<Span>)>,
-    /// Whether the search ended before everything was found.
-    pub is_partial: bool,
+    /// Whether the search found everything.
+    pub end: LogEnd,
     /// Command that fetches the commits missing from this clone.
     pub unshallow: Option<String>,
 }

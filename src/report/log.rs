@@ -16,13 +16,26 @@ use super::{counted, present};
 use crate::compare::Status;
 use crate::source::{DocKey, LoggedCommit, RepoPath};
 
-/// Completeness of a log.
+/// Completeness of a log or another history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogEnd {
-    /// All requested commits are listed.
+    /// All commits were searched.
     Whole,
-    /// Earlier commits may be missing.
-    Partial,
+    /// The requested number of commits was found, and there are more.
+    Limited,
+    /// The user ended the search.
+    Interrupted,
+}
+
+impl LogEnd {
+    /// Note on earlier commits that may be missing.
+    pub(super) fn note(self) -> Option<&'static str> {
+        match self {
+            LogEnd::Whole => None,
+            LogEnd::Limited => Some("earlier commits are left out (--limit)"),
+            LogEnd::Interrupted => Some("interrupted: earlier commits are left out"),
+        }
+    }
 }
 
 /// Effect of a commit on the outputs.

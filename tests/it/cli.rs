@@ -34,6 +34,8 @@ mod secret_parts;
 mod secrets;
 mod semantics;
 pub mod shell_integration;
+#[cfg(unix)]
+mod terminal;
 mod timing;
 mod unread;
 mod untrusted;

@@ -172,7 +172,7 @@ impl BlameRun<'_> {
         let following = FollowingFacts { fact: &finding_at, continues: false };
         let step =
             |at: &CommitsAtHand<'_, '_>, commit, facts: &[_]| following.step(at, commit, facts);
-        let (found, is_partial) =
+        let (found, end) =
             self.run_walk(&mut walk, &step, |found| found.commit, &mut |_, _| Ok(()))?;
         let named = NamedCommits::of(&walk, found.iter().map(|found| found.commit));
         let mut changes: BTreeMap<usize, BlamedChange> =
@@ -183,7 +183,7 @@ impl BlameRun<'_> {
             at: finding.primary.span,
             change: changes.remove(&index),
         });
-        self.end(walk, named, (BlameAnswer::Findings(findings.collect()), is_partial))
+        self.end(walk, named, (BlameAnswer::Findings(findings.collect()), end))
     }
 
     /// Findings at the start of the walk, in the requested documents.
@@ -235,7 +235,7 @@ impl BlameRun<'_> {
         let following = FollowingFacts { fact: &reach_at, continues: true };
         let step =
             |at: &CommitsAtHand<'_, '_>, commit, facts: &[_]| following.step(at, commit, facts);
-        let (found, is_partial) =
+        let (found, end) =
             self.run_walk(&mut walk, &step, |found| found.commit, &mut |_, _| Ok(()))?;
         let named = NamedCommits::of(&walk, found.iter().map(|found| found.commit));
         let mut steps: BTreeMap<usize, Vec<ReachStep>> = BTreeMap::new();
@@ -256,7 +256,7 @@ impl BlameRun<'_> {
             reach: reach_of(&trace),
             steps: steps.remove(&index).unwrap_or_default(),
         });
-        self.end(walk, named, (BlameAnswer::Texts(texts.collect()), is_partial))
+        self.end(walk, named, (BlameAnswer::Texts(texts.collect()), end))
     }
 
     /// Texts on a line at the start of the walk.

@@ -51,7 +51,7 @@ impl BlameRun<'_> {
             None => AfterChange::Stop,
         };
         let following = FollowingValues { keys: &self.settings.keys, after_change };
-        let (found, is_partial) = self.run_walk(
+        let (found, end) = self.run_walk(
             &mut walk,
             &|at, commit, outputs| following.step(at, commit, outputs),
             |change| change.commit,
@@ -72,7 +72,7 @@ impl BlameRun<'_> {
             }
             None => BlameAnswer::Outputs(outputs(found, asked, &named)),
         };
-        self.end(walk, named, (answer, is_partial))
+        self.end(walk, named, (answer, end))
     }
 }
 

@@ -5,7 +5,7 @@ use std::cell::{OnceCell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::check::{RenderedSite, SiteStates, StateAs, StatesAtHand};
+use crate::check::{ProgressUnit, RenderedSite, SiteStates, StateAs, StatesAtHand};
 use crate::commands::history::{CommitIndex, SiteHistory};
 use crate::error::Error;
 use crate::graph::DocId;
@@ -116,11 +116,13 @@ impl<'w, 'p, T> Walk<'w, 'p, T> {
         let Self { history, states: site_states, pending, unusable, .. } = self;
         let (history, site_states) = (&*history, site_states.as_mut());
         let site_states = site_states.expect("the states are not lent");
+        let progress = site_states.progress();
         site_states.look(&states, history.further(), |at_hand| {
             let at_hand = CommitsAtHand::new(history, at_hand, &commits);
             while let Some(entry) = pending.first_entry() {
                 let Some(done) = step(&at_hand, entry.key().1, entry.get()) else { break };
                 entry.remove();
+                progress.add(ProgressUnit::Commits, 1);
                 has_moved = true;
                 unusable.extend(done.unusable);
                 for (commit, item) in done.passed_on {

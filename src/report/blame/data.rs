@@ -11,6 +11,7 @@ use super::{
 };
 use crate::report::View;
 use crate::report::form::{KeyOrder, NodeAsJson};
+use crate::report::log::LogEnd;
 use crate::report::model::{RouteStep, VERSION, pointer, write_json};
 use crate::report::printable::clean;
 use crate::report::provenance::PlaceForm;
@@ -148,7 +149,7 @@ pub fn write_blame_json(blame: &Blame, view: &View<'_>, out: &mut dyn Write) -> 
     let mut form = BlameForm {
         version: VERSION,
         site: blame.site.as_deref(),
-        partial: blame.is_partial,
+        partial: blame.end != LogEnd::Whole,
         commits: commits.collect(),
         outputs: None,
         value: None,
@@ -339,7 +340,7 @@ pub fn write_porcelain(blame: &Blame, view: &View<'_>, out: &mut dyn Write) -> i
             }
         }
     }
-    if blame.is_partial { writeln!(lines.out, "partial") } else { Ok(()) }
+    if blame.end != LogEnd::Whole { writeln!(lines.out, "partial") } else { Ok(()) }
 }
 
 struct PorcelainLines<'p> {

@@ -467,9 +467,7 @@ impl BlamePage<'_> {
                 notes.push(format!("  {}  {place}  {}", self.short_id(commit), clean(subject)));
             }
         }
-        if self.blame.is_partial {
-            notes.push("partial: only part of the history was searched".to_owned());
-        }
+        notes.extend(self.blame.end.note().map(str::to_owned));
         notes.extend(self.blame.unshallow.clone());
         for (index, note) in notes.iter().enumerate() {
             let before = if index == 0 { "\n" } else { "" };

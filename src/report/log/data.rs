@@ -102,8 +102,7 @@ pub fn write_log_json(
     end: LogEnd,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let (partial, commits) =
-        (end == LogEnd::Partial, commits.iter().map(CommitForm::new).collect());
+    let (partial, commits) = (end != LogEnd::Whole, commits.iter().map(CommitForm::new).collect());
     write_json(&LogForm { version: VERSION, partial, commits }, out)
 }
 
@@ -200,10 +199,7 @@ pub fn write_log_markdown(
         let date = &commit.date;
         writeln!(out, "| `{id}` | {date} | {subject} | {reach} | {change} | {danger} |")?;
     }
-    if end == LogEnd::Partial {
-        writeln!(out, "\nPartial: earlier commits are not listed.")?;
-    }
-    Ok(())
+    end.note().map_or(Ok(()), |note| writeln!(out, "\n{note}"))
 }
 
 /// Escapes all text of a changed value except separators and signs, which are plain.

@@ -28,10 +28,10 @@ const INDENT: &str = "    ";
 /// # Errors
 /// Fails if writing to `out` fails.
 pub fn write_end(commits: usize, end: LogEnd, out: &mut dyn Write) -> io::Result<()> {
-    match (commits, end) {
-        (0, LogEnd::Whole) => writeln!(out, "no commit changed a matching output"),
-        (_, LogEnd::Whole) => Ok(()),
-        (_, LogEnd::Partial) => writeln!(out, "\npartial: earlier commits are not listed"),
+    match end.note() {
+        Some(note) => writeln!(out, "\n{note}"),
+        None if commits == 0 => writeln!(out, "no commit changed a matching output"),
+        None => Ok(()),
     }
 }
 

@@ -135,7 +135,8 @@ impl<'r> SiteNames<'r> {
             let label = if types.len() == 1 { " of type " } else { " of types " };
             return SiteNaming::All(names(types).prefixed(label));
         }
-        if !is_few && others.len() <= MAX_EXCEPTIONS {
+        let is_shorter = others.len() <= MAX_EXCEPTIONS && self.width(&others) < self.width(sites);
+        if !is_few && is_shorter {
             return SiteNaming::AllBut(self.named(&others));
         }
         if count <= MAX_NAMED {
@@ -196,6 +197,11 @@ impl<'r> SiteNames<'r> {
 
     fn named<'s>(&self, sites: impl IntoIterator<Item = &'s usize>) -> StyledText {
         names(sites.into_iter().map(|at| self.names[*at]))
+    }
+
+    /// Returns the number of characters in the names of these sites.
+    fn width(&self, sites: &SiteIndices) -> usize {
+        sites.iter().map(|at| self.names[*at].chars().count()).sum()
     }
 }
 

@@ -57,6 +57,8 @@ fn badge(report: &Report) -> Option<(&'static str, TextRole)> {
         (RunOutcome::InternalError, _) => Some(("ERROR", TextRole::Error)),
         (RunOutcome::Failed, _) => Some(("FAIL", TextRole::Error)),
         (RunOutcome::Passed, FailureCriterion::Gates) => None,
+        // Nothing was judged: findings of any level leave the run as it is.
+        (RunOutcome::Passed, _) if report.verdict.fail_on.is_none() => None,
         (
             RunOutcome::Passed,
             FailureCriterion::NewFindings

@@ -27,7 +27,7 @@ COMMIT  2026-01-31  Tester  second
     chart, versions, only
     chart .image: registry/keystone:1.0 → registry/keystone:1.1
 
-partial: earlier commits are not listed
+earlier commits are left out (--limit)
 ";
     assert_eq!(screen, expected);
     let commit = &sandbox.logged(&["--limit", "1"])[0];

@@ -155,13 +155,24 @@ fn path_check_and_schema_describe_the_configuration() {
     assert_eq!(none.run(&["config", "path"]).stdout, "no configuration\n");
 }
 
+const AFTER_INIT: &str = "\
+semantics: deckhand, what Deckhand's code deploys. This repository renders equally with both.
+
+next:
+  layercake lint              report all problems
+  layercake baseline write    accept them, and report only new ones from now on
+  pre-commit install          check staged changes before each commit
+";
+
 #[test]
 fn init_writes_valid_files_and_overwrites_none() {
     let sandbox = Sandbox::with_sites();
     let ran = sandbox.run_in(&sandbox.path("site/lab"), &["init"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let (file, hooks) = (sandbox.path("layercake.yaml"), sandbox.path(".pre-commit-config.yaml"));
-    assert_eq!(ran.stdout, format!("wrote {}\nwrote {}\n", file.display(), hooks.display()));
+    let wrote = format!("wrote {}\nwrote {}\n", file.display(), hooks.display());
+    let rest = ran.stdout.strip_prefix(&wrote).unwrap_or_else(|| panic!("{ran:?}"));
+    assert_eq!(rest, AFTER_INIT);
     let hooks_text = fs::read_to_string(&hooks).unwrap();
     assert!(hooks_text.starts_with("repos:\n  - repo: local\n"), "{hooks_text}");
     assert_eq!(sandbox.run(&["config", "check"]).code, 0);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use layercake::check::{Options, Plan, Progress, Scope, Session};
+use layercake::check::{Options, Plan, Progress, ProgressStep, ProgressUnit, Scope, Session};
 use layercake::error::Error;
 use layercake::merge::deckhand::Semantics;
 use layercake::source::{Entry, MemoryTree, RepoPath, Tree};
@@ -109,12 +109,18 @@ fn edit_in_a_site_reads_one_file_and_checks_one_site() {
     let (before, after) = (of("a: 1\n"), of("a: [\n"));
     let plans = [&before, &after].map(|state| state.plan(Semantics::Documented));
     let mut session = Session::judging(&plans[0]).expect("memory can be read");
+    assert_eq!(before.progress.step(), all_done(ProgressUnit::Files, 6));
     let found = findings(&mut session);
-    assert_eq!((before.progress.files(), before.progress.sites()), ((6, 6), (3, 3)));
+    assert_eq!(before.progress.step(), all_done(ProgressUnit::Sites, 3));
     let edited = BTreeSet::from([RepoPath::new("site/two/a.yaml")]);
     let mut session = session.changed(&plans[1], &edited).expect("memory can be read");
+    assert_eq!(after.progress.step(), all_done(ProgressUnit::Files, 1));
     let new = findings(&mut session);
-    assert_eq!((after.progress.files(), after.progress.sites()), ((1, 1), (1, 1)));
+    assert_eq!(after.progress.step(), all_done(ProgressUnit::Sites, 1));
     let is_unread = |finding: &String| finding.contains("[invalid-yaml]");
     assert!(!found.iter().any(is_unread) && new.iter().any(is_unread), "{new:?}");
+}
+
+fn all_done(unit: ProgressUnit, count: usize) -> ProgressStep {
+    ProgressStep { unit, done: count, all: Some(count) }
 }
