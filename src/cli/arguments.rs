@@ -168,14 +168,47 @@ pub(super) struct CloudConfigArgs {
     #[command(flatten)]
     pub(super) config: ConfigArgs,
 
-    /// Output format
+    #[command(flatten)]
+    pub(super) rules: RuleArgs,
+
+    /// Output format: `yaml`, `json`, or that of a report
+    ///
+    /// `yaml` and `json` print the merged result. Other formats print only the findings: `full`,
+    /// `concise`, `github`, `sarif`, `junit`, `gitlab`, `markdown`, `comment` and `html`.
     #[arg(short = 'o', long, value_name = "FORMAT", default_value = "yaml")]
-    #[arg(alias = "output-format", help_heading = "Output")]
-    pub(super) format: RenderFormat,
+    #[arg(alias = "output-format", help_heading = "Output", add = candidates::merged_formats())]
+    pub(super) format: CloudConfigFormat,
 
     /// Add `# FILE:LINE` to each value: where it was written
+    ///
+    /// If the file has the part encoded, its name and line in the decoded part follow.
     #[arg(long, help_heading = "Output")]
     pub(super) with_origin: bool,
+
+    /// Exit with 1 if there are findings of this level or above
+    #[arg(long, value_name = "LEVEL", default_value = "error", help_heading = "Output")]
+    pub(super) fail_on: FailOn,
+}
+
+/// Output of `cloud-config`.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum CloudConfigFormat {
+    Merged(RenderFormat),
+    Report(Format),
+}
+
+impl FromStr for CloudConfigFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(format) = RenderFormat::from_str(text, false) {
+            return Ok(Self::Merged(format));
+        }
+        let names = || Format::ALL.map(Format::name).join(", ");
+        let format = Format::named(text)
+            .ok_or_else(|| format!("unknown format; expected yaml or one of {}", names()))?;
+        Ok(Self::Report(format))
+    }
 }
 
 /// Arguments that name parts. They conflict with the selection of declared sets.

@@ -34,6 +34,14 @@ pub(super) fn formats() -> ArgValueCandidates {
     })
 }
 
+/// Formats of `cloud-config`: those of merged parts, and those of reports.
+pub(super) fn merged_formats() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let reports = Format::ALL.iter().map(|format| format.name());
+        ["yaml"].into_iter().chain(reports).map(CompletionCandidate::new).collect()
+    })
+}
+
 /// Names of sites.
 pub(super) fn sites() -> ArgValueCandidates {
     ArgValueCandidates::new(site_names)

@@ -1,25 +1,38 @@
 //! `layercake cloud-config` on the command line.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::Instant;
 
-use layercake::check::Checked;
 use layercake::commands::cloud_config::{merge, merge_declared};
 use layercake::error::{Error, ErrorKind};
+use layercake::report::model::{self, Report};
 use layercake::report::{
     self, ChosenBy, ChosenSemantics, Detail, DocumentOptions, FindingFilter, ReportedSemantics,
-    TerminalOptions, TerminalStyle, model,
+    TerminalOptions, TerminalStyle,
+};
+use layercake::rules::RULES;
+
+use super::arguments::{CloudConfigArgs, CloudConfigFormat, RenderFormat};
+use super::comparison::{Judge, exit_code, report_of_one};
+use super::streams::{VerbFailure, complain, print, standard_input};
+use super::terminal::Terminal;
+use super::view::view;
+
+/// Findings to list, and their number.
+const LOOK: TerminalOptions = TerminalOptions {
+    listing: FindingFilter { all: false, ignored: false },
+    limit: TerminalOptions::DEFAULT_LIMIT,
+    detail: Detail::Usual,
 };
 
-use super::arguments::{CloudConfigArgs, RenderFormat};
-use super::comparison::{Judge, report_of_one};
-use super::streams::{VerbFailure, complain, print, standard_input};
-use super::terminal::{PAGE, Terminal};
-use super::view::{problems, verdict, view};
+/// Semantics of Deckhand, which merging does not depend on.
+const SEMANTICS: ChosenSemantics =
+    ChosenSemantics { meaning: ReportedSemantics::Documented, chosen_by: ChosenBy::Default };
 
-/// Merges the parts and prints the result.
+/// Merges the parts and prints the result, with the findings on standard error; or prints only the
+/// findings.
 pub(super) fn cloud_config(
     arguments: CloudConfigArgs,
     directory: PathBuf,
@@ -27,55 +40,51 @@ pub(super) fn cloud_config(
 ) -> Result<ExitCode, VerbFailure> {
     let (mut parts, sets, format) = (arguments.named(), arguments.set.clone(), arguments.format);
     let look = DocumentOptions { show_secrets: false, with_origin: arguments.with_origin };
+    let judge = Judge { fail_on: arguments.fail_on, ..Judge::USUAL };
     let selection = arguments.selection(directory);
     if parts.has_standard_input() {
         parts.standard_input = standard_input()?;
     }
-    let are_named = !parts.is_empty();
-    if !are_named && parts.dialect.is_some() {
-        let message = "`--dialect` needs parts given as arguments";
-        let help = "set `dialect` of a declared set in `layercake.yaml`";
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help).into());
-    }
-    let mut checked = terminal.watch(|progress| {
-        if are_named {
-            merge(&selection, &parts, progress)
-        } else {
-            merge_declared(&selection, &sets, progress)
-        }
+    let start = Instant::now();
+    let mut checked = terminal.watch(|progress| match parts.is_empty() {
+        true if parts.dialect.is_some() => Err(dialect_without_parts()),
+        true => merge_declared(&selection, &sets, progress),
+        false => merge(&selection, &parts, progress),
     })?;
     let merged: Vec<_> = checked.sites.iter_mut().filter_map(|site| site.taken.take()).collect();
-    let view = view(&checked);
-    print(|out| match format {
-        RenderFormat::Yaml => report::cloud_config::write(&merged, &view, look, out),
-        RenderFormat::Json => report::model::rendered(&merged, look, out),
-    })?;
+    let verdict = judge.of_checked(&checked);
+    let report = report_of_one(&checked, verdict, LOOK.listing, SEMANTICS, start.elapsed());
+    match format {
+        CloudConfigFormat::Report(format) => {
+            print(|out| format.write(&report, (LOOK, &terminal.style), RULES, out))?;
+        }
+        CloudConfigFormat::Merged(RenderFormat::Yaml) => {
+            print(|out| report::cloud_config::write(&merged, &view(&checked), look, out))?;
+            complain(&findings(&report, terminal)?);
+        }
+        CloudConfigFormat::Merged(RenderFormat::Json) => {
+            print(|out| model::rendered(&merged, look, Some(&report), out))?;
+            complain(&findings(&report, terminal)?);
+        }
+    }
     if merged.iter().all(|site| site.documents.is_empty()) {
         complain("no requested set has a file in these sites\n");
     }
-    if are_named {
-        // No other command can show findings of named parts.
-        complain(&findings(&checked)?);
-    } else {
-        complain(&problems(&checked));
-    }
-    Ok(verdict(&checked))
+    Ok(exit_code(verdict))
 }
 
-/// All findings as text.
-fn findings<T>(checked: &Checked<T>) -> io::Result<String> {
-    let style = TerminalStyle { width: PAGE, color: false, unicode: true, links: false };
-    let verdict = Judge::USUAL.verdict(model::RunOutcome::Passed);
-    let semantics =
-        ChosenSemantics { meaning: ReportedSemantics::Documented, chosen_by: ChosenBy::Default };
-    let listing = FindingFilter::default();
-    let report = report_of_one(checked, verdict, listing, semantics, Duration::ZERO);
-    let look =
-        TerminalOptions { listing, limit: TerminalOptions::DEFAULT_LIMIT, detail: Detail::Usual };
+fn dialect_without_parts() -> Error {
+    let message = "`--dialect` needs parts given as arguments";
+    let help = "set `dialect` of a declared set in `layercake.yaml`";
+    Error::new(ErrorKind::Usage, message).with_help(help)
+}
+
+/// All findings as text for standard error; empty if there are none.
+fn findings(report: &Report, terminal: &Terminal) -> io::Result<String> {
+    let style = TerminalStyle { color: false, links: false, ..terminal.style };
     let mut text = Vec::new();
-    report::terminal::write_findings(&report, look, &style, &mut text)?;
-    if checked.findings.counts().all() > 0 {
-        writeln!(text, "{}", report::format_counts(checked.findings.counts()))?;
-    }
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    report::terminal::write_findings(report, LOOK, &style, &mut text)?;
+    let counts = report.totals.findings;
+    let counts = (counts.all() > 0).then(|| report::format_counts(counts) + "\n");
+    Ok(String::from_utf8_lossy(&text).into_owned() + &counts.unwrap_or_default())
 }

@@ -253,14 +253,17 @@ impl Judge {
 
     fn of_linted(self, linted: &Linted, request: &ComparisonRequest) -> RunVerdict {
         match linted {
-            Linted::One(checked, _) if checked.internal_error => {
-                self.verdict(model::RunOutcome::InternalError)
-            }
-            Linted::One(checked, _) => {
-                self.verdict(failed_if(self.fail_on.is_reached(checked.findings.counts())))
-            }
+            Linted::One(checked, _) => self.of_checked(checked),
             Linted::Two(outcome) => self.of_comparison(outcome, request),
         }
+    }
+
+    /// Fails on findings of one side.
+    pub(super) fn of_checked<T>(self, checked: &Checked<T>) -> RunVerdict {
+        self.verdict(match checked.internal_error {
+            true => model::RunOutcome::InternalError,
+            false => failed_if(self.fail_on.is_reached(checked.findings.counts())),
+        })
     }
 
     /// Fails on findings that are new since the base, on any finding if all are requested, or on
@@ -292,7 +295,7 @@ fn failed_if(is_failed: bool) -> model::RunOutcome {
     if is_failed { model::RunOutcome::Failed } else { model::RunOutcome::Passed }
 }
 
-fn exit_code(verdict: RunVerdict) -> ExitCode {
+pub(super) fn exit_code(verdict: RunVerdict) -> ExitCode {
     ExitCode::from(match verdict.outcome {
         model::RunOutcome::Passed => 0,
         model::RunOutcome::Failed => 1,

@@ -34,7 +34,9 @@ pub(super) fn demo(
     let outcome = compared?.ok_or_else(|| demo_modified(&demo))?;
     let internal_error = outcome.compared.checked.internal_error;
     let report = match example {
-        Example::One => comparison::usual_report(&outcome, &selection, start.elapsed()),
+        Example::One | Example::CloudInit => {
+            comparison::usual_report(&outcome, &selection, start.elapsed())
+        }
         Example::Several => {
             let judge = (comparison::Judge::GATES, &ComparisonRequest::default());
             comparison::report_of_changes(&outcome, judge, &selection, start.elapsed()).0
@@ -66,6 +68,9 @@ fn write_begin(demo: &Demo, example: Example, out: &mut dyn Write) -> io::Result
         Example::One => {
             writeln!(out, "A site repository with one commit and one edited line:\n")?;
         }
+        Example::CloudInit => {
+            writeln!(out, "Sites with parts for cloud-init, one commit and one edited line:\n")?;
+        }
         Example::Several => writeln!(
             out,
             "Sites that pin a revision of a second repository, and the effect of the next one:\n"
@@ -73,7 +78,7 @@ fn write_begin(demo: &Demo, example: Example, out: &mut dyn Write) -> io::Result
     }
     writeln!(out, "$ cd {}", quoted(&demo.folder))?;
     match example {
-        Example::One => writeln!(out, "$ layercake lint --since {SINCE}"),
+        Example::One | Example::CloudInit => writeln!(out, "$ layercake lint --since {SINCE}"),
         Example::Several => writeln!(out, "$ layercake diff --bump {NAME}={NEXT}"),
     }
 }
@@ -91,6 +96,15 @@ List the problems from before the edit
 $ layercake lint",
             EDIT.file, EDIT.line
         ),
+        Example::CloudInit => "Merge the parts of a site, each value with its line
+$ layercake cloud-config --site lyon --with-origin
+
+See which part sets a list
+$ layercake explain-value lyon cloud-config genesis .packages
+
+Merge any parts
+$ layercake cloud-config global/cloud/10-base.yaml type/edge/cloud/20-edge.yaml"
+            .to_owned(),
         Example::Several => format!(
             "Show the changes of one site
 $ layercake diff --bump {NAME}={NEXT} --site north

@@ -175,10 +175,14 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
         Verb::Graph { selection, format } => {
             queries::graph(&selection.selection(directory), format, &terminal)
         }
-        Verb::Demo { folder, repositories } => {
+        Verb::Demo { folder, repositories, cloud_init } => {
             let is_here = directory == Path::new(".");
             let inside = |folder| if is_here { folder } else { directory.join(folder) };
-            let example = if repositories { Example::Several } else { Example::One };
+            let example = match (repositories, cloud_init) {
+                (true, _) => Example::Several,
+                (false, true) => Example::CloudInit,
+                (false, false) => Example::One,
+            };
             demo::demo(folder.map(inside), example, &terminal)
         }
         Verb::Explain { rule } => {

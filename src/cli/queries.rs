@@ -34,7 +34,7 @@ pub(super) fn render(
     let (checked, sites) = (&rendering.checked, &rendering.sites);
     print(|out| match format {
         RenderFormat::Yaml => report::documents::write(sites, &view(checked), look, out),
-        RenderFormat::Json => report::model::rendered(sites, look, out),
+        RenderFormat::Json => report::model::rendered(sites, look, None, out),
     })?;
     complain(&not_rendered(&rendering));
     complain(&problems(checked));

@@ -86,6 +86,7 @@ Examples:
   layercake cloud-config --base cloud.cfg --conf-d cloud.cfg.d
   ./make-user-data | layercake cloud-config -   a part from a program's output
   layercake cloud-config --site lab --set genesis --with-origin
+  layercake cloud-config user-data -o sarif --fail-on warning    a gate
 
 Exit codes: 0 no errors found, 1 errors found, such as a part that cloud-init drops, \
 2 usage or internal error.
@@ -221,6 +222,7 @@ Examples:
   layercake demo           in a new temporary folder
   layercake demo here      in the new folder `here`
   layercake demo --repositories      sites made of two repositories
+  layercake demo --cloud-init        parts for cloud-init
 
 Exit codes: 0 created and compared, 2 usage or internal error.
 
@@ -451,8 +453,8 @@ pub(super) enum Verb {
     /// Merge cloud-config parts as cloud-init does, and print the result
     ///
     /// Merges the named parts from any folder; without arguments, the sets declared in
-    /// `layercake.yaml`, for each site. If a part is dropped, the rest is printed and standard
-    /// error says why.
+    /// `layercake.yaml`, for each site. If a part is dropped, the rest is printed. Findings go to
+    /// standard error, or with the format of a report to standard output.
     #[command(name = "cloud-config", after_help = CLOUD_CONFIG_EXAMPLES)]
     CloudConfig(CloudConfigArgs),
 
@@ -561,6 +563,10 @@ pub(super) enum Verb {
         /// revision changes
         #[arg(long)]
         repositories: bool,
+
+        /// Create sites with parts for cloud-init, and show what an edited merge option changes
+        #[arg(long, conflicts_with = "repositories")]
+        cloud_init: bool,
     },
 
     /// Accept the existing findings, and report only new ones

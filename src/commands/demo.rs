@@ -1,8 +1,8 @@
 //! `layercake demo`: a small site repository to try layercake on, with one commit and one
 //! uncommitted edit; or two repositories, where one pins the other.
 //!
-//! The files are those of `examples/sites`, embedded in the program. The reach of the edit is
-//! computed as in any other repository.
+//! The files are those of `examples/sites` or `examples/cloud-init`, embedded in the program. The
+//! reach of the edit is computed as in any other repository.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -48,6 +48,14 @@ pub const EDIT: LineEdit = LineEdit {
     after: "keystone:2025.2-ubuntu_noble",
 };
 
+/// Edit of the parts for cloud-init: the list of a part no longer extends that of an earlier one.
+pub const CLOUD_INIT_EDIT: LineEdit = LineEdit {
+    file: "type/edge/cloud/20-edge.yaml",
+    line: 2,
+    before: "list(append)",
+    after: "list()",
+};
+
 /// Prefix of the name of a new folder, followed by a number.
 pub const FOLDER: &str = "layercake-demo";
 
@@ -59,6 +67,8 @@ pub const SINCE: &str = "HEAD";
 pub enum Example {
     /// One repository with an uncommitted edit.
     One,
+    /// One repository with parts for cloud-init, and an uncommitted edit.
+    CloudInit,
     /// Two repositories: [`SITES`], whose sites pin [`PIN`] of the other, [`SHARED`].
     Several,
 }
@@ -106,11 +116,18 @@ pub fn create(place: &DemoFolder, example: Example) -> Result<Demo, Error> {
     let (folder, repository) = match example {
         Example::One => {
             let commits = [commit("A small site repository\n", None, files_of(&[""]))];
-            let repository = create_repository(&all, &commits, &edited(files_of(&[""])))?;
+            let repository = create_repository(&all, &commits, &edited(&EDIT, files_of(&[""])))?;
             (all.clone(), repository)
         }
+        Example::CloudInit => {
+            let files: DemoFiles =
+                CLOUD_INIT_FILES.iter().map(|(path, text)| (*path, (*text).into())).collect();
+            let commits = [commit("Sites with parts for cloud-init\n", None, files.clone())];
+            let files = edited(&CLOUD_INIT_EDIT, files);
+            (all.clone(), create_repository(&all, &commits, &files)?)
+        }
         Example::Several => {
-            let (first, second) = (files_of(&["global/"]), edited(files_of(&["global/"])));
+            let (first, second) = (files_of(&["global/"]), edited(&EDIT, files_of(&["global/"])));
             let commits = [
                 commit("Documents that all sites share\n", Some(PIN), first),
                 commit("keystone 2025.2\n", Some(NEXT), second.clone()),
@@ -137,7 +154,9 @@ pub fn compare(
     progress: &Progress,
 ) -> Result<Option<ComparisonOutcome>, Error> {
     let wanted = match demo.example {
-        Example::One => SideSelection { since: Some(SINCE.to_owned()), ..SideSelection::default() },
+        Example::One | Example::CloudInit => {
+            SideSelection { since: Some(SINCE.to_owned()), ..SideSelection::default() }
+        }
         Example::Several => {
             let bump = Bump { name: NAME.to_owned(), base: None, head: NEXT.to_owned() };
             SideSelection { bumps: vec![bump], ..SideSelection::default() }
@@ -154,9 +173,9 @@ fn files_of(folders: &[&str]) -> DemoFiles {
 }
 
 /// The files with the edit applied.
-fn edited(files: DemoFiles) -> DemoFiles {
+fn edited(edit: &LineEdit, files: DemoFiles) -> DemoFiles {
     let edited = |(path, text): (&'static str, Cow<'static, str>)| match path {
-        path if path == EDIT.file => (path, text.replacen(EDIT.before, EDIT.after, 1).into()),
+        path if path == edit.file => (path, text.replacen(edit.before, edit.after, 1).into()),
         path => (path, text),
     };
     files.into_iter().map(edited).collect()
@@ -208,13 +227,13 @@ fn create_repository(
 
 /// Paths with the texts of the files of the example.
 macro_rules! example {
-    ($($path:literal,)*) => {
-        &[$(($path, include_str!(concat!("../../examples/sites/", $path))),)*]
+    ($example:literal: $($path:literal,)*) => {
+        &[$(($path, include_str!(concat!("../../examples/", $example, "/", $path))),)*]
     };
 }
 
 /// Paths and texts of the files of `examples/sites`.
-pub const FILES: &[(&str, &str)] = example![
+pub const FILES: &[(&str, &str)] = example!["sites":
     "README.md",
     "global/charts/chart-group.yaml",
     "global/charts/horizon.yaml",
@@ -240,4 +259,20 @@ pub const FILES: &[(&str, &str)] = example![
     "type/cloud/charts/keystone.yaml",
     "type/cloud/config/endpoints.yaml",
     "type/single/config/endpoints.yaml",
+];
+
+/// Paths and texts of the files of `examples/cloud-init`.
+pub const CLOUD_INIT_FILES: &[(&str, &str)] = example!["cloud-init":
+    "README.md",
+    "global/cloud/10-base.yaml",
+    "global/hosts/gateway.yaml",
+    "global/layering-policy.yaml",
+    "global/schemas/host.yaml",
+    "layercake.yaml",
+    "site/lyon/cloud/30-lyon.yaml",
+    "site/lyon/hosts/gateway.yaml",
+    "site/lyon/site-definition.yaml",
+    "site/oslo/hosts/gateway.yaml",
+    "site/oslo/site-definition.yaml",
+    "type/edge/cloud/20-edge.yaml",
 ];

@@ -57,10 +57,7 @@ fn write_configuration(
     if document.data.is_null() {
         return Ok(());
     }
-    let origin = |span: Span| {
-        let place = view.place(span);
-        format!("{}:{}", clean(place.path.as_str()), place.line)
-    };
+    let origin = |span: Span| view.origin(span);
     let origin = options.with_origin.then_some(&origin as &dyn Fn(Span) -> String);
     let emit_options = EmitOptions { show_secrets: options.show_secrets, origin };
     out.write_all(to_yaml(&document.data, &emit_options).as_bytes())

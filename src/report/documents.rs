@@ -39,10 +39,7 @@ fn write_document(
         write!(out, "{} · ", clean(site))?;
     }
     writeln!(out, "{}:{}", clean(document.file.as_str()), document.line)?;
-    let origin = |span: Span| {
-        let place = view.place(span);
-        format!("{}:{}", clean(place.path.as_str()), place.line)
-    };
+    let origin = |span: Span| view.origin(span);
     let of = document.metadata.span;
     let schema = Node::new(Value::String(document.key.schema.clone().into()), of);
     // The schema has no span of its own; the place of another line would be wrong.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::printable::clean;
 use crate::source::{FileId, RepoPath, Source, SourceMap, Span, offset};
 use crate::yaml::emit::HIDDEN;
 use crate::yaml::path::{Item, Location, Piece};
@@ -220,6 +221,16 @@ impl<'a> View<'a> {
         let (source, covers_secret) = (self.source(written.file), self.covers_secret(span));
         let (path, commit) = (source.path(), source.commit());
         VisiblePlace { path, commit, line, column, end_line, end_column, covers_secret, decoded }
+    }
+
+    /// Formats the line of a span, with the part and its line if the file contains it encoded.
+    pub(super) fn origin(&self, span: Span) -> String {
+        let place = self.place(span);
+        let origin = format!("{}:{}", clean(place.path.as_str()), place.line);
+        match place.decoded {
+            Some(it) => format!("{origin} (decoded, {}:{})", clean(it.name.as_str()), it.line),
+            None => origin,
+        }
     }
 
     /// Returns line and column, both from 1, of the start of a span in its own content.

@@ -98,7 +98,7 @@ fn rendered_documents_keep_their_order() {
     };
     let mut out = Vec::new();
     let site = SiteDocuments { site: None, documents: vec![document] };
-    rendered(&[site], DocumentOptions::default(), &mut out).unwrap();
+    rendered(&[site], DocumentOptions::default(), None, &mut out).unwrap();
     assert_eq!(
         String::from_utf8(out).unwrap(),
         "{\"version\":1,\"sites\":[{\"site\":null,\"documents\":[{\"schema\":\"s/v1\",\"name\":\"n\",\

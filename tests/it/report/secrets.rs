@@ -156,7 +156,7 @@ fn rendered_secrets_are_hidden_by_default() {
     let both = |look| {
         let (mut yaml, mut as_json) = (Vec::new(), Vec::new());
         layercake::report::documents::write(&sites, &files.view(), look, &mut yaml).unwrap();
-        rendered(&sites, look, &mut as_json).unwrap();
+        rendered(&sites, look, None, &mut as_json).unwrap();
         [yaml, as_json].map(|bytes| String::from_utf8(bytes).unwrap())
     };
     for text in both(DocumentOptions { show_secrets: false, with_origin: true }) {

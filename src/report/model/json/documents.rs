@@ -4,12 +4,15 @@ use serde::Serialize;
 
 use super::VERSION;
 use crate::report::form::{KeyOrder, NodeAsJson};
+use crate::report::model::Report;
 use crate::report::{DocumentOptions, RenderedDocument, SiteDocuments, SiteRow};
 
 #[derive(Serialize)]
 pub(super) struct RenderedReport<'a> {
     version: u32,
     sites: Vec<RenderedSiteForm<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<&'a Report>,
 }
 
 #[derive(Serialize)]
@@ -45,9 +48,13 @@ struct ListedSiteForm<'a> {
 }
 
 impl<'a> RenderedReport<'a> {
-    pub(super) fn new(sites: &'a [SiteDocuments], options: DocumentOptions) -> Self {
+    pub(super) fn new(
+        sites: &'a [SiteDocuments],
+        options: DocumentOptions,
+        report: Option<&'a Report>,
+    ) -> Self {
         let of = |site| RenderedSiteForm::new(site, options);
-        Self { version: VERSION, sites: sites.iter().map(of).collect() }
+        Self { version: VERSION, sites: sites.iter().map(of).collect(), report }
     }
 }
 

@@ -30,17 +30,18 @@ pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Writes rendered documents.
+/// Writes rendered documents, and the report of the run that rendered them.
 ///
 /// # Errors
 /// Fails if writing to `out` fails.
 pub fn rendered(
     sites: &[SiteDocuments],
     options: DocumentOptions,
+    report: Option<&Report>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut out = Escaping { out };
-    serde_json::to_writer(&mut out, &RenderedReport::new(sites, options))?;
+    serde_json::to_writer(&mut out, &RenderedReport::new(sites, options, report))?;
     out.write_all(b"\n")
 }
 
