@@ -39,7 +39,11 @@ pub(super) fn cloud_config(
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
     let (mut parts, sets, format) = (arguments.named(), arguments.set.clone(), arguments.format);
-    let look = DocumentOptions { show_secrets: false, with_origin: arguments.with_origin };
+    let look = DocumentOptions {
+        show_secrets: false,
+        with_origin: arguments.with_origin,
+        color: terminal.style.color,
+    };
     let judge = Judge { fail_on: arguments.fail_on, ..Judge::USUAL };
     let selection = arguments.selection(directory);
     if parts.has_standard_input() {

@@ -31,13 +31,17 @@ pub(super) fn rules(
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn config(directory: &Path, verb: ConfigVerb) -> Result<ExitCode, VerbFailure> {
+pub(super) fn config(
+    directory: &Path,
+    verb: ConfigVerb,
+    terminal: &Terminal,
+) -> Result<ExitCode, VerbFailure> {
     match verb {
         ConfigVerb::Show { meaning, rules, config, format } => {
             let found = commands::config::find(directory, &config.place())?;
             let rows = commands::config::show(&found, meaning.meaning(), &rules.selectors())?;
             print(|out| match format {
-                TextFormat::Text => report::settings::write(&rows, out),
+                TextFormat::Text => report::settings::write(&rows, &terminal.style, out),
                 TextFormat::Json => report::settings::write_settings_json(&rows, out),
             })?;
         }

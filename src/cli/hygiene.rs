@@ -157,7 +157,11 @@ pub(super) fn baseline(
     let written = match verb {
         BaselineVerb::Show(place) => {
             let rows = commands::baseline::show(&place.selection(directory))?;
-            print(|out| report::write_for_people(out, |out| report::baseline::write(&rows, out)))?;
+            print(|out| {
+                report::write_for_people(out, |out| {
+                    report::baseline::write(&rows, &terminal.style, out)
+                })
+            })?;
             return Ok(ExitCode::SUCCESS);
         }
         BaselineVerb::Write(place) => {

@@ -153,7 +153,8 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
             let wanted =
                 commands::render::RenderRequest { schemas: schema, names: name, is_judged };
             let selection = selection.selection(directory);
-            let look = report::DocumentOptions { show_secrets, with_origin };
+            let look =
+                report::DocumentOptions { show_secrets, with_origin, color: terminal.style.color };
             queries::render(&selection, &wanted, (format, look), fail_on, &terminal)
         }
         Verb::CloudConfig(arguments) => cloud_config::cloud_config(arguments, directory, &terminal),
@@ -197,7 +198,7 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
         Verb::Rules { rules, config, format } => {
             config::rules(&directory, &config.place(), rules.selectors(), format, &terminal)
         }
-        Verb::Config(verb) => config::config(&directory, verb),
+        Verb::Config(verb) => config::config(&directory, verb, &terminal),
         Verb::Init => config::init(&directory, &terminal),
         Verb::Completions { shell } => completions::completions(shell),
         Verb::Man { verb, dir } => match dir {

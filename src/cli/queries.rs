@@ -157,7 +157,7 @@ pub(super) fn explain_value(
         let (checked, values) = terminal
             .watch(|progress| commands::explain_value::all(&selection, &question, progress))?;
         return answer(&checked, format, |view, out| match format {
-            TextFormat::Text => report::provenance::write_values(&values, view, out),
+            TextFormat::Text => report::provenance::write_values(&values, view, style, out),
             TextFormat::Json => report::provenance::write_provenance_json(&values, view, out),
         });
     }
@@ -268,9 +268,9 @@ pub(super) fn graph(
     let (checked, graphs) = checked.without_taken();
     let view = view(&checked);
     print(|out| match format {
-        GraphFormat::Text => {
-            report::write_for_people(out, |out| report::graph::write(&graphs, &view, out))
-        }
+        GraphFormat::Text => report::write_for_people(out, |out| {
+            report::graph::write(&graphs, &view, &terminal.style, out)
+        }),
         GraphFormat::Dot => report::graph::write_dot(&graphs, &view, out),
         GraphFormat::Mermaid => report::graph::write_mermaid(&graphs, &view, out),
         GraphFormat::Json => report::graph::write_graph_json(&graphs, &view, out),

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::printable::clean;
+use super::text::TextRole;
 use super::{DocumentOptions, RenderedDocument, SiteDocuments, View};
 use crate::source::Span;
 use crate::yaml::emit::{self, to_yaml};
@@ -34,12 +35,10 @@ fn write_document(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out, "---")?;
-    write!(out, "# ")?;
-    if let Some(site) = site {
-        write!(out, "{} · ", clean(site))?;
-    }
-    writeln!(out, "{}:{}", clean(document.file.as_str()), document.line)?;
-    let origin = |span: Span| view.origin(span);
+    let site = site.map(|site| format!("{} · ", clean(site))).unwrap_or_default();
+    let place = format!("# {site}{}:{}", clean(document.file.as_str()), document.line);
+    writeln!(out, "{}", options.painted(TextRole::Dim, &place))?;
+    let origin = |span: Span| options.painted(TextRole::Place, &view.origin(span));
     let of = document.metadata.span;
     let schema = Node::new(Value::String(document.key.schema.clone().into()), of);
     // The schema has no span of its own; the place of another line would be wrong.

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::View;
 use super::model::{VERSION, write_json};
 use super::printable::{clean, is_harmful};
-use super::provenance::{PlaceForm, places};
+use super::provenance::{PlaceForm, painted_places, places};
 use super::story::SiteNames;
+use super::terminal::painted;
+use super::text::TextRole;
+use super::{TerminalStyle, View};
 use crate::source::{DocKey, Span};
 
 /// Graph of the documents of one site.
@@ -86,7 +88,13 @@ impl EdgeKind {
 ///
 /// # Errors
 /// Fails if writing to `out` fails.
-pub fn write(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(
+    graphs: &[DocumentGraph],
+    view: &View<'_>,
+    style: &TerminalStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let view = &PaintedView { view, style };
     let names = SiteNames::of(graphs.iter().map(|graph| (graph.site.as_deref(), None)));
     let mut alike: IndexMap<Vec<u8>, BTreeSet<usize>> = IndexMap::new();
     // A site may have none of the selected files.
@@ -100,19 +108,30 @@ pub fn write(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write) -> 
             writeln!(out)?;
         }
         let label = names.phrase(sites).words();
-        writeln!(out, "{}", if label.is_empty() { "-".into() } else { clean(&label) })?;
+        let label = if label.is_empty() { "-".into() } else { clean(&label) };
+        writeln!(out, "{}", painted(&label, TextRole::Strong, style))?;
         out.write_all(tree)?;
     }
     Ok(())
 }
 
-fn write_tree(graph: &DocumentGraph, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// Sources, and the style of text that shows them.
+struct PaintedView<'a, 'v> {
+    view: &'a View<'v>,
+    style: &'a TerminalStyle,
+}
+
+fn write_tree(
+    graph: &DocumentGraph,
+    view: &PaintedView<'_, '_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let tree = ParentTree::of(graph);
     let mut schema = None;
     for root in &tree.roots {
         let of_root = &graph.nodes[*root].key.schema;
         if schema != Some(of_root) {
-            writeln!(out, "  {}", clean(of_root))?;
+            writeln!(out, "  {}", painted(&clean(of_root), TextRole::Dim, view.style))?;
             schema = Some(of_root);
         }
         tree.write(*root, view, out)?;
@@ -160,7 +179,12 @@ impl<'a> ParentTree<'a> {
 
     /// Writes a document and all its descendants. A parent is in a higher layer than its child, so
     /// there are no cycles; an explicit stack avoids recursion for many layers.
-    fn write(&self, root: usize, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn write(
+        &self,
+        root: usize,
+        view: &PaintedView<'_, '_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let mut open = vec![(root, 2, None)];
         while let Some((node, depth, edge)) = open.pop() {
             self.write_node(node, depth, edge, view, out)?;
@@ -175,7 +199,7 @@ impl<'a> ParentTree<'a> {
         node: usize,
         depth: usize,
         edge: Option<GraphEdge>,
-        view: &View<'_>,
+        &PaintedView { view, style }: &PaintedView<'_, '_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         const MAX_INDENT_LEVELS: usize = 12;
@@ -188,10 +212,11 @@ impl<'a> ParentTree<'a> {
         words.retain(|word| !word.is_empty());
         let words =
             if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
-        writeln!(out, "{indent}{}{words}", clean(&key.name))?;
+        let name = painted(&clean(&key.name), TextRole::Name, style);
+        writeln!(out, "{indent}{name}{words}")?;
         let selector = edge.map(|edge| edge.at);
         let at: Vec<Span> = std::iter::once(*at).chain(selector).collect();
-        for line in places(&at, view).lines() {
+        for line in painted_places(&at, view, style).lines() {
             writeln!(out, "{indent}    {line}")?;
         }
         let mut last = None;
@@ -199,7 +224,7 @@ impl<'a> ParentTree<'a> {
             let source = &self.graph.nodes[edge.from].key;
             if last != Some(edge.from) {
                 let (schema, name) = (clean(&source.schema), clean(&source.name));
-                let place = self.place_of(*edge, view);
+                let place = painted(&self.place_of(*edge, view), TextRole::Place, style);
                 writeln!(out, "{indent}  ← {schema} {name}  {place}")?;
             }
             last = Some(edge.from);

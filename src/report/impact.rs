@@ -9,8 +9,10 @@ use serde::Serialize;
 use super::counted;
 use super::model::{VERSION, write_json};
 use super::printable::clean;
-use super::provenance::{PlaceForm, places};
+use super::provenance::{PlaceForm, painted_places};
 use super::story::SiteNames;
+use super::terminal::painted;
+use super::text::TextRole;
 use super::{TerminalStyle, View, wrap};
 use crate::source::{DocKey, Span, Triple};
 
@@ -102,7 +104,7 @@ pub fn write(
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    writeln!(out, "{}", clean(&impact.place))?;
+    writeln!(out, "{}", painted(&clean(&impact.place), TextRole::Place, style))?;
     for text in impact.texts.iter().take(MAX_SHOWN) {
         let schema = &text.document.schema;
         let mut line = format!("{} of {schema} {}", text.what, text.document.name_and_layer());
@@ -122,7 +124,8 @@ pub fn write(
     let reached: Vec<Arc<str>> = impact.outputs.iter().flat_map(|it| it.sites.clone()).collect();
     let place = names.phrase(&reached);
     let place = if place.is_empty() { place } else { format!(" in {place}") };
-    let reaches = format!("reaches {}{place}", counted(impact.outputs_reached, "output"));
+    let outputs = counted(impact.outputs_reached, "output");
+    let reaches = format!("reaches {}{place}", painted(&outputs, TextRole::Strong, style));
     writeln!(out, "\n{}", wrap(&reaches, style.columns(), "", "  "))?;
     impact
         .outputs
@@ -136,7 +139,7 @@ pub fn write(
     if impact.stops.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nshielded")?;
+    writeln!(out, "\n{}", painted("shielded", TextRole::Strong, style))?;
     impact
         .stops
         .iter()
@@ -161,7 +164,8 @@ fn write_output(
     const MAX_PLACES: usize = 8;
     let Triple { schema, name, .. } = &*output.document;
     let columns = style.columns();
-    writeln!(out, "  {} {}", clean(schema), clean(name))?;
+    let name = format!("{} {}", clean(schema), clean(name));
+    writeln!(out, "  {}", painted(&name, TextRole::Name, style))?;
     for place in output.places.iter().take(MAX_PLACES) {
         writeln!(out, "      {}", clean(place))?;
     }
@@ -216,7 +220,7 @@ fn write_stop(
 ) -> io::Result<()> {
     let of = format!("{} in {}", stop.why, stop.document.name_and_layer());
     writeln!(out, "{}", wrap(&clean(&of), style.columns(), "  ", "    "))?;
-    writeln!(out, "    {}", places(&[stop.at], view))?;
+    writeln!(out, "    {}", painted_places(&[stop.at], view, style))?;
     write_sites(&stop.sites, names, style.columns(), out)
 }
 

@@ -13,6 +13,8 @@ use super::counted;
 use super::form::{KeyOrder, NodeAsJson, canonical};
 use super::model::{VERSION, write_json};
 use super::printable::clean;
+use super::terminal::painted;
+use super::text::TextRole;
 use super::{TerminalStyle, View, wrap};
 use crate::source::{DocKey, Span};
 use crate::yaml::Node;
@@ -149,11 +151,11 @@ pub fn write_provenance(
 ) -> io::Result<()> {
     write!(out, "{}", value_text(way))?;
     if let Some(at) = way.set_at {
-        writeln!(out, "set at {}", places(&[at], view))?;
+        writeln!(out, "set at {}", painted_places(&[at], view, style))?;
     }
     writeln!(out)?;
     write_rows(&way.rows, view, style, out)?;
-    write_leaves(way, view, out)?;
+    write_leaves(way, view, style, out)?;
     write_changes(way, style, out)
 }
 
@@ -196,7 +198,8 @@ fn write_rows(
     let name = width(|row| &row.document.name, 8);
     let number = rows.len().to_string().len().max(2);
     let title = if has_layers { "layer" } else { "" };
-    writeln!(out, "{:>number$}  {title:layer$}{:name$}  step and location", "#", "document")?;
+    let head = format!("{:>number$}  {title:layer$}{:name$}  step and location", "#", "document");
+    writeln!(out, "{}", painted(&head, TextRole::Dim, style))?;
     for (index, row) in rows.iter().enumerate() {
         let head = format!(
             "{:>number$}  {:layer$}{:name$}  ",
@@ -205,8 +208,8 @@ fn write_rows(
             clean(&row.document.name),
         );
         let indent = " ".repeat(number + layer + 2);
-        writeln!(out, "{}", wrap(&step_text(row), style.columns(), &head, &indent))?;
-        for line in places(&row.at, view).lines() {
+        writeln!(out, "{}", wrap(&step_text(row, style), style.columns(), &head, &indent))?;
+        for line in painted_places(&row.at, view, style).lines() {
             writeln!(out, "{indent}{line}")?;
         }
         if let Some(note) = row.note {
@@ -216,13 +219,20 @@ fn write_rows(
     Ok(())
 }
 
-fn step_text(row: &ProvenanceStep) -> String {
+fn step_text(row: &ProvenanceStep, style: &TerminalStyle) -> String {
     let step = clean(&row.step);
     match row.standing {
         ValuePrecedence::Alone => step.into_owned(),
-        ValuePrecedence::Lost => format!("{step}, LOST"),
-        ValuePrecedence::Wins => format!("{step}, WINS"),
+        ValuePrecedence::Lost => format!("{step}, {}", painted("LOST", TextRole::Dim, style)),
+        ValuePrecedence::Wins => format!("{step}, {}", painted("WINS", TextRole::Good, style)),
     }
+}
+
+/// Formats locations as [`places`], in their color.
+pub(super) fn painted_places(spans: &[Span], view: &View<'_>, style: &TerminalStyle) -> String {
+    let places = places(spans, view);
+    let lines = places.lines().map(|line| painted(line, TextRole::Place, style));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Formats locations as `FILE:LINE`, several of one file as `FILE:LINE, :LINE`; one line per file.
@@ -244,14 +254,19 @@ pub(super) fn places(spans: &[Span], view: &View<'_>) -> String {
     text
 }
 
-fn write_leaves(way: &ExplainedValue, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_leaves(
+    way: &ExplainedValue,
+    view: &View<'_>,
+    style: &TerminalStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if way.leaves.is_empty() {
         return Ok(());
     }
     writeln!(out, "\nthe value is a mapping or list; its parts are set at")?;
     for leaf in &way.leaves {
-        let at = leaf.at.map(|at| places(&[at], view)).unwrap_or_default();
-        writeln!(out, "  {}", clean(&leaf.place))?;
+        let at = leaf.at.map(|at| painted_places(&[at], view, style)).unwrap_or_default();
+        writeln!(out, "  {}", painted(&clean(&leaf.place), TextRole::Name, style))?;
         writeln!(out, "      {at}  ({})", clean(&leaf.document.name))?;
     }
     if way.more_leaves {
@@ -318,7 +333,12 @@ fn site_name(site: Option<&str>) -> String {
 ///
 /// # Errors
 /// Fails if writing to `out` fails.
-pub fn write_values(values: &[SiteValue], view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_values(
+    values: &[SiteValue],
+    view: &View<'_>,
+    style: &TerminalStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut groups: Vec<(String, Vec<&SiteValue>)> = Vec::new();
     for value in values {
         let key = value.way.as_ref().map(value_key).unwrap_or_default();
@@ -337,7 +357,7 @@ pub fn write_values(values: &[SiteValue], view: &View<'_>, out: &mut dyn Write) 
         for member in members.iter().take(MAX_SITES) {
             let site = site_name(member.site.as_deref());
             let at = member.way.as_ref().and_then(|way| way.set_at);
-            let at = at.map(|at| places(&[at], view)).unwrap_or_default();
+            let at = at.map(|at| painted_places(&[at], view, style)).unwrap_or_default();
             let line = format!("  {site:width$}  {at}", width = width.unwrap_or(0));
             writeln!(out, "{}", line.trim_end())?;
         }
@@ -381,7 +401,7 @@ pub fn write_why_not(
         }
         let of = format!("{} of {} {}", text.place, text.document.schema, text.document.name);
         writeln!(out, "{}", clean(&of))?;
-        writeln!(out, "set at {}\n", places(&[text.at], view))?;
+        writeln!(out, "set at {}\n", painted_places(&[text.at], view, style))?;
         write_rows(&text.route, view, style, out)?;
         if text.reaches {
             writeln!(out, "\nreaches the value")?;
@@ -392,7 +412,7 @@ pub fn write_why_not(
             let of = stop.document.name_and_layer();
             let line = format!("{} in {}", stop.step, of);
             writeln!(out, "  {}", clean(&line))?;
-            writeln!(out, "      {}", places(&stop.at, view))?;
+            writeln!(out, "      {}", painted_places(&stop.at, view, style))?;
         }
     }
     Ok(())

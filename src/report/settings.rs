@@ -5,8 +5,11 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::TerminalStyle;
 use super::model::write_json;
 use super::printable::clean;
+use super::terminal::painted;
+use super::text::TextRole;
 
 /// One setting.
 #[derive(Clone, Debug, Serialize)]
@@ -23,13 +26,15 @@ pub struct SettingRow {
 ///
 /// # Errors
 /// Fails if writing to `out` fails.
-pub fn write(rows: &[SettingRow], out: &mut dyn Write) -> io::Result<()> {
+pub fn write(rows: &[SettingRow], style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     for SettingRow { key, value, origin } in rows {
         let value = match value {
             Json::Null => "-".to_owned(),
             value => value.to_string(),
         };
-        writeln!(out, "{key}: {}  # {}", clean(&value), clean(origin))?;
+        let key = painted(key, TextRole::Name, style);
+        let origin = painted(&format!("# {}", clean(origin)), TextRole::Dim, style);
+        writeln!(out, "{key}: {}  {origin}", clean(&value))?;
     }
     Ok(())
 }

@@ -7,6 +7,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::printable::clean;
 use super::story::SiteNames;
+use super::terminal::painted;
+use super::text::TextRole;
 use super::{SiteRow, TerminalStyle, wrap};
 
 /// Maximum number of sites with one line each; of more, sites with equal figures share a line.
@@ -41,9 +43,13 @@ pub fn write(rows: &[SiteRow], style: &TerminalStyle, out: &mut dyn Write) -> io
     let room = style.columns().saturating_sub(figures).max(MIN_NAMES);
     let names: Vec<String> = lines.iter().map(|(names, _)| wrap(names, room, "", "  ")).collect();
     let widest = names.iter().flat_map(|names| names.lines()).map(UnicodeWidthStr::width).max();
+    let mut table = Vec::new();
     for (names, (_, cells)) in names.iter().zip(&lines) {
-        write_line(names, widest.unwrap_or(0), (cells, widths), out)?;
+        write_line(names, widest.unwrap_or(0), (cells, widths), &mut table)?;
     }
+    let table = String::from_utf8_lossy(&table);
+    let (headings, rest) = table.split_once('\n').unwrap_or((&table, ""));
+    write!(out, "{}\n{rest}", painted(headings, TextRole::Dim, style))?;
     if rows.len() > MAX_SITES {
         writeln!(out, "{} sites (use `--format json` to list all)", rows.len())?;
     }

@@ -26,6 +26,8 @@ pub(crate) struct Headline {
     pub(crate) figures: Vec<StyledText>,
     /// Finding counts, if the reason does not contain them.
     pub(crate) findings: Option<StyledText>,
+    /// Hint how to accept existing findings, if a run without a base failed on them.
+    pub(crate) acceptance: Option<StyledText>,
     /// Hint how to fail on warnings, if they did not fail the run.
     pub(crate) hint: Option<StyledText>,
 }
@@ -48,7 +50,15 @@ impl Headline {
         };
         let reason = StyledText::list([reason, dangers], " · ");
         let switches = bumps(report, sites).into_iter().chain(switches(report, sites)).collect();
-        Self { badge, reason, switches, figures, findings, hint: hint(report) }
+        Self {
+            badge,
+            reason,
+            switches,
+            figures,
+            findings,
+            acceptance: acceptance(report),
+            hint: hint(report),
+        }
     }
 }
 
@@ -66,6 +76,15 @@ fn badge(report: &Report) -> Option<(&'static str, TextRole)> {
             | FailureCriterion::Changes,
         ) => Some(("PASS", TextRole::Good)),
     }
+}
+
+fn acceptance(report: &Report) -> Option<StyledText> {
+    let is_failed = report.verdict.outcome == RunOutcome::Failed;
+    let has_no_base = report.comparison.is_some() && !is_compared(report);
+    (is_failed && has_no_base).then(|| {
+        StyledText::of(TextRole::Strong, "layercake baseline write")
+            .and(" accepts the existing findings")
+    })
 }
 
 fn hint(report: &Report) -> Option<StyledText> {

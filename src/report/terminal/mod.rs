@@ -63,8 +63,8 @@ impl TerminalOptions {
     }
 }
 
-/// Writes a report in full: verdict, compared sides, sites, errors, edits and their effects, all
-/// other findings, and the verdict again.
+/// Writes a report in full: verdict, compared sides, sites, edits and their effects, findings, the
+/// new errors last, and the verdict again.
 ///
 /// # Errors
 /// Fails if writing to `out` fails.
@@ -98,8 +98,7 @@ pub fn write_findings(
     write_for_people(out, |out| {
         let story = Story::new(report, options.listing, Arrangement::Short);
         let page = TerminalPage::new(&story, options, style);
-        page.write_findings(&story.errors, out)?;
-        page.write_findings(&story.others, out)
+        page.write_all_findings(out)
     })
 }
 
@@ -143,9 +142,6 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         if is_compared || has_findings {
             self.write_headline(out)?;
         }
-        if self.options.detail != Detail::Figures {
-            self.write_findings(&self.story.errors, out)?;
-        }
         if let Some(table) = &self.story.sites {
             self.write_sites(table, out)?;
         }
@@ -155,7 +151,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
             self.write_listed("no effect", &self.story.inert, out)?;
             self.write_commits(out)?;
             self.write_unexplained(out)?;
-            self.write_findings(&self.story.others, out)?;
+            self.write_all_findings(out)?;
         }
         self.write_closing(out)
     }
@@ -244,7 +240,9 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     fn write_badge(&self, out: &mut dyn Write) -> io::Result<()> {
         let headline = &self.story.headline;
         let Some((badge, role)) = headline.badge else { return Ok(()) };
-        let text = StyledText::of(role, badge).and("  ").join(headline.reason.clone());
+        let reason = [headline.reason.clone(), headline.acceptance.clone().unwrap_or_default()];
+        let reason = StyledText::list(reason, self.signs.between);
+        let text = StyledText::of(role, badge).and("  ").join(reason);
         writeln!(out, "{}", self.painter.paragraph(&text, "", "      "))
     }
 
@@ -384,8 +382,33 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         }
     }
 
+    /// Writes all findings, new errors last, where a reader begins. Notes are only counted if there
+    /// are other findings and they do not fail the run.
+    fn write_all_findings(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Story { errors, others, report, .. } = self.story;
+        let is_note = |entry: &&FindingEntry<'r>| entry.finding.severity == Severity::Note;
+        let lists_notes = self.options.detail == Detail::Whole
+            || report.verdict.fail_on == Some(Severity::Note)
+            || errors.is_empty() && others.iter().all(|entry| is_note(&entry));
+        let listed = others.iter().filter(|entry| lists_notes || !is_note(entry));
+        self.write_findings(listed, out)?;
+        if !lists_notes {
+            let notes: usize = others.iter().filter(is_note).map(|entry| entry.finding.count).sum();
+            self.write_more(notes, "note", "", out)?;
+            out.write_all(if notes == 0 { b"" } else { b"\n" })?;
+        }
+        self.write_findings(errors.iter(), out)
+    }
+
     /// Writes findings in full; of several that are alike, only the first.
-    fn write_findings(&self, entries: &[FindingEntry<'r>], out: &mut dyn Write) -> io::Result<()> {
+    fn write_findings<'e>(
+        &self,
+        entries: impl Iterator<Item = &'e FindingEntry<'r>>,
+        out: &mut dyn Write,
+    ) -> io::Result<()>
+    where
+        'r: 'e,
+    {
         let limit = self.options.limit * TerminalOptions::MAX_FULL_FINDINGS_PER_ENTRY;
         let alike = alike(entries, self.options.limit == 0);
         let (in_full, left_out) = self.limited_to(limit, &alike);
@@ -467,12 +490,12 @@ fn role(severity: Severity) -> TextRole {
 /// Groups errors of one rule with the same causes, and all other findings with causes by rule, or
 /// also by causes if `each_cause`; findings without causes are groups of one.
 fn alike<'e, 'r>(
-    entries: &'e [FindingEntry<'r>],
+    entries: impl Iterator<Item = &'e FindingEntry<'r>>,
     each_cause: bool,
 ) -> Vec<Vec<&'e FindingEntry<'r>>> {
     let mut alike: IndexMap<(&str, Severity, &[EditRef], usize), Vec<&FindingEntry<'r>>> =
         IndexMap::new();
-    for (at, entry) in entries.iter().enumerate() {
+    for (at, entry) in entries.enumerate() {
         let finding = entry.finding;
         let number = if finding.caused_by.is_empty() { at } else { 0 };
         let has_own = each_cause || finding.severity == Severity::Error;

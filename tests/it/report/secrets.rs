@@ -159,10 +159,10 @@ fn rendered_secrets_are_hidden_by_default() {
         rendered(&sites, look, None, &mut as_json).unwrap();
         [yaml, as_json].map(|bytes| String::from_utf8(bytes).unwrap())
     };
-    for text in both(DocumentOptions { show_secrets: false, with_origin: true }) {
+    for text in both(DocumentOptions { with_origin: true, ..DocumentOptions::default() }) {
         assert!(!text.contains("cnry") && text.contains("(hidden)") && text.contains("seen"));
     }
-    for text in both(DocumentOptions { show_secrets: true, with_origin: false }) {
+    for text in both(DocumentOptions { show_secrets: true, ..DocumentOptions::default() }) {
         assert!(text.contains("cnry-key") && !text.contains("(hidden)"));
     }
 }
