@@ -527,7 +527,8 @@ impl CloudConfigArgs {
 
     pub(super) fn selection(self, directory: PathBuf) -> Selection {
         let (revision, sites, configuration) = (self.rev, self.site, self.config.place());
-        Selection { revision, sites, configuration, ..Selection::of(directory) }
+        let selectors = self.rules.selectors();
+        Selection { revision, sites, configuration, selectors, ..Selection::of(directory) }
     }
 }
 

@@ -20,11 +20,11 @@ use super::streams::{VerbFailure, complain, print, standard_input};
 use super::terminal::Terminal;
 use super::view::view;
 
-/// Findings to list, and their number.
+/// Findings to list, also notes, and their number.
 const LOOK: TerminalOptions = TerminalOptions {
     listing: FindingFilter { all: false, ignored: false },
     limit: TerminalOptions::DEFAULT_LIMIT,
-    detail: Detail::Usual,
+    detail: Detail::Whole,
 };
 
 /// Semantics of Deckhand, which merging does not depend on.
@@ -39,11 +39,7 @@ pub(super) fn cloud_config(
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
     let (mut parts, sets, format) = (arguments.named(), arguments.set.clone(), arguments.format);
-    let look = DocumentOptions {
-        show_secrets: false,
-        with_origin: arguments.with_origin,
-        color: terminal.style.color,
-    };
+    let look = DocumentOptions { show_secrets: false, with_origin: arguments.with_origin };
     let judge = Judge { fail_on: arguments.fail_on, ..Judge::USUAL };
     let selection = arguments.selection(directory);
     if parts.has_standard_input() {

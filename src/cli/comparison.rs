@@ -253,16 +253,17 @@ impl Judge {
 
     fn of_linted(self, linted: &Linted, request: &ComparisonRequest) -> RunVerdict {
         match linted {
-            Linted::One(checked, _) => self.of_checked(checked),
+            Linted::One(checked, ..) => self.of_checked(checked),
             Linted::Two(outcome) => self.of_comparison(outcome, request),
         }
     }
 
     /// Fails on findings of one side.
     pub(super) fn of_checked<T>(self, checked: &Checked<T>) -> RunVerdict {
-        self.verdict(match checked.internal_error {
-            true => model::RunOutcome::InternalError,
-            false => failed_if(self.fail_on.is_reached(checked.findings.counts())),
+        self.verdict(if checked.internal_error {
+            model::RunOutcome::InternalError
+        } else {
+            failed_if(self.fail_on.is_reached(checked.findings.counts()))
         })
     }
 
@@ -400,7 +401,7 @@ fn write_reports(
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
     let configured = match linted {
-        Linted::One(_, configured) => configured,
+        Linted::One(_, configured, _) => configured,
         Linted::Two(outcome) => &outcome.configured,
     };
     let wanted = &asked.request.wanted;
@@ -432,9 +433,10 @@ fn report_of(
     elapsed: Duration,
 ) -> Report {
     match linted {
-        Linted::One(checked, configured) => {
+        Linted::One(checked, configured, repository) => {
             let semantics = configuration::chosen_semantics(configured, selection.meaning);
-            report_of_one(checked, verdict, listing, semantics, elapsed)
+            let report = report_of_one(checked, verdict, listing, semantics, elapsed);
+            Report { repository: repository.clone(), ..report }
                 .with_rule_pages(configuration::rule_pages(configured))
         }
         Linted::Two(outcome) => {

@@ -30,10 +30,7 @@ pub(super) fn print_page(words: &[String], terminal: &Terminal) -> Result<ExitCo
             Error::new(ErrorKind::Usage, message).with_help("see `layercake --help` for the verbs")
         })?;
     }
-    let page = match terminal.is_terminal {
-        true => text(command),
-        false => page(command)?,
-    };
+    let page = if terminal.is_interactive { text(command) } else { page(command)? };
     print(|out| out.write_all(page.as_bytes()))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -167,7 +164,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("LAYERCAKE_CONFIG", "Configuration file, if no flag names one."),
     ("COLUMNS", "Width of the output; else that of the terminal."),
     (
-        "NO_COLOR, CLICOLOR_FORCE",
+        "NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR",
         "Disable colors; force colors without a terminal. An empty value is like none.",
     ),
     (

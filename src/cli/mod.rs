@@ -22,7 +22,7 @@ mod verbs;
 mod view;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -113,7 +113,7 @@ fn reject_arguments(refusal: &clap::Error) -> Result<ExitCode, VerbFailure> {
 }
 
 fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
-    let terminal = Terminal::new(&cli.global);
+    let terminal = Terminal::new(cli.global.color, cli.global.progress_after());
     let directory = cli.global.directory;
     match cli.verb {
         Verb::Lint {
@@ -153,8 +153,7 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
             let wanted =
                 commands::render::RenderRequest { schemas: schema, names: name, is_judged };
             let selection = selection.selection(directory);
-            let look =
-                report::DocumentOptions { show_secrets, with_origin, color: terminal.style.color };
+            let look = report::DocumentOptions { show_secrets, with_origin };
             queries::render(&selection, &wanted, (format, look), fail_on, &terminal)
         }
         Verb::CloudConfig(arguments) => cloud_config::cloud_config(arguments, directory, &terminal),
@@ -177,14 +176,7 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
             queries::graph(&selection.selection(directory), format, &terminal)
         }
         Verb::Demo { folder, repositories, cloud_init } => {
-            let is_here = directory == Path::new(".");
-            let inside = |folder| if is_here { folder } else { directory.join(folder) };
-            let example = match (repositories, cloud_init) {
-                (true, _) => Example::Several,
-                (false, true) => Example::CloudInit,
-                (false, false) => Example::One,
-            };
-            demo::demo(folder.map(inside), example, &terminal)
+            demo(&directory, folder, (repositories, cloud_init), &terminal)
         }
         Verb::Explain { rule } => {
             let style = &terminal.style;
@@ -218,4 +210,21 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
             Ok(run_arguments(std::iter::once("layercake".into()).chain(arguments)))
         }
     }
+}
+
+/// Creates an example; `folder` is relative to `directory`.
+fn demo(
+    directory: &Path,
+    folder: Option<PathBuf>,
+    (repositories, cloud_init): (bool, bool),
+    terminal: &Terminal,
+) -> Result<ExitCode, VerbFailure> {
+    let example = match (repositories, cloud_init) {
+        (true, _) => Example::Several,
+        (false, true) => Example::CloudInit,
+        (false, false) => Example::One,
+    };
+    let is_here = directory == Path::new(".");
+    let inside = |folder| if is_here { folder } else { directory.join(folder) };
+    demo::demo(folder.map(inside), example, terminal)
 }

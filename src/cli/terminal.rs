@@ -11,22 +11,21 @@ use layercake::report::TerminalStyle;
 use super::arguments::When;
 use super::environment::has_color;
 use super::streams::{erase_progress_line, show_progress_line};
-use super::verbs::Global;
 
 /// Properties of the terminal.
 pub(super) struct Terminal {
     pub(super) style: TerminalStyle,
     /// Whether standard output is a terminal.
-    pub(super) is_terminal: bool,
+    pub(super) is_interactive: bool,
     /// Time before the progress line appears; `None` without one.
     progress_after: Option<Duration>,
 }
 
 impl Terminal {
     #[expect(clippy::disallowed_methods, reason = "this is where the terminal is queried")]
-    pub(super) fn new(global: &Global) -> Self {
+    pub(super) fn new(color: When, progress_after: Option<Duration>) -> Self {
         let terminal = io::stdout().is_terminal();
-        let color = match global.color {
+        let color = match color {
             When::Always => true,
             When::Never => false,
             When::Auto => has_color(terminal),
@@ -37,9 +36,8 @@ impl Terminal {
             unicode: !terminal || supports_unicode::on(supports_unicode::Stream::Stdout),
             links: terminal && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
         };
-        let has_progress = !global.no_progress && io::stderr().is_terminal();
-        let progress_after = has_progress.then(|| Duration::from_millis(global.progress_after));
-        Self { style, is_terminal: terminal, progress_after }
+        let progress_after = progress_after.filter(|_| io::stderr().is_terminal());
+        Self { style, is_interactive: terminal, progress_after }
     }
 
     /// Does `work`, and shows a progress line on standard error if it takes long.

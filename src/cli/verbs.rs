@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -331,15 +332,22 @@ pub(super) struct Global {
 
     /// Hide the progress line, which long runs show on a terminal
     #[arg(long, global = true)]
-    pub(super) no_progress: bool,
+    no_progress: bool,
 
     /// Milliseconds before the progress line appears
     #[arg(long, value_name = "MS", global = true, hide = true, default_value_t = 1000)]
-    pub(super) progress_after: u64,
+    progress_after: u64,
 
     /// Print the time spent in each stage on standard error
     #[arg(long, global = true)]
     pub(super) timing: bool,
+}
+
+impl Global {
+    /// Time before the progress line appears; `None` if it is hidden.
+    pub(super) fn progress_after(&self) -> Option<Duration> {
+        (!self.no_progress).then(|| Duration::from_millis(self.progress_after))
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -9,14 +9,6 @@ pub(super) fn view<T>(checked: &Checked<T>) -> View<'_> {
     View::new(&checked.sources, &checked.secrets, &checked.opaque)
 }
 
-/// Exit code: 0 without errors, 1 with errors, 2 if layercake itself failed.
-pub(super) fn verdict<T>(checked: &Checked<T>) -> ExitCode {
-    if checked.internal_error {
-        return ExitCode::from(2);
-    }
-    ExitCode::from(u8::from(checked.findings.counts().errors > 0))
-}
-
 /// Line that says that the run has findings which are not printed; empty if it has none.
 pub(super) fn problems<T>(checked: &Checked<T>) -> String {
     let counts = checked.findings.counts();

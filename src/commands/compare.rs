@@ -283,9 +283,30 @@ fn describe_repository(repository: &Repository) -> model::ReportedRepository {
             name: format!("{name} (inside of `{}`)", outer.name()),
             branch,
             nested_at: Some(path.as_str().to_owned()),
+            ..model::ReportedRepository::default()
         },
-        None => model::ReportedRepository { name, branch, nested_at: None },
+        None => model::ReportedRepository { name, branch, ..model::ReportedRepository::default() },
     }
+}
+
+/// Repository of a run without a comparison, with the commit whose files are checked, or on which
+/// the working tree is. `None` outside of git.
+///
+/// # Errors
+/// If the repository or the commit cannot be read.
+pub(super) fn checked_repository(
+    selection: &Selection,
+) -> Result<Option<model::ReportedRepository>, Error> {
+    let Some(repository) = Repository::discover(&selection.directory)? else { return Ok(None) };
+    let reported = describe_repository(&repository);
+    let (revision, branch) = match &selection.revision {
+        Some(revision) => (revision.as_str(), None),
+        None if repository.is_unborn() => return Ok(Some(reported)),
+        None => ("HEAD", reported.branch.clone()),
+    };
+    let commit = repository.resolve(revision)?;
+    let date = repository.date_of(&commit);
+    Ok(Some(model::ReportedRepository { branch, commit: Some(commit), date, ..reported }))
 }
 
 /// Description of revisions that replace pins on a side; empty if there are none.

@@ -322,7 +322,7 @@ impl FixState {
 /// Findings that count, and their check.
 fn reported(linted: &Linted) -> (&[Diagnostic], &Checked<()>) {
     match linted {
-        Linted::One(checked, _) => (&checked.findings.diagnostics, checked),
+        Linted::One(checked, ..) => (&checked.findings.diagnostics, checked),
         Linted::Two(outcome) => {
             (&outcome.compared.findings.new.diagnostics, &outcome.compared.checked)
         }
@@ -332,7 +332,7 @@ fn reported(linted: &Linted) -> (&[Diagnostic], &Checked<()>) {
 /// All findings, whether they count or not.
 fn present(linted: &Linted) -> Vec<&Diagnostic> {
     match linted {
-        Linted::One(checked, _) => {
+        Linted::One(checked, ..) => {
             checked.findings.diagnostics.iter().chain(&checked.findings.suppressed).collect()
         }
         Linted::Two(outcome) => {

@@ -5,12 +5,13 @@ use crate::commands::compare::{self, ComparisonOutcome, ComparisonRequest, Sites
 use crate::commands::configuration::FoundConfiguration;
 use crate::commands::{Selection, Workspace};
 use crate::error::Error;
+use crate::report::model::ReportedRepository;
 
 /// Result of `lint`.
 #[derive(Debug)]
 pub enum Linted {
-    /// One side, with its configuration.
-    One(Box<Checked<()>>, Box<FoundConfiguration>),
+    /// One side, with its configuration and its repository.
+    One(Box<Checked<()>>, Box<FoundConfiguration>, Option<ReportedRepository>),
     /// A comparison of two sides.
     Two(Box<ComparisonOutcome>),
 }
@@ -29,5 +30,6 @@ pub fn run(
     }
     let workspace = Workspace::open(selection)?;
     let checked = check(&workspace.plan(progress), |_| ())?;
-    Ok(Linted::One(Box::new(checked), Box::new(workspace.configured)))
+    let repository = compare::checked_repository(selection)?;
+    Ok(Linted::One(Box::new(checked), Box::new(workspace.configured), repository))
 }

@@ -4,7 +4,6 @@
 use std::io::{self, Write};
 
 use super::printable::clean;
-use super::text::TextRole;
 use super::{DocumentOptions, RenderedDocument, SiteDocuments, View};
 use crate::source::Span;
 use crate::yaml::emit::{EmitOptions, to_yaml};
@@ -58,7 +57,7 @@ fn write_configuration(
     if document.data.is_null() {
         return Ok(());
     }
-    let origin = |span: Span| options.painted(TextRole::Place, &view.origin(span));
+    let origin = |span: Span| view.origin(span);
     let origin = options.with_origin.then_some(&origin as &dyn Fn(Span) -> String);
     let emit_options = EmitOptions { show_secrets: options.show_secrets, origin };
     out.write_all(to_yaml(&document.data, &emit_options).as_bytes())

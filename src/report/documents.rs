@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use super::printable::clean;
-use super::text::TextRole;
 use super::{DocumentOptions, RenderedDocument, SiteDocuments, View};
 use crate::source::Span;
 use crate::yaml::emit::{self, to_yaml};
@@ -36,9 +35,8 @@ fn write_document(
 ) -> io::Result<()> {
     writeln!(out, "---")?;
     let site = site.map(|site| format!("{} · ", clean(site))).unwrap_or_default();
-    let place = format!("# {site}{}:{}", clean(document.file.as_str()), document.line);
-    writeln!(out, "{}", options.painted(TextRole::Dim, &place))?;
-    let origin = |span: Span| options.painted(TextRole::Place, &view.origin(span));
+    writeln!(out, "# {site}{}:{}", clean(document.file.as_str()), document.line)?;
+    let origin = |span: Span| view.origin(span);
     let of = document.metadata.span;
     let schema = Node::new(Value::String(document.key.schema.clone().into()), of);
     // The schema has no span of its own; the place of another line would be wrong.

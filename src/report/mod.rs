@@ -80,7 +80,6 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use self::signs::Signs;
-use self::text::TextRole;
 use crate::source::{DocKey, RepoPath};
 use crate::triage::Counts;
 use crate::yaml::Node;
@@ -140,16 +139,6 @@ pub struct DocumentOptions {
     pub show_secrets: bool,
     /// Whether each value has a comment with its source location (YAML only).
     pub with_origin: bool,
-    /// Whether comments of layercake have a color (YAML only).
-    pub color: bool,
-}
-
-impl DocumentOptions {
-    /// Returns a comment of layercake, in the color of its role.
-    fn painted(self, role: TextRole, comment: &str) -> String {
-        let style = TerminalStyle { width: 0, color: self.color, unicode: true, links: false };
-        terminal::painted(comment, role, &style)
-    }
 }
 
 /// A row of `sites`.

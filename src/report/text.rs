@@ -25,6 +25,8 @@ pub(super) enum TextRole {
     Note,
     /// Secondary text.
     Dim,
+    /// A flag for the next run, which only a reader at a shell can use.
+    Flag,
 }
 
 /// Target of a link.

@@ -227,10 +227,11 @@ impl<'a> View<'a> {
     pub(super) fn origin(&self, span: Span) -> String {
         let place = self.place(span);
         let origin = format!("{}:{}", clean(place.path.as_str()), place.line);
-        match place.decoded {
-            Some(it) => format!("{origin} (decoded, {}:{})", clean(it.name.as_str()), it.line),
-            None => origin,
-        }
+        let Some(decoded) = place.decoded else { return origin };
+        let name = decoded.name.as_str();
+        // A part has the name of its file and a number.
+        let name = name.strip_prefix(place.path.as_str()).unwrap_or(name);
+        format!("{origin} (decoded, {}:{})", clean(name), decoded.line)
     }
 
     /// Returns line and column, both from 1, of the start of a span in its own content.

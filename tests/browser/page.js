@@ -77,7 +77,7 @@ async function inPage(made, options, where, thing) {
   const address = pathToFileURL(made.page).href;
   const faults = [];
   await context.route('**/*', (route) => {
-    if (route.request().url().split('#')[0] === address) {
+    if (route.request().url().split(/[?#]/)[0] === address) {
       return route.continue();
     }
     faults.push(`asks for ${route.request().url()}`);
@@ -147,10 +147,37 @@ async function searchNarrows(page) {
   assert.ok(having > 0);
   await says(page, `${having} of ${all} findings`);
   assert.equal(await shownFindings(page), having);
+  await hitsAreVisited(page);
+  await page.reload();
+  assert.equal(await page.locator('#search').inputValue(), first, 'the address has the search');
+  await says(page, `${having} of ${all} findings`);
   await page.locator('#search').press('Escape');
+  assert.ok(!page.url().includes('search='), page.url());
   assert.equal(await page.locator('#search').inputValue(), '');
   assert.equal(await shownFindings(page), all);
   assert.equal(await page.locator('#shown').textContent(), '');
+}
+
+// The search shows its first hit, and Enter each of the others.
+async function hitsAreVisited(page) {
+  const number = () => page.evaluate(() => {
+    const all = [...document.querySelectorAll('table.sites tbody tr, .entry, .finding')];
+    return all.filter((it) => it.closest('[hidden]') === null).findIndex((it) => it.matches('.hit'));
+  });
+  await says(page, 'hit 1 of');
+  const hits = Number((await page.locator('#shown').textContent()).split(' ').at(-1));
+  for (let at = 0; at < Math.min(hits, 5); at += 1) {
+    const of = `hit ${at + 1} of ${hits}`;
+    await says(page, of);
+    await page.waitForFunction(() => {
+      const { top, bottom } = document.querySelector('.hit').getBoundingClientRect();
+      return bottom > 0 && top < innerHeight;
+    });
+    assert.equal(await page.locator('.hit').count(), 1, of);
+    await page.locator('#search').press('Enter');
+  }
+  await page.locator('#search').press('Shift+Enter');
+  assert.ok(await number() >= 0);
 }
 
 // Each choice shows the matching findings and entries, and all choices together cover everything.
@@ -185,6 +212,9 @@ async function groupsNarrow(page, { report }) {
     const wanted = await page.evaluate((number) => [...document.querySelectorAll('.group')].filter((it) => it.dataset.site
       .split(' ').some((range) => range.split('-')[0] <= number && number <= range.split('-')[1])).length, at);
     assert.equal(counts.at(-1), wanted, name);
+    const rows = await page.locator('table.sites tbody tr:visible').allTextContents();
+    assert.ok(rows.every((row) => row.includes(name)), `${name}: ${rows}`);
+    assert.equal(new URL(page.url()).searchParams.get('site'), name);
   }
   assert.ok(counts.some((count) => count > 0 && count < groups), `${counts} of ${groups}`);
   await choice.selectOption('');

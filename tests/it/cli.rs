@@ -40,6 +40,7 @@ mod timing;
 mod unread;
 mod untrusted;
 mod verbs;
+mod wording;
 #[cfg(unix)]
 mod writes;
 

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use layercake::commands::demo::{EDIT, FILES, FOLDER, NAME, NEXT, PIN, SHARED, SITES};
+use layercake::commands::demo::{
+    CLOUD_INIT_EDIT, CLOUD_INIT_FILES, EDIT, FILES, FOLDER, LineEdit, NAME, NEXT, PIN, SHARED,
+    SITES,
+};
 
 use crate::cli::{Ran, Sandbox};
 
@@ -12,8 +15,13 @@ use crate::cli::{Ran, Sandbox};
 const COMMIT: &str = "1149d3397b7eb733cc573436bbf5c946cca26992";
 
 #[test]
-fn program_embeds_the_files_of_the_example() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/sites");
+fn program_embeds_the_files_of_the_examples() {
+    assert_embeds("sites", FILES);
+    assert_embeds("cloud-init", CLOUD_INIT_FILES);
+}
+
+fn assert_embeds(example: &str, files: &[(&str, &str)]) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
     let mut found = Vec::new();
     collect(&root, &mut found);
     let found: BTreeSet<(String, String)> = found
@@ -24,9 +32,9 @@ fn program_embeds_the_files_of_the_example() {
         })
         .collect();
     let held: BTreeSet<(String, String)> =
-        FILES.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
     assert_eq!(held, found);
-    assert_eq!(held.len(), FILES.len());
+    assert_eq!(held.len(), files.len());
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -38,20 +46,26 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 
 #[test]
 fn edit_changes_one_line() {
-    let (_, text) = FILES.iter().find(|(path, _)| *path == EDIT.file).unwrap();
+    assert_changes_one_line(&EDIT, FILES);
+    assert_changes_one_line(&CLOUD_INIT_EDIT, CLOUD_INIT_FILES);
+}
+
+fn assert_changes_one_line(edit: &LineEdit, files: &[(&str, &str)]) {
+    let (_, text) = files.iter().find(|(path, _)| *path == edit.file).unwrap();
     let lines: Vec<usize> = text
         .lines()
         .enumerate()
-        .filter(|(_, line)| line.contains(EDIT.before))
+        .filter(|(_, line)| line.contains(edit.before))
         .map(|(at, _)| at + 1)
         .collect();
-    assert_eq!(lines, [EDIT.line]);
+    assert_eq!(lines, [edit.line]);
 }
 
 #[test]
 fn demo_prints_the_output_of_its_commands() {
     assert_prints_output_of(&[], "", &["lint", "--since", "HEAD"]);
     let bump = format!("{NAME}={NEXT}");
+    assert_prints_output_of(&["--cloud-init"], "", &["lint", "--since", "HEAD"]);
     assert_prints_output_of(&["--repositories"], SITES, &["diff", "--bump", &bump]);
 }
 

@@ -642,7 +642,7 @@ fn patch_in_the_documentation_applies() {
     let page = std::fs::read_to_string(page).expect("the page can be read");
     let (_, block) = page.split_once("```json\n").expect("it shows a patch");
     let (patch, _) = block.split_once("```").expect("the block ends");
-    let result = patched("{ntp: {enabled: true, servers: []}, run_cmd: [a, b]}", patch);
-    let expected = "{ntp: {enabled: true, servers: [ntp.example.org]}, run_cmd: [b]}";
+    let result = patched("{ntp: {enabled: true, servers: []}, runcmd: [a, b]}", patch);
+    let expected = "{ntp: {enabled: true, servers: [ntp.example.org]}, runcmd: [b]}";
     assert_eq!(result, Ok(document(expected)));
 }

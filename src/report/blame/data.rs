@@ -340,7 +340,7 @@ pub fn write_porcelain(blame: &Blame, view: &View<'_>, out: &mut dyn Write) -> i
             }
         }
     }
-    if blame.end != LogEnd::Whole { writeln!(lines.out, "partial") } else { Ok(()) }
+    if blame.end == LogEnd::Whole { Ok(()) } else { writeln!(lines.out, "partial") }
 }
 
 struct PorcelainLines<'p> {

@@ -74,20 +74,21 @@ pub(super) fn of_finding(entry: &FindingEntry<'_>, story: &Story<'_>) -> String 
     traits.attributes()
 }
 
+/// Returns the attribute of an element about these sites, as index ranges, since a page can refer
+/// to each of them thousands of times.
+pub(super) fn of_sites(sites: &BTreeSet<usize>) -> String {
+    let ranges = runs(sites.iter().copied());
+    let ranges: Vec<String> = ranges.iter().map(|(start, end)| format!("{start}-{end}")).collect();
+    format!(" data-site=\"{}\"", ranges.join(" "))
+}
+
 impl Traits<'_> {
-    /// Returns the attributes as HTML; sites are listed as index ranges, since a page can refer to
-    /// each of them thousands of times.
+    /// Returns the attributes as HTML.
     fn attributes(&self) -> String {
-        let sites = runs(self.sites.iter().copied());
-        let sites: Vec<String> =
-            sites.iter().map(|(start, end)| format!("{start}-{end}")).collect();
         let [schemas, kinds] = [self.schemas.iter(), self.kinds.iter()]
             .map(|words| words.copied().collect::<Vec<_>>().join("|"));
-        format!(
-            " data-site=\"{}\" data-schema=\"{}\" data-kind=\"{kinds}\"",
-            sites.join(" "),
-            text(&schemas)
-        )
+        let sites = of_sites(&self.sites);
+        format!("{sites} data-schema=\"{}\" data-kind=\"{kinds}\"", text(&schemas))
     }
 }
 

@@ -136,6 +136,7 @@ fn piece(piece: &TextPiece) -> String {
             format!("<span class=\"{}\">{words}</span>", class(piece.role))
         }
         TextRole::Dim => format!("<small>{words}</small>"),
+        TextRole::Flag => String::new(),
     }
 }
 
@@ -147,7 +148,9 @@ fn class(role: TextRole) -> &'static str {
         TextRole::Warning => "warning",
         TextRole::Note => "note",
         TextRole::Dim => "dim",
-        TextRole::Plain | TextRole::Strong | TextRole::Name | TextRole::Place => "",
+        TextRole::Plain | TextRole::Strong | TextRole::Name | TextRole::Place | TextRole::Flag => {
+            ""
+        }
     }
 }
 
@@ -232,5 +235,5 @@ fn more(count: usize, what: &str) -> String {
         return String::new();
     }
     let what = counted(count, &format!("more {what}"));
-    format!("<p class=\"more\">… {what}: see the JSON report (<code>-o json</code>)</p>\n")
+    format!("<p class=\"more\">… {what}: see the JSON report</p>\n")
 }

@@ -1,6 +1,7 @@
 //! The verdict, figures of the run, the compared sides, and the site table.
 
 use super::escape::text;
+use super::filter;
 use super::{HtmlPage, PageSection, class, fitting, folded, more};
 use crate::report::counted;
 use crate::report::links::encoded;
@@ -59,7 +60,11 @@ impl HtmlPage<'_, '_> {
                 "head" => comparison.map(|it| &it.head),
                 _ => None,
             };
-            let date = side.map(date).unwrap_or_default();
+            let date = match (word, side) {
+                ("repository", _) => report.repository.as_ref().and_then(|it| it.date.as_deref()),
+                (_, side) => side.and_then(|side| side.date.as_deref()),
+            };
+            let date = date.map(time).unwrap_or_default();
             format!("<div><dt>{word}</dt><dd>{}{date}</dd></div>\n", self.text(text))
         });
         rows.collect()
@@ -104,7 +109,8 @@ impl HtmlPage<'_, '_> {
         };
         let cells = columns.iter().zip(&row.cells);
         let cells: String = cells.map(|(column, cell)| self::cell(column, cell)).collect();
-        format!("<tr><th scope=\"row\">{sites}</th>{cells}</tr>\n")
+        let traits = filter::of_sites(&row.indices);
+        format!("<tr{traits}><th scope=\"row\">{sites}</th>{cells}</tr>\n")
     }
 
     /// Renders a site name as a link to itself.
@@ -145,11 +151,8 @@ fn alignment(column: &SiteColumn) -> &'static str {
     if column.is_figures { "" } else { " class=\"words\"" }
 }
 
-/// Renders the commit time of a side.
-fn date(side: &ReportedSide) -> String {
-    let date = side.date.as_deref().map(|date| {
-        let words = date.replacen('T', " ", 1);
-        format!(" <time datetime=\"{}\">{}</time>", text(date), text(&words))
-    });
-    date.unwrap_or_default()
+/// Renders the time of a commit.
+fn time(date: &str) -> String {
+    let words = date.replacen('T', " ", 1);
+    format!(" <time datetime=\"{}\">{}</time>", text(date), text(&words))
 }

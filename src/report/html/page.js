@@ -11,6 +11,7 @@
   const filters = [...tools.querySelectorAll('select')];
   const entries = [...main.querySelectorAll('.entry')];
   const findings = [...main.querySelectorAll('.finding')];
+  const rows = [...main.querySelectorAll('table.sites tbody tr')];
   const texts = new WeakMap();
 
   // --- search and filters
@@ -30,10 +31,11 @@
     });
   }
 
+  // Whether a part has a value of each filter; a row of the site table has only sites.
   function matchesFilters(part) {
     return filters.every(({ id, value }) => {
       const data = part.dataset[id];
-      return value === '' || (id === 'site' ? has(data, Number(value)) : data.split('|').includes(value));
+      return value === '' || data === undefined || (id === 'site' ? has(data, Number(value)) : data.split('|').includes(value));
     });
   }
 
@@ -68,7 +70,8 @@
     const words = search.value.toLowerCase().split(/\s+/).filter((word) => word !== '');
     const isFiltered = words.length > 0 || filters.some(({ value }) => value !== '');
     const isKept = (part) => matchesFilters(part) && matchesSearch(part, words);
-    const counts = [[entries, 'entries'], [findings, 'findings']].map(([parts, name]) => {
+    const lists = [[rows, 'rows of sites'], [entries, 'entries'], [findings, 'findings']];
+    const counts = lists.map(([parts, name]) => {
       const kept = parts.filter((part) => {
         part.hidden = !isKept(part);
         return !part.hidden;
@@ -81,7 +84,60 @@
     for (const part of main.querySelectorAll('.file, .listed')) {
       part.hidden = part.querySelector('.entry:not([hidden]), .finding:not([hidden])') === null;
     }
-    shown.textContent = isFiltered ? counts.filter((it) => it !== '').join(', ') : '';
+    counted = isFiltered ? counts.filter((it) => it !== '').join(', ') : '';
+    shown.textContent = counted;
+    hit = -1;
+    writeAddress();
+  }
+
+  // --- hits of the search
+
+  // Index of the hit that is shown, and the text before its number.
+  let hit = -1;
+  let counted = '';
+
+  // Shows the next or the previous part that the search and the filters keep.
+  function jump(step) {
+    const hits = [...rows, ...entries, ...findings].filter((part) => part.closest('[hidden]') === null);
+    if (search.value.trim() === '' || hits.length === 0) {
+      return;
+    }
+    hit = (hit + step + hits.length + (hit < 0 && step < 0 ? 1 : 0)) % hits.length;
+    const part = hits[hit];
+    unfoldAround(part.parentElement);
+    for (const other of main.querySelectorAll('.hit')) {
+      other.classList.remove('hit');
+    }
+    part.classList.add('hit');
+    part.scrollIntoView({ block: 'center' });
+    shown.textContent = `${counted}, hit ${hit + 1} of ${hits.length}`;
+  }
+
+  // --- search and filters in the address, so that a link shows the same parts
+
+  function writeAddress() {
+    const params = new URLSearchParams();
+    if (search.value !== '') {
+      params.set('search', search.value);
+    }
+    for (const { id, value, selectedOptions } of filters.filter(({ value }) => value !== '')) {
+      params.set(id, selectedOptions[0].text);
+    }
+    const query = params.toString();
+    try {
+      history.replaceState(null, '', (query === '' ? location.pathname : `?${query}`) + location.hash);
+    } catch {
+      // A page inside of another one may have no address of its own.
+    }
+  }
+
+  function readAddress() {
+    const params = new URLSearchParams(location.search);
+    search.value = params.get('search') ?? '';
+    for (const control of filters) {
+      const option = [...control.options].find(({ text }) => text === params.get(control.id));
+      control.value = option === undefined ? '' : option.value;
+    }
   }
 
   // Adds the filter options, and hides filters with fewer than two values.
@@ -107,7 +163,10 @@
   let searchTimer;
   search.addEventListener('input', () => {
     clearTimeout(searchTimer);
-    searchTimer = setTimeout(filter, 120);
+    searchTimer = setTimeout(() => {
+      filter();
+      jump(1);
+    }, 120);
   });
   for (const control of filters) {
     control.addEventListener('change', filter);
@@ -158,11 +217,19 @@
       search.select();
     } else if (event.key === 'Escape' && event.target === search) {
       showAll();
+    } else if (event.key === 'Enter' && event.target === search) {
+      event.preventDefault();
+      clearTimeout(searchTimer);
+      if (hit < 0) {
+        filter();
+      }
+      jump(event.shiftKey ? -1 : 1);
     }
   });
 
   tools.hidden = false;
   addFilterOptions();
+  readAddress();
   filter();
   showTarget();
 })();

@@ -159,6 +159,9 @@ impl<'r> MarkdownPage<'_, 'r> {
                 let reason = self.text(&plain(&headline.reason));
                 (format!("{badge} {reason}").trim_end().to_owned(), figures.collect())
             }
+            None if !headline.reason.is_empty() => {
+                (self.text(&plain(&headline.reason)), figures.collect())
+            }
             None => {
                 let mut figures = figures;
                 let first = figures.next().map(|text| self.text(&plain(text))).unwrap_or_default();
@@ -505,7 +508,9 @@ impl<'r> MarkdownPage<'_, 'r> {
         let inside = match piece.role {
             TextRole::Name | TextRole::Place => code(&text),
             TextRole::Strong | TextRole::Error | TextRole::Warning => strong(&prose(&text)),
-            TextRole::Plain | TextRole::Good | TextRole::Note | TextRole::Dim => prose(&text),
+            TextRole::Plain | TextRole::Good | TextRole::Note | TextRole::Dim | TextRole::Flag => {
+                prose(&text)
+            }
         };
         let inside = self.linked(inside, piece.link.as_ref());
         format!("{}{inside}{}", space(before), space(behind))

@@ -168,7 +168,7 @@ pub enum FailureCriterion {
 }
 
 /// The repository of a report.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "struct Repository")]
 pub struct ReportedRepository {
     /// Name of its directory.
@@ -178,6 +178,13 @@ pub struct ReportedRepository {
     /// Path in the enclosing repository, if it is nested.
     #[serde(default, skip_serializing_if = "is_default")]
     pub nested_at: Option<String>,
+    /// Full id of the commit that was checked, or on which the working tree is; only without a
+    /// comparison.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub commit: Option<String>,
+    /// Date of that commit as ISO 8601.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub date: Option<String>,
 }
 
 /// Sides of a comparison, and the reason for their choice.

@@ -135,8 +135,8 @@ impl<'r> SiteNames<'r> {
             let label = if types.len() == 1 { " of type " } else { " of types " };
             return SiteNaming::All(names(types).prefixed(label));
         }
-        let is_shorter = others.len() <= MAX_EXCEPTIONS && self.width(&others) < self.width(sites);
-        if !is_few && is_shorter {
+        let is_shorter = || "all 7 sites but ".len() + self.width(&others) < self.width(sites);
+        if !is_few && others.len() <= MAX_EXCEPTIONS && is_shorter() {
             return SiteNaming::AllBut(self.named(&others));
         }
         if count <= MAX_NAMED {
@@ -199,9 +199,9 @@ impl<'r> SiteNames<'r> {
         names(sites.into_iter().map(|at| self.names[*at]))
     }
 
-    /// Returns the number of characters in the names of these sites.
+    /// Returns the number of characters in a list of these sites.
     fn width(&self, sites: &SiteIndices) -> usize {
-        sites.iter().map(|at| self.names[*at].chars().count()).sum()
+        sites.iter().map(|at| self.names[*at].chars().count() + ", ".len()).sum()
     }
 }
 
@@ -238,6 +238,8 @@ pub(crate) struct SiteTableRow {
     pub(crate) count: usize,
     /// Site names, for links.
     pub(crate) names: Vec<String>,
+    /// Indices of the sites, for filters.
+    pub(crate) indices: SiteIndices,
     /// Cells in the order of the columns.
     pub(crate) cells: Vec<String>,
 }
@@ -316,6 +318,7 @@ impl SiteTable {
                 sites: names.label(sites),
                 count: sites.len(),
                 names: sites.iter().map(|at| names.names[*at].to_owned()).collect(),
+                indices: sites.clone(),
                 cells: columns.iter().map(|column| (column.text)(site)).collect(),
             })
         });

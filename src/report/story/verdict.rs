@@ -67,8 +67,12 @@ fn badge(report: &Report) -> Option<(&'static str, TextRole)> {
         (RunOutcome::InternalError, _) => Some(("ERROR", TextRole::Error)),
         (RunOutcome::Failed, _) => Some(("FAIL", TextRole::Error)),
         (RunOutcome::Passed, FailureCriterion::Gates) => None,
-        // Nothing was judged: findings of any level leave the run as it is.
-        (RunOutcome::Passed, _) if report.verdict.fail_on.is_none() => None,
+        // Errors that do not fail the run by request: it did not pass either.
+        (RunOutcome::Passed, _)
+            if report.verdict.fail_on.is_none() && report.totals.findings.errors > 0 =>
+        {
+            None
+        }
         (
             RunOutcome::Passed,
             FailureCriterion::NewFindings
@@ -305,13 +309,16 @@ fn findings(report: &Report) -> Option<StyledText> {
     let plain = |words: String| StyledText::plain(words);
     let parts = present([
         (totals.fixed, StyledText::of(TextRole::Good, format!("{} fixed", totals.fixed))),
-        (unchanged, plain(format!("{} (--all-findings)", counted(unchanged, "unchanged finding")))),
+        (
+            unchanged,
+            plain(counted(unchanged, "unchanged finding")).then(TextRole::Flag, " (--all-findings)"),
+        ),
         (ignores, plain(counted(ignores, "new ignore comment"))),
         (totals.ignored, plain(format!("{} ignored", totals.ignored))),
         (totals.accepted, plain(format!("{} in the baseline", totals.accepted))),
         (
             totals.fixable,
-            plain(format!("{} fixable with ", totals.fixable)).then(TextRole::Strong, "--fix"),
+            plain(format!("{} fixable", totals.fixable)).then(TextRole::Flag, " with --fix"),
         ),
     ]);
     (!parts.is_empty()).then(|| StyledText::list(parts, " · "))
@@ -348,8 +355,12 @@ pub(crate) fn repository(report: &Report) -> Option<StyledText> {
         Some(path) => text.and(format!(", at `{path}` in the enclosing repository")),
         None => text,
     };
-    Some(match &repository.branch {
+    let text = match &repository.branch {
         Some(branch) => text.and(", branch ").then(TextRole::Name, branch),
+        None => text,
+    };
+    Some(match &repository.commit {
+        Some(commit) => text.and(", commit ").then(TextRole::Name, short_commit(commit)),
         None => text,
     })
 }
@@ -367,16 +378,20 @@ fn reason(reason: &str, base: &ReportedSide) -> String {
     if reason.is_empty() || is_repeated { String::new() } else { format!(", {reason}") }
 }
 
+/// Returns the digits that identify a commit in practice.
+fn short_commit(commit: &str) -> &str {
+    const DIGITS: usize = 10;
+    commit.get(..DIGITS).unwrap_or(commit)
+}
+
 fn side(side: &ReportedSide) -> StyledText {
-    /// Number of digits that identify a commit in practice.
-    const COMMIT_DIGITS: usize = 10;
     let of = match side.kind {
         SideKind::Nothing => StyledText::plain("nothing"),
         SideKind::Index => StyledText::plain("index"),
         SideKind::Worktree => StyledText::plain("working tree"),
         SideKind::Commit => {
             let commit = side.commit.as_deref().unwrap_or_default();
-            StyledText::name(commit.chars().take(COMMIT_DIGITS).collect::<String>())
+            StyledText::name(short_commit(commit))
         }
     };
     let is_named = !side.name.is_empty() && side.commit.as_deref() != Some(&*side.name);

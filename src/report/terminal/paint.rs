@@ -81,5 +81,6 @@ pub(super) fn code(role: TextRole) -> Option<&'static str> {
         TextRole::Warning => Some("1;33"),
         TextRole::Note => Some("1;36"),
         TextRole::Dim => Some("2"),
+        TextRole::Flag => Some("1"),
     }
 }

@@ -7,22 +7,22 @@ use serde_json::json;
 
 use super::Sandbox;
 
-const BASE: &str = "#cloud-config\nz: 1\nrun_cmd: [bash1, bash2]\n";
+const BASE: &str = "#cloud-config\nz: 1\nruncmd: [bash1, bash2]\n";
 const APPENDING: &str =
-    "#cloud-config\nmerge_how: dict(recurse_list)+list(append)\nrun_cmd: [bash3]\n";
+    "#cloud-config\nmerge_how: dict(recurse_list)+list(append)\nruncmd: [bash3]\n";
 
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::outside_git();
     sandbox.write("base.yaml", BASE);
     sandbox.write("appending.yaml", APPENDING);
-    sandbox.write("plain.yaml", "#cloud-config\nrun_cmd: [bash3]\n");
+    sandbox.write("plain.yaml", "#cloud-config\nruncmd: [bash3]\n");
     sandbox
 }
 
 #[test]
 fn parts_are_merged_in_their_order_and_keys_are_sorted() {
     let ran = sandbox().run(&["cloud-config", "base.yaml", "appending.yaml"]);
-    let merged = "#cloud-config\nrun_cmd:\n- bash1\n- bash2\n- bash3\nz: 1\n";
+    let merged = "#cloud-config\nruncmd:\n- bash1\n- bash2\n- bash3\nz: 1\n";
     assert_eq!((ran.code, &*ran.stdout, &*ran.stderr), (0, merged, ""));
 }
 
@@ -30,7 +30,7 @@ fn parts_are_merged_in_their_order_and_keys_are_sorted() {
 fn each_value_names_its_line() {
     let ran = sandbox().run(&["cloud-config", "base.yaml", "appending.yaml", "--with-origin"]);
     let expected = "#cloud-config
-run_cmd:
+runcmd:
 - bash1  # base.yaml:3
 - bash2  # base.yaml:3
 - bash3  # appending.yaml:3
@@ -44,7 +44,7 @@ fn header_sets_the_merge_type_of_a_part() {
     let sandbox = sandbox();
     let header = "2=list(append)+dict(recurse_list)";
     let ran = sandbox.run(&["cloud-config", "base.yaml", "plain.yaml", "--merge-type", header]);
-    assert_eq!(ran.stdout, "#cloud-config\nrun_cmd:\n- bash1\n- bash2\n- bash3\nz: 1\n");
+    assert_eq!(ran.stdout, "#cloud-config\nruncmd:\n- bash1\n- bash2\n- bash3\nz: 1\n");
     let ran = sandbox.run(&["cloud-config", "base.yaml", "plain.yaml", "--merge-type", "3=list()"]);
     assert_eq!((ran.code, &*ran.stdout), (2, ""));
     assert!(ran.stderr.contains("no part 3"), "{}", ran.stderr);
@@ -116,15 +116,15 @@ fn standard_input_is_a_part() {
     let output = child.wait_with_output().unwrap();
     let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let document = &printed["sites"][0]["documents"][0];
-    assert_eq!(document["data"], json!({"run_cmd": ["bash1", "bash2", "bash3"], "z": 1}));
+    assert_eq!(document["data"], json!({"runcmd": ["bash1", "bash2", "bash3"], "z": 1}));
 }
 
 #[test]
 fn dropped_part_is_an_error_and_the_rest_is_printed() {
     let sandbox = sandbox();
-    sandbox.write("broken.yaml", "#cloud-config\nmerge_how: dict(recurse_list\nrun_cmd: [bash3]\n");
+    sandbox.write("broken.yaml", "#cloud-config\nmerge_how: dict(recurse_list\nruncmd: [bash3]\n");
     let ran = sandbox.run(&["cloud-config", "base.yaml", "broken.yaml"]);
-    let merged = "#cloud-config\nrun_cmd:\n- bash1\n- bash2\nz: 1\n";
+    let merged = "#cloud-config\nruncmd:\n- bash1\n- bash2\nz: 1\n";
     assert_eq!((ran.code, &*ran.stdout), (1, merged), "{}", ran.stderr);
     assert!(ran.stderr.contains("broken.yaml:2:"), "{}", ran.stderr);
     assert!(ran.stderr.contains("1 error"), "{}", ran.stderr);
@@ -134,7 +134,7 @@ fn dropped_part_is_an_error_and_the_rest_is_printed() {
 fn dialect_of_2013_can_be_selected() {
     let arguments = ["cloud-config", "base.yaml", "plain.yaml", "--dialect", "documented"];
     let ran = sandbox().run(&arguments);
-    assert_eq!(ran.stdout, "#cloud-config\nrun_cmd:\n- bash1\n- bash2\n- bash3\nz: 1\n");
+    assert_eq!(ran.stdout, "#cloud-config\nruncmd:\n- bash1\n- bash2\n- bash3\nz: 1\n");
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn sets_need_no_sites() {
     sandbox
         .write("layercake.yaml", "cloud-config: [{name: both, parts: [base.yaml, plain.yaml]}]\n");
     let ran = sandbox.run(&["cloud-config"]);
-    let expected = "#cloud-config\nrun_cmd:\n- bash3\nz: 1\n";
+    let expected = "#cloud-config\nruncmd:\n- bash3\nz: 1\n";
     assert_eq!((ran.code, &*ran.stdout), (0, expected), "{}", ran.stderr);
 }
 
@@ -233,4 +233,73 @@ fn errors_outside_merged_documents_are_ignored() {
     let ran = sandbox.run(&["cloud-config", "--set", "genesis"]);
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("1 error"), "{}", ran.stderr);
+}
+
+#[test]
+fn findings_are_a_gate() {
+    let sandbox = sandbox();
+    sandbox.write("lost.yaml", "#cloud-config\nruncmd: [bash4]\nz: 2\n");
+    let parts = ["cloud-config", "base.yaml", "lost.yaml"];
+    let run = |flags: &[&str]| sandbox.run(&[&parts[..], flags].concat());
+    let usual = run(&[]);
+    assert_eq!(usual.code, 0, "{usual:?}");
+    assert!(usual.stderr.contains("[lost-keys]"), "{usual:?}");
+    assert_eq!(run(&["--fail-on", "warning"]).code, 1);
+    assert_eq!(run(&["--fail-on", "warning", "--ignore", "lost-keys"]).code, 0);
+    assert_eq!(run(&["--fail-on", "warning", "--select", "dropped-part"]).code, 0);
+    let broken = ["cloud-config", "base.yaml", "broken.yaml", "--fail-on", "never"];
+    sandbox.write("broken.yaml", "#cloud-config\nmerge_how: dict(recurse_list\n");
+    assert_eq!(sandbox.run(&broken).code, 0);
+}
+
+#[test]
+fn reports_of_findings_replace_the_merged_parts() {
+    let sandbox = sandbox();
+    sandbox.write("lost.yaml", "#cloud-config\nruncmd: [bash4]\n");
+    let run = |format: &str| sandbox.run(&["cloud-config", "base.yaml", "lost.yaml", "-o", format]);
+    let parsed = |format: &str| {
+        let ran = run(format);
+        let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        (json, ran.stderr)
+    };
+    let (sarif, errors) = parsed("sarif");
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!((&result["ruleId"], errors.as_str()), (&json!("lost-keys"), ""));
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "lost.yaml");
+    let (merged, errors) = parsed("json");
+    assert_eq!(merged["report"]["findings"][0]["rule"], "lost-keys");
+    assert_eq!(merged["sites"][0]["documents"][0]["data"]["runcmd"], json!(["bash4"]));
+    assert!(errors.contains("[lost-keys]"), "{errors}");
+    let github = run("github").stdout;
+    assert!(github.starts_with("::") && github.contains("file=lost.yaml"), "{github}");
+    assert_eq!(run("xml").code, 2);
+}
+
+#[test]
+fn findings_of_declared_sets_are_shown() {
+    let sandbox = Sandbox::new();
+    sandbox.write("layercake.yaml", "cloud-config:\n  - {name: all, parts: ['parts/*.yaml']}\n");
+    sandbox.write("parts/1.yaml", BASE);
+    sandbox.write("parts/2.yaml", "#cloud-config\nmerge_how: list(append)\nruncmd: [bash3]\n");
+    let ran = sandbox.run(&["cloud-config"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stderr.contains("error[missing-merge-class]"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("parts/2.yaml:2:"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("layercake lint"), "{}", ran.stderr);
+}
+
+#[test]
+fn origin_in_an_encoded_part_names_the_part_and_its_line() {
+    let sandbox = sandbox();
+    sandbox.write(
+        "message",
+        "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n--B\n\
+         Content-Type: text/cloud-config\n\nl: [1]\n--B\nContent-Type: text/cloud-config\n\
+         Content-Transfer-Encoding: base64\nContent-Disposition: attachment; filename=\"two\"\n\n\
+         IyBjb21tZW50CmE6CiAgYjogMgo=\n--B--\n",
+    );
+    let ran = sandbox.run(&["cloud-config", "--user-data", "message", "--with-origin"]);
+    let lines: Vec<&str> = ran.stdout.lines().filter(|line| line.contains("b: 2")).collect();
+    assert_eq!(lines, ["  b: 2  # message:13 (decoded, #2:3)"], "{}", ran.stdout);
 }

@@ -99,7 +99,7 @@ impl Case {
         sandbox
     }
 
-    /// Classes of the entries of a text, between the table of sites and the closing verdict.
+    /// Classes of the entries of a text, between the table of sites and the errors.
     fn order(&self, text: &str) -> Vec<usize> {
         let (_, entries) =
             text.split_once("\nsites ").unwrap_or_else(|| panic!("no sites: {text}"));
@@ -108,7 +108,8 @@ impl Case {
             let named = self.names().filter(|(_, name)| entry.contains(&**name));
             named.map(|(class, _)| class).min()
         };
-        entries.split("\n\n").filter_map(class).collect()
+        let is_change = |entry: &&str| !entry.starts_with("error[");
+        entries.split("\n\n").filter(is_change).filter_map(class).collect()
     }
 }
 

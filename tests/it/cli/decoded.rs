@@ -54,7 +54,7 @@ fn value_is_located_in_its_file() {
     assert!(printed.contains("set at global/cloud/message:13\n"), "{printed}");
     let rendered = sandbox.run(&["render", "--schema", "cloud-config", "--with-origin"]).stdout;
     assert!(rendered.contains("  a: 1  # global/cloud/message:8\n"), "{rendered}");
-    assert!(rendered.contains("  b: 2  # global/cloud/message:13\n"), "{rendered}");
+    assert!(rendered.contains("  b: 2  # global/cloud/message:13 (decoded, #2:3)\n"), "{rendered}");
     for verb in [&["impact", "global/cloud/message:13"][..], &["impact", PATH]] {
         let printed = sandbox.run(verb).stdout;
         assert!(printed.contains("of cloud-config/part global/cloud/message#2"), "{printed}");

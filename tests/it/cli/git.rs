@@ -98,7 +98,7 @@ fn bare_repositories_are_read_at_a_revision() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     sandbox.commit();
-    let bare = sandbox.beside("bare.git");
+    let bare = sandbox.beside("bare/repository.git");
     sandbox.git(&["clone", "--quiet", "--bare", ".", bare.to_str().unwrap()]);
     let of_bare = sandbox.run_in(&bare, &["lint", "--rev", "HEAD", "-o", "json"]);
     assert_eq!(of_bare, sandbox.run(&["lint", "--rev", "HEAD", "-o", "json"]));

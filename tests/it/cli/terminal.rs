@@ -29,7 +29,7 @@ const VERBS: [&[&str]; 25] = [
     &["diff", "HEAD~3"],
     &["render"],
     &["render", "--fail-on", "error"],
-    &["cloud-config", "part.yaml", "part.yaml"],
+    &["cloud-config", "part.yaml", "more.yaml"],
     &["sites"],
     &["explain-value", "lab", "chart", ".values.replicas"],
     &["explain-value", "--all-sites", "chart", ".values.replicas"],
@@ -120,7 +120,9 @@ fn empty_no_color_is_unset() {
 /// Two sites with many documents, and commits that each change one value.
 fn with_history() -> Sandbox {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("part.yaml", "#cloud-config\nruncmd: [ls]\n");
+    for part in ["part.yaml", "more.yaml"] {
+        sandbox.write(part, "#cloud-config\nruncmd: [ls]\n");
+    }
     for number in 0..40 {
         let name = format!("many-{number}");
         sandbox.write(&format!("global/{name}.yaml"), document(&name, "global", "{a: [1, 2]}"));

@@ -77,7 +77,12 @@ fn counted(format: &str, text: &str) -> Option<usize> {
         "full" => {
             let is_headline =
                 |line: &&str| ["error[", "warning[", "note["].iter().any(|it| line.starts_with(it));
-            Some(text.lines().filter(is_headline).count())
+            let is_counted = |line: &str| {
+                let (count, rest) = line.strip_prefix("… ")?.split_once(' ')?;
+                rest.starts_with("more note").then(|| count.parse::<usize>().unwrap())
+            };
+            let notes: usize = text.lines().filter_map(is_counted).sum();
+            Some(text.lines().filter(is_headline).count() + notes)
         }
         "github" => {
             let of = annotations(text).into_iter().map(|it| match &*it.properties["title"] {
@@ -187,7 +192,7 @@ fn omitted_findings_are_counted() {
                 assert!(counted(format, &text).is_none_or(|count| count == ALL), "-o {format}");
             }
             _ => {
-                let words = [" more finding", " more error"];
+                let words = [" more finding", " more error", " more note"];
                 let said = words.iter().flat_map(|word| text.match_indices(word));
                 let said = said.map(|(at, _)| {
                     let digits = text[..at].rfind(|it: char| !it.is_ascii_digit());

@@ -345,7 +345,7 @@ impl World {
         let findings = self.findings.as_ref();
         let name = "treasuremap".to_owned();
         let run = ReportInput {
-            repository: Some(ReportedRepository { name, branch: None, nested_at: None }),
+            repository: Some(ReportedRepository { name, ..ReportedRepository::default() }),
             repositories: &self.repositories,
             outputs: self.outputs,
             timing: Timing::new(Duration::from_millis(210), None),
