@@ -34,6 +34,8 @@ async function main() {
   for (const width of WIDTHS) {
     await inPage(width, `${width} px: search`, (page) => search(page, width));
   }
+  await inPage(WIDTHS[1], 'search for a question', findsHistory);
+  await inPage(WIDTHS[1], 'width of blocks', blocksFit);
   await inPage(WIDTHS[0], `${all.length} pages, ${WIDTHS.join(' and ')} px`, (page) => visit(page, all));
 }
 
@@ -48,6 +50,32 @@ async function search(page, width) {
   await page.waitForURL(`**/rules/${RULE}.html?*`);
   assert.equal(await page.locator('main h1').innerText(), RULE);
   await picture(page, `site-rule-${width}`);
+}
+
+// A question in plain words finds the page that answers it.
+async function findsHistory(page) {
+  await page.goto(`${origin}/`);
+  await page.locator('#mdbook-search-toggle').click();
+  await page.locator('#mdbook-searchbar').pressSequentially('who changed');
+  await page.locator('#mdbook-searchresults-header', { hasText: "'who changed'" }).waitFor();
+  const hits = await page.locator('#mdbook-searchresults a').evaluateAll((them) => them.slice(0, 5).map((it) => it.href));
+  assert.ok(hits.some((it) => it.includes('/history.html')), hits.join('\n'));
+}
+
+// A block shows 100 columns, the width of output without a terminal.
+async function blocksFit(page) {
+  await page.goto(`${origin}/comparing.html`);
+  const columns = await page.evaluate(() => {
+    const block = document.querySelector('pre code');
+    const style = getComputedStyle(block);
+    const probe = document.createElement('span');
+    probe.textContent = 'x'.repeat(100);
+    block.append(probe);
+    const width = probe.getBoundingClientRect().width / 100;
+    probe.remove();
+    return (block.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)) / width;
+  });
+  assert.ok(columns >= 100, `${columns} columns`);
 }
 
 // Each page loads, fits into the window at each width, and has all its images.

@@ -278,10 +278,12 @@ fn hooks_page_is_complete() {
 }
 
 /// Pages in `docs/` whose commands are run in order in one shell.
-pub const FOLLOWED: [&str; 6] = [
+pub const FOLLOWED: [&str; 8] = [
     "quick-start.md",
     "review-a-pull-request.md",
     "find-a-value.md",
+    "override-a-value.md",
+    "add-a-site.md",
     "bump-a-repository.md",
     "pegleg.md",
     "cloud-init-parts.md",

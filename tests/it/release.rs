@@ -52,6 +52,21 @@ fn files_name_one_owner() {
     assert!(count > 10, "{count} addresses");
 }
 
+/// The changelog decides whether there is a release.
+#[test]
+fn pages_on_installing_say_whether_there_is_a_release() {
+    let page = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let is_released = page("docs/changelog.md").lines().any(|line| {
+        let release =
+            line.strip_prefix("## ").filter(|it| it.starts_with(|it: char| it.is_ascii_digit()));
+        release.is_some_and(|it| !it.ends_with("Unreleased"))
+    });
+    for path in ["README.md", "docs/quick-start.md"] {
+        let says_unreleased = page(path).contains("layercake is not yet released");
+        assert_eq!(says_unreleased, !is_released, "{path}");
+    }
+}
+
 #[test]
 fn pages_install_the_package_of_this_project() {
     for (path, text) in texts() {

@@ -61,6 +61,7 @@ fn environment_variables_are_documented() {
         "COLUMNS",
         "NO_COLOR",
         "CLICOLOR_FORCE",
+        "FORCE_COLOR",
     ];
     let read = Environment::VARIABLES.iter().chain(&also).map(|name| (*name).to_owned());
     assert_eq!(documented, read.collect());
