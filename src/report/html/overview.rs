@@ -5,7 +5,6 @@ use super::filter;
 use super::{HtmlPage, PageSection, class, fitting, folded, more};
 use crate::report::counted;
 use crate::report::links::encoded;
-use crate::report::model::ReportedSide;
 use crate::report::story::{SiteColumn, SiteTable, SiteTableRow, repository};
 use crate::report::text::StyledText;
 
