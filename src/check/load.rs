@@ -419,13 +419,11 @@ impl Loaded {
         if found || !broken.is_empty() || unread.any(|(site, _)| globs.is_match(&**site)) {
             return Ok(());
         }
-        let sets = self.sides().flat_map(|side| &side.sets);
-        let names: BTreeSet<&str> = sets.filter_map(|set| set.name.as_deref()).collect();
-        let names: Vec<&str> = names.into_iter().collect();
-        let help = match (self.in_repository, names.is_empty()) {
-            (true, false) => format!("the sites are: {}", names.join(", ")),
-            (true, true) => "no site of this repository has a valid site definition".into(),
-            (false, _) => "a set of files has no sites; remove `--site`".into(),
+        let has_sites = self.sides().flat_map(|side| &side.sets).any(|set| set.name.is_some());
+        let help = match (self.in_repository, has_sites) {
+            (true, true) => "run `layercake sites` to list the sites",
+            (true, false) => "no site of this repository has a valid site definition",
+            (false, _) => "a set of files has no sites; remove `--site`",
         };
         Err(Error::new(ErrorKind::Usage, "no site matches `--site`").with_help(help))
     }
@@ -446,7 +444,7 @@ impl Loaded {
     }
 
     /// Requested files of the wanted sites that were not read completely.
-    pub(super) fn unread(&self, plan: &Plan<'_>, wanted: &[&SetFiles]) -> Vec<RepoPath> {
+    pub(super) fn unread(&self, plan: &Plan<'_>, wanted: &[&SetFiles]) -> Vec<Span> {
         // Checked first: there are far fewer files than sites reading them, and mostly all are
         // readable.
         let unread = self.unread_files(self.head.all_files().into_iter());
@@ -455,9 +453,10 @@ impl Loaded {
         }
         let files = wanted.iter().flat_map(|set| set.all_files());
         let files = files.filter(|file| unread.contains(file));
-        let paths: BTreeSet<&RepoPath> =
-            files.map(|file| self.sources.path_of(Span::point(file, 0))).collect();
-        paths.into_iter().filter(|path| plan.concerns(path)).cloned().collect()
+        let places = files.map(|file| self.sources.written(self.fault_in(file)));
+        let places: BTreeMap<&RepoPath, Span> =
+            places.map(|place| (self.sources.path_of(place), place)).collect();
+        places.into_iter().filter(|(path, _)| plan.concerns(path)).map(|(_, at)| at).collect()
     }
 
     /// Number of documents in the requested files of the head.

@@ -394,9 +394,11 @@ pub struct Checked<T> {
     pub documents: usize,
     /// Requested sites without a usable definition, by name; empty with a comparison.
     pub undefined: Vec<Arc<str>>,
-    /// Requested files that were not read completely, by path, so that documents may be missing;
-    /// empty with a comparison.
-    pub unread: Vec<RepoPath>,
+    /// Places up to which requested files were read, by path, if not completely, so that documents
+    /// may be missing; empty with a comparison.
+    pub unread: Vec<Span>,
+    /// Files and folders to which the run is limited; empty for all.
+    pub only: Vec<RepoPath>,
     /// Whether a part of layercake failed.
     pub internal_error: bool,
 }
@@ -449,6 +451,7 @@ impl<T> Checked<T> {
             documents: self.documents,
             undefined: self.undefined,
             unread: self.unread,
+            only: self.only,
             internal_error: self.internal_error,
         }
     }

@@ -338,6 +338,7 @@ pub(super) fn closed(
         documents: loaded.documents(plan, &loaded.head.wanted(plan)),
         undefined: Vec::new(),
         unread: Vec::new(),
+        only: plan.options.only.clone(),
         internal_error: false,
         sources: mem::take(&mut loaded.sources),
     };

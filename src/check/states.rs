@@ -340,6 +340,14 @@ impl<'h> StatesAtHand<'h> {
         (sources.path_of(text).clone(), sources.start(text).line.get())
     }
 
+    /// First place in a file of the states that cannot be read, if any.
+    pub(crate) fn unread(&self) -> Option<(RepoPath, u32)> {
+        let sets = self.states.iter().filter_map(|state| state.set);
+        let unread = self.loaded.unread_files(sets.flat_map(SetFiles::all_files));
+        let fault = unread.first().map(|file| self.loaded.fault_in(*file))?;
+        Some(self.file_and_line(self.loaded.sources.written(fault)))
+    }
+
     /// Outputs that have other names in the state `head`: new key to old key.
     pub(crate) fn renamed(&self, base: usize, head: usize) -> HashMap<DocKey, DocKey> {
         let mut renamed = HashMap::new();

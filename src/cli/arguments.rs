@@ -7,9 +7,12 @@ use clap::{Args, ValueEnum};
 use layercake::commands::Selection;
 use layercake::commands::cloud_config::Parts;
 use layercake::commands::configuration::{ConfigurationSource, SemanticsFlags};
+use layercake::commands::names::{NamedValue, Target, is_file, is_glob};
+use layercake::commands::places::entered;
 use layercake::commands::policy::Selectors;
 use layercake::commands::repositories::Bump;
-use layercake::commands::sides::{MergeBase, SideSelection};
+use layercake::commands::sides::{MergeBase, Range, SideSelection};
+use layercake::error::Error;
 use layercake::graph::MissingSource;
 use layercake::merge::cloud_init::Dialect;
 use layercake::merge::deckhand::Semantics;
@@ -225,16 +228,19 @@ pub(super) enum DialectArg {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct ExplainValueArgs {
-    /// Site, or `-` for files without sites; omit with `--all-sites`
+    /// Site, or `-` for files without sites
+    ///
+    /// SITE is omitted with `--all-sites` and `--site`. SCHEMA is optional if one document of this
+    /// name in the site has the value. PATH is written as `.values.pod` or `/values/pod`.
     #[arg(value_name = "SITE", add = candidates::sites())]
-    site: Option<String>,
+    first: Option<String>,
 
-    /// Schema, name and path of the value, as `.values.pod` or `/values/pod`. SCHEMA is optional if
-    /// the name is unique in the site
-    #[arg(value_names = ["SCHEMA", "NAME", "PATH"], num_args = 0..=3)]
-    value: Vec<String>,
+    /// Schema, name and path of the value
+    #[arg(value_name = "SCHEMA NAME PATH")]
+    rest: Vec<String>,
 
-    /// Show the value in every site instead of tracing it in one
+    /// Show the value in every site, or in those that a glob of `--site` matches, instead of
+    /// tracing it in one
     #[arg(long, conflicts_with = "why_not")]
     pub(super) all_sites: bool,
 
@@ -254,6 +260,9 @@ pub(super) struct ExplainValueArgs {
     /// Show the history of the value with the commits that changed it, as `layercake blame` does
     #[arg(long, conflicts_with_all = ["all_sites", "why_not", "since", "set"])]
     pub(super) history: bool,
+
+    #[command(flatten)]
+    pub(super) named: NameArgs,
 
     /// Read REV instead of the working tree
     #[arg(long, value_name = "REV", help_heading = "Document selection")]
@@ -314,16 +323,10 @@ pub(super) struct ReadingArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Document selection")]
 pub(super) struct SelectionArgs {
-    /// Files or folders to report on; their sites are rendered completely
-    ///
-    /// Outside a site repository, and with `--set`: the files to render together.
-    #[arg(value_name = "FILE", help_heading = None)]
-    pub(super) files: Vec<PathBuf>,
-
     #[command(flatten)]
     pub(super) repository: RepositoryArgs,
 
-    /// Treat the files as one set without sites, even in a site repository
+    /// Treat the files as one set without sites
     #[arg(long, conflicts_with_all = ["site", "repository"])]
     pub(super) set: bool,
 
@@ -332,6 +335,87 @@ pub(super) struct SelectionArgs {
 
     #[command(flatten)]
     pub(super) config: ConfigArgs,
+}
+
+/// Arguments that name files.
+#[derive(Debug, Args)]
+pub(super) struct FilesArgs {
+    /// Files or folders to report on; their sites are rendered completely
+    ///
+    /// The site repository that contains them is used, or the only one in a folder. With `--set`:
+    /// the files to render together.
+    #[arg(value_name = "FILE", help_heading = None)]
+    files: Vec<PathBuf>,
+}
+
+/// Arguments that name files, or a site and documents in it.
+#[derive(Debug, Args)]
+pub(super) struct TargetArgs {
+    /// Site of the documents; or a file or folder
+    ///
+    /// The site repository that contains the file is used, or the only one in a folder.
+    #[arg(value_name = "SITE|FILE", help_heading = None, add = candidates::sites())]
+    first: Option<String>,
+
+    /// Schema and name of the documents; or further files and folders
+    #[arg(value_name = "SCHEMA NAME|FILE", help_heading = None)]
+    rest: Vec<String>,
+
+    /// Only documents whose schema matches this glob, e.g. `armada/Chart/*`
+    #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
+    schema: Vec<String>,
+
+    /// Only documents whose name matches this glob
+    #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
+    name: Vec<String>,
+}
+
+impl FilesArgs {
+    /// The selection in the site repository of the files.
+    pub(super) fn entered(self, selection: Selection) -> Result<Selection, Error> {
+        entered(Selection { files: self.files, ..selection })
+    }
+}
+
+impl TargetArgs {
+    pub(super) fn target(self, selection: Selection) -> Result<Target, Error> {
+        let words: Vec<String> = self.first.into_iter().chain(self.rest).collect();
+        Target::parse(selection, &words, self.schema, self.name)
+    }
+
+    /// Removes the first argument if it is a range of revisions.
+    pub(super) fn take_range(&mut self, selection: &Selection) -> Option<Range> {
+        let first = self.first.as_ref().filter(|word| !is_file(selection, word));
+        let range = first.and_then(|word| Range::parse(word))?;
+        self.first = (!self.rest.is_empty()).then(|| self.rest.remove(0));
+        Some(range)
+    }
+}
+
+/// Site, schema and name of a document, given by flags.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Document selection")]
+pub(super) struct NameArgs {
+    /// Name of the site, as the argument SITE
+    #[arg(long, value_name = "SITE", add = candidates::sites())]
+    pub(super) site: Option<String>,
+
+    /// Schema of the document, as the argument SCHEMA
+    #[arg(long, value_name = "SCHEMA")]
+    schema: Option<String>,
+
+    /// Name of the document, as the argument NAME
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+}
+
+impl NameArgs {
+    /// The value that the flags and these arguments name.
+    pub(super) fn named(self, words: &[String], has_site: bool) -> Result<NamedValue, Error> {
+        let flags =
+            NamedValue { site: self.site, schema: self.schema, name: self.name, path: None };
+        NamedValue::parse(words, flags, has_site)
+    }
 }
 
 #[derive(Debug, Default, Args)]
@@ -466,9 +550,15 @@ pub(super) enum MissingSourceArg {
 }
 
 impl ExplainValueArgs {
-    /// All positional arguments; with `--all-sites`, the first is not a site.
     pub(super) fn words(&self) -> Vec<String> {
-        self.site.iter().chain(&self.value).cloned().collect()
+        self.first.iter().chain(&self.rest).cloned().collect()
+    }
+
+    /// Whether the value is shown in all sites, or in those of a glob.
+    pub(super) fn is_of_several_sites(&self) -> bool {
+        let asks_of_one = self.history || self.since.is_some() || self.why_not.is_some();
+        let is_by_glob = self.named.site.as_deref().is_some_and(is_glob);
+        self.all_sites || (is_by_glob && !asks_of_one)
     }
 }
 
@@ -497,7 +587,6 @@ impl RepositoryArgs {
 impl SelectionArgs {
     pub(super) fn selection(self, directory: PathBuf) -> Selection {
         Selection {
-            files: self.files,
             set: self.set,
             meaning: self.meaning.meaning(),
             configuration: self.config.place(),

@@ -10,6 +10,8 @@ use layercake::commands::compare::{ComparisonOutcome, ComparisonRequest, SitesTo
 use layercake::commands::configuration::{self, FoundConfiguration};
 use layercake::commands::fix::FixMode;
 use layercake::commands::lint::Linted;
+use layercake::commands::names::revisions_and_files;
+use layercake::commands::places::entered;
 use layercake::commands::sides::SideSelection;
 use layercake::commands::{self, Selection};
 use layercake::compare::reach::SiteReach;
@@ -126,15 +128,16 @@ impl LookArgs {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct DiffArgs {
-    /// Earlier revision, as `--from` [default: HEAD, without another comparison]
-    #[arg(value_name = "A", conflicts_with_all = ["since", "staged", "from", "auto", "bump"])]
-    #[arg(add = candidates::revisions())]
-    a: Option<String>,
+    /// Earlier revision, as `--from` [default: HEAD, without another comparison], and later one, as
+    /// `--to` [default: the working tree]
+    ///
+    /// `A..B` names both; `A...B` compares B with the merge base of A and B.
+    #[arg(value_name = "A", add = candidates::sides())]
+    words: Vec<String>,
 
-    /// Later revision, as `--to` [default: the working tree]
-    #[arg(value_name = "B", conflicts_with_all = ["since", "staged", "from", "to", "auto"])]
-    #[arg(add = candidates::revisions())]
-    b: Option<String>,
+    /// Only edits of these files or folders, and the outputs that they changed
+    #[arg(value_name = "PATH", last = true)]
+    paths: Vec<PathBuf>,
 
     #[command(flatten)]
     comparison: ComparisonArgs,
@@ -437,6 +440,7 @@ fn report_of(
             let semantics = configuration::chosen_semantics(configured, selection.meaning);
             let report = report_of_one(checked, verdict, listing, semantics, elapsed);
             Report { repository: repository.clone(), ..report }
+                .with_limits(&selection.sites, &checked.only)
                 .with_rule_pages(configuration::rule_pages(configured))
         }
         Linted::Two(outcome) => {
@@ -500,6 +504,7 @@ pub(super) fn report_of_comparison(
         ..ReportInput::of_comparison(outcome.sides.clone(), comparison, findings)
     };
     Report::new(run, &view(&outcome.compared.checked))
+        .with_limits(&selection.sites, &outcome.compared.checked.only)
         .with_rule_pages(configuration::rule_pages(&outcome.configured))
 }
 
@@ -535,11 +540,13 @@ pub(super) fn diff(
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
     let (look, judge) = (arguments.look(), arguments.judge());
-    let DiffArgs { a, b, comparison, reach, outputs, .. } = arguments;
-    let comparison =
-        ComparisonArgs { from: a.or(comparison.from), to: b.or(comparison.to), ..comparison };
-    let request = reach.request(comparison.wanted().or_from_head())?;
+    let DiffArgs { words, paths, comparison, reach, outputs, .. } = arguments;
     let selection = Selection { sites: arguments.site, ..arguments.reading.selection(directory) };
+    let (revisions, mut files) = revisions_and_files(&selection, words)?;
+    files.extend(paths);
+    let wanted = sides_named(comparison.wanted(), revisions)?;
+    let request = reach.request(wanted.or_from_head())?;
+    let selection = entered(Selection { files, ..selection })?;
     outputs::allow(&outputs.output, &selection.directory, &[])?;
     outputs.allow_open(&outputs.output)?;
     let start = Instant::now();
@@ -556,6 +563,23 @@ pub(super) fn diff(
     delivery
         .deliver(terminal, |format, style, out| format.write(&report, (look, style), RULES, out))?;
     Ok(exit_code(verdict))
+}
+
+/// The sides that revisions name, or those of the flags if there are none.
+///
+/// # Errors
+/// If both are given.
+fn sides_named(flags: SideSelection, revisions: Vec<String>) -> Result<SideSelection, Error> {
+    let is_flagged = flags != SideSelection::default();
+    let mut revisions = revisions.into_iter();
+    let Some(from) = revisions.next() else { return Ok(flags) };
+    if is_flagged {
+        let message =
+            format!("`{from}` cannot be used with another flag that selects what to compare");
+        let help = "name revisions either as A and B, or by flags";
+        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+    }
+    Ok(SideSelection { from: Some(from), to: revisions.next(), ..flags })
 }
 
 fn nothing_detected() -> Error {

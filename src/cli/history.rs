@@ -11,14 +11,16 @@ use layercake::commands::Selection;
 use layercake::commands::blame::{self, BlameQuestion, BlameRequest};
 use layercake::commands::history::HistoryRequest;
 use layercake::commands::log::{self, LogRequest};
+use layercake::commands::names::{Target, missing_arguments};
 use layercake::commands::provenance::ValueQuestion;
-use layercake::error::{Error, ErrorKind};
+use layercake::commands::sides::Range;
+use layercake::error::{Error, ErrorKind, shell_word};
 use layercake::report::blame::Blame;
 use layercake::report::log::{CommitEffect, LogEnd};
 use layercake::report::{self, View};
 use layercake::source::stop_on_interrupt;
 
-use super::arguments::{ReadingArgs, TextFormat};
+use super::arguments::{NameArgs, ReadingArgs, TargetArgs, TextFormat};
 use super::candidates;
 use super::streams::{VerbFailure, print};
 use super::terminal::Terminal;
@@ -49,6 +51,19 @@ struct HistoryArgs {
 }
 
 impl HistoryArgs {
+    /// The later revision of a range `A..B` given by `--rev` or `--since`; the earlier one becomes
+    /// the start of the history. Otherwise, `revision`.
+    fn end_of_range(&mut self, revision: Option<String>) -> Option<String> {
+        let given = revision.iter().chain(&self.since).find_map(|text| Range::parse(text));
+        match given {
+            Some(range) => {
+                self.since = Some(range.from);
+                Some(range.to)
+            }
+            None => revision,
+        }
+    }
+
     #[expect(clippy::disallowed_methods, reason = "relative dates count from the present time")]
     fn request(self) -> HistoryRequest {
         let Self { since, first_parent, limit } = self;
@@ -61,14 +76,14 @@ impl HistoryArgs {
 pub(super) struct BlameArgs {
     /// Site, or `-` for files without sites
     #[arg(value_name = "SITE", add = candidates::sites())]
-    site: String,
+    first: Option<String>,
 
     /// Schema and name of a document, and path of a value as `.values.pod` or `/values/pod`
     ///
     /// Without PATH, all values of the document. Without NAME, all outputs of the site, or those of
-    /// SCHEMA. SCHEMA is optional if the name is unique in the site.
-    #[arg(value_names = ["SCHEMA", "NAME", "PATH"], num_args = 0..=3)]
-    value: Vec<String>,
+    /// SCHEMA. SCHEMA is optional if one document of this name in the site has the value.
+    #[arg(value_name = "SCHEMA NAME PATH")]
+    rest: Vec<String>,
 
     /// Start from REV instead of the working tree
     #[arg(long, value_name = "REV", help_heading = "Commit selection")]
@@ -92,6 +107,9 @@ pub(super) struct BlameArgs {
     #[arg(conflicts_with_all = ["when", "why_not"])]
     #[arg(add = candidates::rules())]
     finding: Option<String>,
+
+    #[command(flatten)]
+    named: NameArgs,
 
     #[command(flatten)]
     reading: ReadingArgs,
@@ -119,22 +137,21 @@ pub(super) struct LogArgs {
     #[command(flatten)]
     history: HistoryArgs,
 
-    /// Omit commits that changed no output
+    /// Omit commits that changed no output: the default with sites, schemas or names
     #[arg(long, help_heading = "Commit selection")]
     effective: bool,
+
+    /// List all commits, also those that changed none of the outputs
+    #[arg(long, conflicts_with = "effective", help_heading = "Commit selection")]
+    all: bool,
 
     /// Only outputs of sites whose name matches this glob
     #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
     #[arg(add = candidates::sites())]
     site: Vec<String>,
 
-    /// Only outputs whose schema matches this glob
-    #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
-    schema: Vec<String>,
-
-    /// Only outputs whose name matches this glob
-    #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
-    name: Vec<String>,
+    #[command(flatten)]
+    target: TargetArgs,
 
     #[command(flatten)]
     reading: ReadingArgs,
@@ -150,19 +167,35 @@ pub(super) fn log(
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let selection = Selection {
-        revision: arguments.rev,
-        sites: arguments.site,
-        ..arguments.reading.selection(directory)
+    let selection = Selection { sites: arguments.site, ..arguments.reading.selection(directory) };
+    let (mut history, mut target) = (arguments.history, arguments.target);
+    let revision = match target.take_range(&selection) {
+        Some(range) => {
+            history.since = Some(range.from);
+            Some(range.to)
+        }
+        None => history.end_of_range(arguments.rev),
     };
-    let request = LogRequest {
-        schemas: arguments.schema,
-        names: arguments.name,
-        effective: arguments.effective,
-        history: arguments.history.request(),
-    };
+    let Target { selection, schemas, names, path } = target.target(selection)?;
+    refuse_places(&selection, path.as_deref())?;
+    let is_filtered = !(selection.sites.is_empty() && schemas.is_empty() && names.is_empty());
+    let effective = arguments.effective || (is_filtered && !arguments.all);
+    let selection = Selection { revision, ..selection };
+    let request = LogRequest { schemas, names, effective, history: history.request() };
     let stop = request.history.stop.clone();
     match arguments.format {
+        // Whether the filter matches anything is known at the end.
+        LogFormat::Text if is_filtered && !effective => {
+            let (commits, end) = collected(&selection, &request, terminal)?;
+            print(|out| {
+                for effect in &commits {
+                    report::write_for_people(out, |out| {
+                        report::log::write_commit(effect, &terminal.style, out)
+                    })?;
+                }
+                report::log::write_end(commits.len(), end, out)
+            })?;
+        }
         LogFormat::Text => print_as_found(&selection, &request, terminal)?,
         LogFormat::Json => {
             let (commits, end) = collected(&selection, &request, terminal)?;
@@ -174,6 +207,27 @@ pub(super) fn log(
         }
     }
     Ok(exit_code(&stop, ExitCode::SUCCESS))
+}
+
+/// Rejects files and paths of values: a log is filtered by sites and documents.
+fn refuse_places(selection: &Selection, path: Option<&str>) -> Result<(), Error> {
+    let (place, help) = match (selection.files.first(), path) {
+        (Some(file), _) => {
+            let file = file.display().to_string();
+            let word = shell_word(&file);
+            let help = format!(
+                "run `layercake impact {word}` for the outputs that it reaches, or `git log -- {word}`"
+            );
+            (file, help)
+        }
+        (None, Some(path)) => (
+            path.to_owned(),
+            "run `layercake blame SITE SCHEMA NAME PATH` for one value".to_owned(),
+        ),
+        (None, None) => return Ok(()),
+    };
+    let message = format!("unexpected argument `{place}`: a log is of sites and documents");
+    Err(Error::new(ErrorKind::Usage, message).with_help(help))
 }
 
 /// Prints each commit once it is known.
@@ -230,10 +284,20 @@ pub(super) fn blame(
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let named = ValueArguments::parsed(arguments.site, &arguments.value)?;
-    let selection = Selection { revision: arguments.rev, ..arguments.reading.selection(directory) };
+    const FORM: &str = "layercake blame SITE SCHEMA NAME PATH, as in \
+        `layercake blame lab armada/Chart/v1 keystone .values.pod.replicas`";
+    let words: Vec<String> = arguments.first.into_iter().chain(arguments.rest).collect();
+    let named = arguments.named.named(&words, true)?;
+    let is_without_name = named.path.is_some() && named.name.is_none();
+    let missing = [("SITE", named.site.is_none()), ("NAME", is_without_name)];
+    let Some(site) = named.site.clone().filter(|_| !is_without_name) else {
+        return Err(missing_arguments(&missing, FORM, named.site.as_deref()).into());
+    };
+    let mut history = arguments.history;
+    let revision = history.end_of_range(arguments.rev);
+    let selection = Selection { revision, ..arguments.reading.selection(directory) };
     let request = BlameRequest {
-        site: named.site,
+        site,
         schema: named.schema.unwrap_or_default(),
         name: named.name,
         path: named.path,
@@ -243,7 +307,7 @@ pub(super) fn blame(
             (.., Some(rule)) => BlameQuestion::Finding(rule),
             (None, None, None) => BlameQuestion::Value,
         },
-        history: arguments.history.request(),
+        history: history.request(),
     };
     print_blame(&selection, &request, arguments.format, terminal)
 }
@@ -335,44 +399,5 @@ fn print_steps_as_found(
         Some(code) => Ok(exit_code(&request.history.stop, code?)),
         // The reader closed the pipe.
         None => Ok(ExitCode::SUCCESS),
-    }
-}
-
-/// Values named by the arguments.
-#[derive(Debug, Default, PartialEq)]
-struct ValueArguments {
-    site: String,
-    schema: Option<String>,
-    name: Option<String>,
-    path: Option<String>,
-}
-
-impl ValueArguments {
-    /// Parses the arguments. Where some are missing, their form decides which.
-    fn parsed(site: String, rest: &[String]) -> Result<Self, Error> {
-        let is_path = |text: &str| text.starts_with(['.', '$', '/', '[']);
-        let is_schema = |text: &str| !is_path(text) && text.split('/').count() == 3;
-        let of = |schema: Option<&String>, name: Option<&String>, path: Option<&String>| Self {
-            site: site.clone(),
-            schema: schema.cloned(),
-            name: name.cloned(),
-            path: path.cloned(),
-        };
-        match rest {
-            [] => Ok(of(None, None, None)),
-            [schema] if is_schema(schema) => Ok(of(Some(schema), None, None)),
-            [name] if !is_path(name) => Ok(of(None, Some(name), None)),
-            [schema, name] if is_schema(schema) && !is_path(name) => {
-                Ok(of(Some(schema), Some(name), None))
-            }
-            [name, path] if !is_schema(name) && is_path(path) => {
-                Ok(of(None, Some(name), Some(path)))
-            }
-            [schema, name, path] => Ok(of(Some(schema), Some(name), Some(path))),
-            _ => Err(Error::new(ErrorKind::Usage, "missing argument NAME").with_help(
-                "layercake blame SITE SCHEMA NAME PATH, as in \
-                 `layercake blame lab armada/Chart/v1 keystone .values.pod.replicas`",
-            )),
-        }
     }
 }

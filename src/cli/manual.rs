@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use layercake::error::{Error, ErrorKind};
+use layercake::near::nearest_in_any_case;
 use layercake::report::counted;
 use layercake::source::{create_folder, write_file};
 use roff::{Roff, bold, roman};
@@ -24,10 +25,13 @@ pub(super) fn print_page(words: &[String], terminal: &Terminal) -> Result<ExitCo
     let program = program();
     let mut command = &program;
     for word in words {
-        let mut verbs = verbs(command);
-        command = verbs.find(|verb| verb.get_name() == word).ok_or_else(|| {
+        let known: Vec<&str> = verbs(command).map(Command::get_name).collect();
+        command = verbs(command).find(|verb| verb.get_name() == word).ok_or_else(|| {
             let message = format!("unknown verb `{}`", words.join(" "));
-            Error::new(ErrorKind::Usage, message).with_help("see `layercake --help` for the verbs")
+            let near =
+                nearest_in_any_case(word, known).map(|near| format!("did you mean `{near}`?"));
+            let help = near.unwrap_or_else(|| "see `layercake --help` for the verbs".to_owned());
+            Error::new(ErrorKind::Usage, message).with_help(help)
         })?;
     }
     let page = if terminal.is_interactive { text(command) } else { page(command)? };

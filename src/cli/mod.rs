@@ -25,13 +25,15 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
-use layercake::check::{Progress, threads};
+use clap::{CommandFactory as _, Parser};
+use layercake::check::threads;
 use layercake::commands::configuration::ConfigurationSource as ConfigurationPlace;
 use layercake::commands::demo::Example;
+use layercake::commands::names::{NamedValue, Target, right_command};
 use layercake::commands::{self, Selection};
 use layercake::ending;
+use layercake::error::UnknownWord;
 use layercake::guard::{self, Place};
 use layercake::report::{self, FindingFilter};
 use layercake::rules::RULES;
@@ -51,7 +53,7 @@ pub(crate) fn run() -> ExitCode {
     match completions::print_candidates() {
         Ok(false) => {}
         Ok(true) => return ExitCode::SUCCESS,
-        Err(error) => return exit_code(reject_arguments(&error)),
+        Err(error) => return exit_code(reject_arguments(&error, &[])),
     }
     let arguments = std::env::args_os();
     guard::guarded(Place::Run, || run_arguments(arguments)).unwrap_or_else(|| {
@@ -61,11 +63,49 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn run_arguments(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match Cli::try_parse_from(arguments) {
-        Ok(cli) if cli.global.timing => timed(|| exit_code(verb(cli))),
-        Ok(cli) => exit_code(verb(cli)),
-        Err(refusal) => exit_code(reject_arguments(&refusal)),
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    match Cli::try_parse_from(&arguments) {
+        Ok(cli) if cli.global.timing => timed(|| exit_code(with_right_command(cli, &arguments))),
+        Ok(cli) => exit_code(with_right_command(cli, &arguments)),
+        Err(refusal) => exit_code(reject_arguments(&refusal, &arguments)),
     }
+}
+
+/// Runs the verb. If a word names something else than expected, the help has the right command.
+fn with_right_command(cli: Cli, arguments: &[OsString]) -> Result<ExitCode, VerbFailure> {
+    let selection = Selection::of(cli.global.directory.clone());
+    verb(cli).map_err(|failure| match failure {
+        VerbFailure::Work(error) => {
+            let unknown = error.unknown();
+            let help = unknown.and_then(|it| right_command(&selection, verb_name(arguments), it));
+            VerbFailure::Work(match help {
+                Some(help) => error.with_help(help),
+                None => error,
+            })
+        }
+        VerbFailure::Output(_) => failure,
+    })
+}
+
+/// The verb in a command line; `lint` without one.
+fn verb_name(arguments: &[OsString]) -> &str {
+    let verbs = Cli::command();
+    let is_verb = |word: &&str| verbs.find_subcommand(word).is_some();
+    let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
+    words.find(is_verb).unwrap_or("lint")
+}
+
+/// Remedy for a word that no argument expects.
+fn help_for_unexpected(refusal: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    let kinds = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
+    let word = kinds.into_iter().find_map(|kind| match refusal.get(kind) {
+        Some(ContextValue::String(word)) if !word.starts_with('-') => Some(word.clone()),
+        _ => None,
+    })?;
+    let named = arguments.windows(2).find(|pair| pair[0] == "-C").map(|pair| &pair[1]);
+    let selection = Selection::of(named.map_or_else(|| ".".into(), PathBuf::from));
+    let unknown = UnknownWord { word, expected: "argument" };
+    right_command(&selection, verb_name(arguments), &unknown)
 }
 
 /// Does `work`, and reports on standard error where the time went.
@@ -95,7 +135,10 @@ fn exit_code(done: Result<ExitCode, VerbFailure>) -> ExitCode {
 }
 
 /// Handles arguments that ask for help or are invalid.
-fn reject_arguments(refusal: &clap::Error) -> Result<ExitCode, VerbFailure> {
+fn reject_arguments(
+    refusal: &clap::Error,
+    arguments: &[OsString],
+) -> Result<ExitCode, VerbFailure> {
     let unknown = refusal.get(ContextKind::InvalidArg);
     if matches!(unknown, Some(ContextValue::String(flag)) if flag == "--show-secrets") {
         complain(
@@ -106,6 +149,9 @@ fn reject_arguments(refusal: &clap::Error) -> Result<ExitCode, VerbFailure> {
     }
     if refusal.use_stderr() {
         complain(&refusal.render().to_string());
+        if let Some(help) = help_for_unexpected(refusal, arguments) {
+            complain(&format!("  help: {help}\n"));
+        }
         return Ok(ExitCode::from(2));
     }
     unless_closed(refusal.print())?;
@@ -131,6 +177,7 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
             statistics,
             look,
             outputs,
+            files,
         } => {
             let request = reach.request(comparison.wanted())?;
             comparison::refuse_revision(&selection, &request.wanted)?;
@@ -141,6 +188,7 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
             let configuration =
                 if config_from_base { ConfigurationPlace::Base } else { selection.configuration };
             let selection = Selection { selectors, baseline, configuration, ..selection };
+            let selection = files.entered(selection)?;
             let fail_on = if exit_zero { FailOn::Never } else { fail_on };
             let asked =
                 comparison::LintRequest { request, look, statistics, fix, fail_on, outputs };
@@ -148,32 +196,32 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
         }
         Verb::Baseline(verb) => hygiene::baseline(verb, directory, &terminal),
         Verb::Diff(arguments) => comparison::diff(arguments, directory, &terminal),
-        Verb::Render { selection, schema, name, format, with_origin, show_secrets, fail_on } => {
+        Verb::Render { target, selection, format, with_origin, show_secrets, fail_on } => {
             let is_judged = fail_on.is_some_and(|level| level != FailOn::Never);
-            let wanted =
-                commands::render::RenderRequest { schemas: schema, names: name, is_judged };
-            let selection = selection.selection(directory);
+            let Target { selection, schemas, names, path } =
+                target.target(selection.selection(directory))?;
+            let wanted = commands::render::RenderRequest { schemas, names, path, is_judged };
             let look = report::DocumentOptions { show_secrets, with_origin };
             queries::render(&selection, &wanted, (format, look), fail_on, &terminal)
         }
         Verb::CloudConfig(arguments) => cloud_config::cloud_config(arguments, directory, &terminal),
         Verb::Report(arguments) => saved::report(arguments, directory, &terminal),
-        Verb::Sites { repository, config, format } => {
+        Verb::Sites { words, repository, config, format } => {
             let configuration = config.place();
             let selection = Selection { configuration, ..repository.selection(directory) };
-            queries::sites(&selection, format, &terminal)
+            queries::sites(selection, words, format, &terminal)
         }
         Verb::ExplainValue(arguments) => queries::explain_value(arguments, directory, &terminal),
         Verb::Blame(arguments) => history::blame(arguments, directory, &terminal),
         Verb::Log(arguments) => history::log(arguments, directory, &terminal),
-        Verb::Impact { place, repository, meaning, config, format } => {
-            let (meaning, configuration) = (meaning.meaning(), config.place());
-            let selection = repository.selection(directory);
-            let selection = Selection { meaning, configuration, ..selection };
-            queries::impact(&selection, &place, format, &terminal)
+        Verb::Impact { words, schema, name, selection, format } => {
+            let selection = selection.selection(directory);
+            let site = selection.sites.first().cloned();
+            let flags = NamedValue { site, schema, name, path: None };
+            queries::impact(&selection, (&words, flags), format, &terminal)
         }
-        Verb::Graph { selection, format } => {
-            queries::graph(&selection.selection(directory), format, &terminal)
+        Verb::Graph { target, selection, format } => {
+            queries::graph(target.target(selection.selection(directory))?, format, &terminal)
         }
         Verb::Demo { folder, repositories, cloud_init } => {
             demo(&directory, folder, (repositories, cloud_init), &terminal)
@@ -197,12 +245,8 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
             Some(folder) => manual::write(&directory.join(folder)),
             None => manual::print_page(&verb, &terminal),
         },
-        Verb::Debug(Debug::Parse { selection }) => {
-            let selection = selection.selection(directory);
-            let totals = commands::parse::run(&selection, &Progress::default())?;
-            let (files, documents, bytes) = (totals.files, totals.documents, totals.bytes);
-            print(|out| writeln!(out, "{files} files, {documents} documents, {bytes} bytes"))?;
-            Ok(ExitCode::SUCCESS)
+        Verb::Debug(Debug::Parse { files, selection }) => {
+            queries::parse(&files.entered(selection.selection(directory))?)
         }
         Verb::Debug(Debug::Side { comparison }) => queries::side(&directory, &comparison.wanted()),
         Verb::Debug(Debug::Fail { places, arguments }) => {

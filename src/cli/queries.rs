@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use layercake::check::Checked;
+use layercake::check::{Checked, ParseTotals, Progress};
+use layercake::commands::names::{NamedValue, Target, is_file, missing_arguments};
+use layercake::commands::places::entered;
 use layercake::commands::provenance::ValueQuestion;
 use layercake::commands::render::Rendering;
 use layercake::commands::sides::{ChosenSide, ChosenSides, MergeBase, SideSelection};
@@ -20,7 +22,7 @@ use super::arguments::{
 use super::environment::environment;
 use super::streams::{VerbFailure, complain, print};
 use super::terminal::Terminal;
-use super::view::{exit_code_of_answer, problems, view};
+use super::view::{exit_code_of_answer, problems, unread, view};
 
 pub(super) fn render(
     selection: &Selection,
@@ -51,27 +53,35 @@ pub(super) fn render(
 
 /// Lines that list the requested items which are not rendered.
 pub(super) fn not_rendered(rendering: &Rendering) -> String {
-    let Checked { undefined, unread, .. } = &rendering.checked;
-    let undefined = undefined.iter().map(|site| {
+    let undefined = rendering.checked.undefined.iter().map(|site| {
         format!("site `{site}` is not rendered: its definition is missing or broken\n")
-    });
-    let unread = unread.iter().map(|path| {
-        format!("documents of `{path}` are missing: the file cannot be read completely\n")
     });
     let missing = rendering.missing.iter().map(|(site, key)| {
         let site = site.as_ref().map(|site| format!(" of site `{site}`")).unwrap_or_default();
         format!("`{}` ({}){site} is not rendered\n", key.name, key.schema)
     });
     let empty = rendering.is_empty().then(|| "no requested document is rendered\n".into());
-    undefined.chain(unread).chain(missing).chain(empty).collect()
+    undefined.chain([unread(&rendering.checked)]).chain(missing).chain(empty).collect()
 }
 
 pub(super) fn sites(
-    selection: &Selection,
+    selection: Selection,
+    words: Vec<String>,
     format: SitesFormat,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let listed = terminal.watch(|progress| commands::sites::run(selection, progress))?;
+    let (files, sites): (Vec<String>, Vec<String>) =
+        words.into_iter().partition(|word| is_file(&selection, word));
+    let files = files.into_iter().map(PathBuf::from).collect();
+    let sites = selection.sites.iter().cloned().chain(sites).collect();
+    let selection = entered(Selection { files, sites, ..selection })?;
+    if let Some(file) = selection.files.first() {
+        let message =
+            format!("`{}` is neither a site nor the folder of a site repository", file.display());
+        let help = "run `layercake sites` to list all sites";
+        return Err(Error::new(ErrorKind::Usage, message).with_help(help).into());
+    }
+    let listed = terminal.watch(|progress| commands::sites::run(&selection, progress))?;
     print(|out| match format {
         SitesFormat::Table => report::write_for_people(out, |out| {
             report::sites::write(&listed.rows, &terminal.style, out)
@@ -88,6 +98,14 @@ pub(super) fn sites(
         return Ok(ExitCode::from(2));
     }
     Ok(ExitCode::from(u8::from(!listed.undefined.is_empty())))
+}
+
+/// Prints what `debug parse` reads.
+pub(super) fn parse(selection: &Selection) -> Result<ExitCode, VerbFailure> {
+    let ParseTotals { files, documents, bytes } =
+        commands::parse::run(selection, &Progress::default())?;
+    print(|out| writeln!(out, "{files} files, {documents} documents, {bytes} bytes"))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn side(directory: &Path, wanted: &SideSelection) -> Result<ExitCode, VerbFailure> {
@@ -117,17 +135,21 @@ pub(super) fn side(directory: &Path, wanted: &SideSelection) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
+const EXPLAIN_VALUE_FORM: &str = "layercake explain-value SITE SCHEMA NAME PATH, as in \
+    `layercake explain-value lab armada/Chart/v1 keystone .values.pod.replicas`";
+
+const WITHOUT_SITE: &str = "pass a site name, `-` for files without sites, or `--all-sites`";
+
 pub(super) fn explain_value(
     arguments: ExplainValueArgs,
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let (site, question) = parse_value_arguments(&arguments.words(), arguments.all_sites)?;
-    let selection = Selection {
-        revision: arguments.rev,
-        set: arguments.set,
-        ..arguments.reading.selection(directory)
-    };
+    let all_sites = arguments.is_of_several_sites();
+    let (site, question) = named_value(&arguments, all_sites)?;
+    let sites = arguments.named.site.filter(|_| all_sites).into_iter().collect();
+    let (revision, set) = (arguments.rev, arguments.set);
+    let selection = Selection { revision, set, sites, ..arguments.reading.selection(directory) };
     let (format, style) = (arguments.format, &terminal.style);
     if arguments.history {
         return super::history::value_history(&selection, (site, question), format, terminal);
@@ -153,7 +175,7 @@ pub(super) fn explain_value(
             TextFormat::Json => report::provenance::write_why_not_json(&texts, view, out),
         });
     }
-    if arguments.all_sites {
+    if all_sites {
         let (checked, values) = terminal
             .watch(|progress| commands::explain_value::all(&selection, &question, progress))?;
         return answer(&checked, format, |view, out| match format {
@@ -172,6 +194,22 @@ pub(super) fn explain_value(
     })
 }
 
+/// Site and value that the arguments name; the site is empty if several are meant.
+fn named_value(
+    arguments: &ExplainValueArgs,
+    all_sites: bool,
+) -> Result<(String, ValueQuestion), Error> {
+    let named = arguments.named.clone().named(&arguments.words(), !all_sites)?;
+    match named.site.clone().filter(|_| !all_sites) {
+        None if !all_sites => {
+            let missing =
+                [("SITE", true), ("NAME", named.name.is_none()), ("PATH", named.path.is_none())];
+            Err(missing_arguments(&missing, WITHOUT_SITE, None))
+        }
+        site => Ok((site.unwrap_or_default(), named.question(EXPLAIN_VALUE_FORM)?)),
+    }
+}
+
 /// Prints the answer to a query.
 fn answer(
     checked: &Checked<()>,
@@ -183,76 +221,25 @@ fn answer(
         TextFormat::Text => report::write_for_people(out, |out| write(&view, out)),
         TextFormat::Json => write(&view, out),
     })?;
+    complain(&unread(checked));
     Ok(exit_code_of_answer(checked))
-}
-
-/// Parses the site and the value that the arguments name. The schema is optional.
-pub(super) fn parse_value_arguments(
-    arguments: &[String],
-    all_sites: bool,
-) -> Result<(String, ValueQuestion), Error> {
-    let all = if all_sites { 3 } else { 4 };
-    if arguments.len() > all {
-        return Err(Error::new(ErrorKind::Usage, "unexpected argument SITE with `--all-sites`")
-            .with_help("layercake explain-value --all-sites SCHEMA NAME PATH"));
-    }
-    let is_complete = arguments.len() == all;
-    let is_path = |text: &str| text.starts_with(['.', '$', '/', '[']);
-    let is_schema = |text: &str| !is_path(text) && text.split('/').count() == 3;
-    // Where some are missing, their form decides which.
-    let (path, rest) = match arguments.split_last() {
-        Some((path, rest)) if is_complete || is_path(path) => (Some(path), rest),
-        Some(_) | None => (None, arguments),
-    };
-    let (site, rest) = match rest.split_first() {
-        Some((site, rest)) if !all_sites && (is_complete || !is_schema(site)) => (Some(site), rest),
-        Some(_) | None => (None, rest),
-    };
-    let (schema, name) = match rest {
-        [schema, name] => (Some(schema), Some(name)),
-        [schema] if is_schema(schema) => (Some(schema), None),
-        [name] => (None, Some(name)),
-        _ => (None, None),
-    };
-    match (site, name, path) {
-        (site, Some(name), Some(path)) if all_sites || site.is_some() => {
-            let (name, path) = (name.clone(), path.clone());
-            let question =
-                ValueQuestion { schema: schema.cloned().unwrap_or_default(), name, path };
-            Ok((site.cloned().unwrap_or_default(), question))
-        }
-        (site, name, path) => Err(missing_arguments(site.is_none() && !all_sites, name, path)),
-    }
-}
-
-/// Error that names the missing arguments.
-pub(super) fn missing_arguments(
-    is_site_missing: bool,
-    name: Option<&String>,
-    path: Option<&String>,
-) -> Error {
-    let of_each = [("SITE", is_site_missing), ("NAME", name.is_none()), ("PATH", path.is_none())];
-    let missing: Vec<&str> =
-        of_each.iter().filter(|(_, is_missing)| *is_missing).map(|(word, _)| *word).collect();
-    let arguments = if missing.len() == 1 { "argument" } else { "arguments" };
-    let message = format!("missing {arguments} {}", missing.join(", "));
-    let help = if is_site_missing {
-        "pass a site name, `-` for files without sites, or `--all-sites`"
-    } else {
-        "layercake explain-value SITE SCHEMA NAME PATH, as in \
-         `layercake explain-value lab armada/Chart/v1 keystone .values.pod.replicas`"
-    };
-    Error::new(ErrorKind::Usage, message).with_help(help)
 }
 
 pub(super) fn impact(
     selection: &Selection,
-    place: &str,
+    (words, flags): (&[String], NamedValue),
     format: TextFormat,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let (checked, impact) =
-        terminal.watch(|progress| commands::impact::run(selection, place, progress))?;
+    let (checked, impact) = terminal.watch(|progress| match words {
+        [place] if selection.set || is_file(selection, place) => {
+            commands::impact::run(selection, place, progress)
+        }
+        words => {
+            let named = NamedValue::parse(words, flags, true)?;
+            commands::impact::of_value(selection, named, progress)
+        }
+    })?;
     answer(&checked, format, |view, out| match format {
         TextFormat::Text => report::impact::write(&impact, view, &terminal.style, out),
         TextFormat::Json => report::impact::write_impact_json(&impact, view, out),
@@ -260,12 +247,18 @@ pub(super) fn impact(
 }
 
 pub(super) fn graph(
-    selection: &Selection,
+    target: Target,
     format: GraphFormat,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let checked = terminal.watch(|progress| commands::graph::run(selection, progress))?;
-    let (checked, graphs) = checked.without_taken();
+    let Target { selection, schemas, names, path } = target;
+    if let Some(path) = path {
+        let message = format!("unexpected argument `{path}`: a graph has documents, not values");
+        let help = "run `layercake explain-value SITE SCHEMA NAME PATH` to trace a value";
+        return Err(Error::new(ErrorKind::Usage, message).with_help(help).into());
+    }
+    let (checked, graphs) = terminal
+        .watch(|progress| commands::graph::run(&selection, [&schemas, &names], progress))?;
     let view = view(&checked);
     print(|out| match format {
         GraphFormat::Text => report::write_for_people(out, |out| {
@@ -275,6 +268,7 @@ pub(super) fn graph(
         GraphFormat::Mermaid => report::graph::write_mermaid(&graphs, &view, out),
         GraphFormat::Json => report::graph::write_graph_json(&graphs, &view, out),
     })?;
+    complain(&unread(&checked));
     complain(&problems(&checked));
     Ok(exit_code_of_answer(&checked))
 }

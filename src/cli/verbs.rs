@@ -8,9 +8,9 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use super::arguments::{
-    CloudConfigArgs, ComparisonArgs, ConfigArgs, ExplainValueArgs, FailOn, GraphFormat,
+    CloudConfigArgs, ComparisonArgs, ConfigArgs, ExplainValueArgs, FailOn, FilesArgs, GraphFormat,
     MeaningArgs, OutputArgs, RenderFormat, RepositoryArgs, RuleArgs, SelectionArgs, SitesFormat,
-    TextFormat, When,
+    TargetArgs, TextFormat, When,
 };
 use super::candidates;
 use super::comparison::{DiffArgs, LookArgs, ReachArgs};
@@ -59,6 +59,8 @@ Examples:
   layercake diff main                differences from main itself
   layercake diff --since main        changes of this branch and its edits
   layercake diff v1.8 v1.9           between two revisions
+  layercake diff main...topic        what topic changed since it left main
+  layercake diff main -- site/lab    only edits in this folder
   layercake diff --staged --stat     statistics of the index, by site
   layercake diff main --expect-unchanged    check a refactoring
 
@@ -70,7 +72,8 @@ Next: run `layercake explain-value SITE SCHEMA NAME PATH --since REV` to see why
 const RENDER_EXAMPLES: &str = "\
 Examples:
   layercake render --site lab --schema 'armada/Chart/*'
-  layercake render --site lab --name keystone --with-origin
+  layercake render lab keystone --with-origin
+  layercake render lab keystone .values.pod    only this value
   layercake render --format json | jq '.sites[].documents[].name'
   diff <(layercake render --rev HEAD~1) <(layercake render)
 
@@ -104,6 +107,21 @@ Exit codes: 0 all sites are listed, 1 the definition of a site is missing or bro
 2 usage or internal error.
 
 Next: check a site with `layercake lint --site NAME`, or list its documents with `layercake graph`.";
+
+const DIFF_USAGE: &str = "layercake diff [OPTIONS] [A [B]] [-- PATH...]
+       layercake diff [OPTIONS] A..B [-- PATH...]";
+
+const RENDER_USAGE: &str = "layercake render [OPTIONS] [SITE] [SCHEMA] [NAME] [PATH]
+       layercake render [OPTIONS] FILE...";
+
+const GRAPH_USAGE: &str = "layercake graph [OPTIONS] [SITE] [SCHEMA] [NAME]
+       layercake graph [OPTIONS] FILE...";
+
+const LOG_USAGE: &str = "layercake log [OPTIONS] [SITE] [SCHEMA] [NAME]
+       layercake log [OPTIONS] A..B";
+
+const IMPACT_USAGE: &str = "layercake impact [OPTIONS] FILE[:LINE]
+       layercake impact [OPTIONS] SITE [SCHEMA] NAME [PATH]";
 
 const EXPLAIN_VALUE_USAGE: &str = "layercake explain-value [OPTIONS] <SITE> [SCHEMA] <NAME> <PATH>
        layercake explain-value [OPTIONS] --all-sites [SCHEMA] <NAME> <PATH>";
@@ -151,7 +169,8 @@ const LOG_EXAMPLES: &str = "\
 Examples:
   layercake log --effective --limit 10   the last commits that changed outputs
   layercake log --site lab --since v1.8
-  layercake log --name keystone          changes of this document, by commit
+  layercake log lab keystone             changes of this document, by commit
+  layercake log v1.8..v1.9               the commits between two revisions
   layercake log --first-parent -o markdown
 
 Exit codes: 0 the commits are listed, 2 usage or internal error.
@@ -162,6 +181,7 @@ const IMPACT_EXAMPLES: &str = "\
 Examples:
   layercake impact global/config/software-versions.yaml:22   one line
   layercake impact global/config/software-versions.yaml      the whole file
+  layercake impact lab keystone .values.images               what sets a value
   layercake impact --rev HEAD~1 site/lab/secrets.yaml -o json
 
 Exit codes: 0 the impact is printed, 2 no document there, usage or internal error.
@@ -171,6 +191,7 @@ Next: edit the line, and run `layercake diff HEAD` to see the effect.";
 const GRAPH_EXAMPLES: &str = "\
 Examples:
   layercake graph --site lab
+  layercake graph lab keystone            what it needs, and what needs it
   layercake graph --site lab --format dot | dot -Tsvg > lab.svg
   layercake graph global/versions.yaml    dependencies and dependents of a file
   layercake graph --format mermaid
@@ -410,6 +431,9 @@ pub(super) enum Verb {
         outputs: OutputArgs,
 
         #[command(flatten)]
+        files: FilesArgs,
+
+        #[command(flatten)]
         selection: SelectionArgs,
     },
 
@@ -417,7 +441,7 @@ pub(super) enum Verb {
     ///
     /// Renders all sites on two sides. Reports for each edit which outputs it reached, by which
     /// route, and what stopped it elsewhere.
-    #[command(after_help = DIFF_EXAMPLES)]
+    #[command(override_usage = DIFF_USAGE, after_help = DIFF_EXAMPLES)]
     Diff(DiffArgs),
 
     /// Print rendered documents
@@ -425,18 +449,13 @@ pub(super) enum Verb {
     /// Prints the concrete documents of all sites, sorted by site, schema and name. Problems in
     /// other documents do not stop it: standard error lists what could not be rendered. Rules run
     /// only with `--fail-on`.
-    #[command(after_help = RENDER_EXAMPLES)]
+    #[command(override_usage = RENDER_USAGE, after_help = RENDER_EXAMPLES)]
     Render {
         #[command(flatten)]
+        target: TargetArgs,
+
+        #[command(flatten)]
         selection: SelectionArgs,
-
-        /// Only documents whose schema matches this glob, e.g. `armada/Chart/*`
-        #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
-        schema: Vec<String>,
-
-        /// Only documents whose name matches this glob
-        #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
-        name: Vec<String>,
 
         /// Output format
         #[arg(short = 'o', long, value_name = "FORMAT", default_value = "yaml")]
@@ -471,6 +490,10 @@ pub(super) enum Verb {
     /// For each site: its type and its number of files, documents and rendered documents.
     #[command(after_help = SITES_NOTE)]
     Sites {
+        /// Names of sites, or the folder of a site repository
+        #[arg(value_name = "SITE|DIR", add = candidates::sites())]
+        words: Vec<String>,
+
         #[command(flatten)]
         repository: RepositoryArgs,
 
@@ -513,27 +536,29 @@ pub(super) enum Verb {
     /// changed, and shows one changed value: the most dangerous, or else the first. For a merge,
     /// counts the outputs with a value that differs from all parents; with `--first-parent`, all
     /// changes that it brought.
-    #[command(after_help = LOG_EXAMPLES)]
+    #[command(override_usage = LOG_USAGE, after_help = LOG_EXAMPLES)]
     Log(LogArgs),
 
     /// Show what a file or a line can affect
     ///
     /// Follows the values on a line to every output that they reach, in all sites, and to the lines
-    /// that stop them.
-    #[command(after_help = IMPACT_EXAMPLES)]
+    /// that stop them. Of a value or a document, follows the line that sets it.
+    #[command(override_usage = IMPACT_USAGE, after_help = IMPACT_EXAMPLES)]
     Impact {
-        /// A file, a folder, or one line of a file
-        #[arg(value_name = "FILE[:LINE]")]
-        place: String,
+        /// A file, a folder, or one line of a file; or site, schema, name and path of a value
+        #[arg(value_name = "FILE[:LINE]|SITE", required = true)]
+        words: Vec<String>,
+
+        /// Schema of the document, as the argument SCHEMA
+        #[arg(long, value_name = "SCHEMA", help_heading = "Document selection")]
+        schema: Option<String>,
+
+        /// Name of the document, as the argument NAME
+        #[arg(long, value_name = "NAME", help_heading = "Document selection")]
+        name: Option<String>,
 
         #[command(flatten)]
-        repository: RepositoryArgs,
-
-        #[command(flatten)]
-        meaning: MeaningArgs,
-
-        #[command(flatten)]
-        config: ConfigArgs,
+        selection: SelectionArgs,
 
         /// Output format
         #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
@@ -545,8 +570,11 @@ pub(super) enum Verb {
     ///
     /// Prints the documents of each site with their parents, the documents they replace, and their
     /// substitution sources.
-    #[command(after_help = GRAPH_EXAMPLES)]
+    #[command(override_usage = GRAPH_USAGE, after_help = GRAPH_EXAMPLES)]
     Graph {
+        #[command(flatten)]
+        target: TargetArgs,
+
         #[command(flatten)]
         selection: SelectionArgs,
 
@@ -692,6 +720,9 @@ pub(super) enum ConfigVerb {
 pub(super) enum Debug {
     /// Read and parse the files that `lint` would, and do nothing else
     Parse {
+        #[command(flatten)]
+        files: FilesArgs,
+
         #[command(flatten)]
         selection: SelectionArgs,
     },

@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use layercake::check::Checked;
+use layercake::commands::names::file_and_line;
 use layercake::report::{self, View};
+use layercake::source::Span;
 
 pub(super) fn view<T>(checked: &Checked<T>) -> View<'_> {
     View::new(&checked.sources, &checked.secrets, &checked.opaque)
@@ -16,6 +18,15 @@ pub(super) fn problems<T>(checked: &Checked<T>) -> String {
         return String::new();
     }
     format!("{}; `layercake lint` shows them\n", report::format_counts(counts))
+}
+
+/// Lines that name the files that cannot be read completely; empty if there are none.
+pub(super) fn unread<T>(checked: &Checked<T>) -> String {
+    let line = |at: &Span| {
+        let place = file_and_line(checked, *at);
+        format!("{place} cannot be read: documents of this file may be missing\n")
+    };
+    checked.unread.iter().map(line).collect()
 }
 
 /// Exit code of a query: 0 if it was answered, 2 if layercake itself failed.

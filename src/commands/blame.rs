@@ -13,7 +13,7 @@ use self::walk::{Step, Walk};
 use super::explain_value::{SET, no_site};
 use super::history::{CommitIndex, HistoryRequest, RepositoryWithHistory, SiteHistory};
 use super::policy::Selectors;
-use super::{Selection, Workspace, configuration, file_and_line};
+use super::{Selection, Workspace, configuration, file_and_line, names};
 use crate::check::{
     Checked, Progress, ProgressUnit, RenderedSite, Settings, SiteStates, StateAs, StatesAtHand,
     Work,
@@ -133,9 +133,16 @@ impl BlameRun<'_> {
         look: impl FnOnce(&RenderedSite<'_>, &StatesAtHand<'_>) -> Result<S, Error>,
     ) -> Result<S, Error> {
         walk.at(self.first, |state, at_hand| match state {
-            StateAs::Site(site) => look(&site, at_hand),
+            StateAs::Site(site) => look(&site, at_hand).map_err(|error| match at_hand.unread() {
+                Some((path, line)) => names::because_unread(&error, &format!("{path}:{line}")),
+                None => error,
+            }),
             StateAs::Absent => Err(no_site(&self.workspace.sites(), &self.request.site)),
-            StateAs::Unusable(_) | StateAs::Failed => {
+            StateAs::Unusable(at) => {
+                let (path, line) = at_hand.file_and_line(at);
+                Err(names::unread(&format!("{path}:{line}")))
+            }
+            StateAs::Failed => {
                 let message = format!("cannot render site `{}`", self.request.site);
                 Err(Error::new(ErrorKind::Usage, message)
                     .with_help("run `layercake lint` for details"))

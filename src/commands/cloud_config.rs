@@ -16,6 +16,7 @@ use crate::check::{
 };
 use crate::error::{Error, ErrorKind};
 use crate::merge::cloud_init::Dialect;
+use crate::near::help_for_unknown;
 use crate::report::{RenderedDocument, SiteDocuments};
 use crate::source::{
     FileId, ListedFiles, MemoryTree, RepoPath, Span, WorkTree, bytes_at, names_in,
@@ -134,10 +135,10 @@ pub fn merge_declared(
         ));
     }
     if !declared.iter().any(|set| is_wanted(wanted.as_ref(), &set.name)) {
-        let names: Vec<String> = declared.iter().map(|set| format!("`{}`", set.name)).collect();
+        let names: Vec<&str> = declared.iter().map(|set| &*set.name).collect();
         let message = format!("no set of parts matches {}", sets.join(" or "));
-        return Err(Error::new(ErrorKind::Usage, message)
-            .with_help(format!("the sets are {}", names.join(", "))));
+        let help = help_for_unknown(&sets.concat(), "sets", &names);
+        return Err(Error::new(ErrorKind::Usage, message).with_help(help.unwrap_or_default()));
     }
     work_on_sites(&plan, Work::Merge, |site| outputs(site, wanted.as_ref()))
 }

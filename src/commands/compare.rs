@@ -169,7 +169,7 @@ pub(super) fn open(
     environment: &Environment,
     reading: SitesToRead,
 ) -> Result<Option<Opened>, Error> {
-    match time(Stage::Start, || repository(&selection.directory, wanted))? {
+    match time(Stage::Start, || repository(selection.start(), wanted))? {
         Some(repository) => open_in(repository, selection, wanted, environment, reading),
         None => Ok(None),
     }
@@ -224,8 +224,7 @@ fn with_base<'e>(
 /// comparison.
 fn repository(directory: &Path, wanted: &SideSelection) -> Result<Option<Repository>, Error> {
     if !directory.is_dir() {
-        let message = format!("`{}` is not a folder", directory.display());
-        return Err(Error::new(ErrorKind::Usage, message));
+        return Err(super::not_a_folder(directory));
     }
     let found = Repository::discover(directory)?;
     if found.is_some() || wanted.auto || *wanted == SideSelection::default() {

@@ -23,7 +23,11 @@ pub fn find(directory: &Path, place: &ConfigurationSource) -> Result<FoundConfig
     }
     let selection =
         Selection { configuration: place.clone(), ..Selection::of(directory.to_owned()) };
-    Start::find(&selection)?.configured(&selection)
+    let start = Start::find(&selection)?;
+    let (layout, _) = start.layouts(&[])?;
+    let files = layout.iter().flat_map(|layout| &layout.files).map(|file| &file.path);
+    config::refuse_in_layers(files.filter(|_| start.finds_configuration(&selection)))?;
+    start.configured(&selection)
 }
 
 /// Path of the configuration file, if there is one.

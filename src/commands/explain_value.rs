@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::provenance::{self, Line, ValueQuestion};
-use super::{Selection, Workspace};
+use super::{Selection, Workspace, names};
 use crate::check::{Answer, Checked, NameAndType, Progress, RenderedSite, Session, SiteNames};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::Method;
-use crate::near::nearest;
 use crate::render::flow::{flow, may_enter};
 use crate::render::replay::{Hop, Replay, Via};
 use crate::report::impact::SiteName;
@@ -41,7 +40,7 @@ pub fn one(
         if !is_called(at_hand, site) {
             return Answer::Is(None);
         }
-        let needed = at_hand.unrequested(provenance::document(at_hand, question));
+        let needed = at_hand.unrequested(meant(at_hand, question));
         if !needed.is_empty() {
             return Answer::Needs(needed);
         }
@@ -49,13 +48,40 @@ pub fn one(
         Answer::Is(Some(way.and_then(|way| Ok((way, candidates(at_hand, question)?)))))
     });
     let answer = answers.into_values().find_map(|answer| answer);
-    let (mut way, candidates) = answer.unwrap_or_else(|| Err(no_site(&session.sites(), site)))?;
+    let answer = answer.unwrap_or_else(|| Err(no_site(&session.sites(), site)));
+    let (mut way, candidates) = match answer {
+        Ok(answer) => answer,
+        Err(error) => return Err(names::or_unread(error, &session.close())),
+    };
     let files = candidates.iter().map(|candidate| session.path_of(candidate.document));
     let reading = workspace.sites_reading(files);
     session = session.read(reading.clone())?;
     let reaches = session.ask(reading.as_ref(), |site| reaches(site, &candidates));
     way.changes = changes(&way, &candidates, &site_names(&session), &reaches);
     Ok((session.close(), way))
+}
+
+/// Place of the document that a question names in a site.
+pub(super) fn document(
+    selection: &Selection,
+    site: &str,
+    question: &ValueQuestion,
+    progress: &Progress,
+) -> Result<(Checked<()>, Span), Error> {
+    let workspace = Workspace::open(selection)?;
+    let plan = workspace.plan(progress);
+    let asked = SiteNames::from([site.into()]);
+    let mut session = Session::new(&plan, Some(asked.clone()))?;
+    let answers = session.ask(Some(&asked), |at_hand| {
+        let document = || provenance::document(at_hand, question);
+        let is_it = is_called(at_hand, site);
+        Answer::Is(is_it.then(|| document().map(|doc| at_hand.graph.recipe(doc).span)))
+    });
+    let answer = answers.into_values().flatten().next();
+    match answer.unwrap_or_else(|| Err(no_site(&session.sites(), site))) {
+        Ok(at) => Ok((session.close(), at)),
+        Err(error) => Err(names::or_unread(error, &session.close())),
+    }
 }
 
 /// Traces of a value in all sites.
@@ -69,7 +95,7 @@ pub fn all(
 ) -> Result<(Checked<()>, Vec<SiteValue>), Error> {
     let workspace = Workspace::open(selection)?;
     let way = |at_hand: &RenderedSite<'_>| {
-        let needed = at_hand.unrequested(provenance::document(at_hand, question));
+        let needed = at_hand.unrequested(meant(at_hand, question));
         if !needed.is_empty() {
             return Answer::Needs(needed);
         }
@@ -83,7 +109,9 @@ pub fn all(
         values.push(SiteValue { site, way });
     }
     match first_error {
-        Some(error) if values.iter().all(|value| value.way.is_none()) => Err(error),
+        Some(error) if values.iter().all(|value| value.way.is_none()) => {
+            Err(names::or_unread(error, &session.close()))
+        }
         Some(_) | None => Ok((session.close(), values)),
     }
 }
@@ -124,8 +152,15 @@ pub fn why_not(
     let only = SiteNames::from([site.into()]);
     let mut session = Session::new(&plan, Some(only.clone()))?;
     let answer = session.ask(Some(&only), asked).into_values().find_map(|answer| answer);
-    let texts = answer.unwrap_or_else(|| Err(no_site(&session.sites(), site)))?;
-    Ok((session.close(), texts))
+    match answer.unwrap_or_else(|| Err(no_site(&session.sites(), site))) {
+        Ok(texts) => Ok((session.close(), texts)),
+        Err(error) => Err(names::or_unread(error, &session.close())),
+    }
+}
+
+/// Documents that the question may mean.
+fn meant(site: &RenderedSite<'_>, question: &ValueQuestion) -> Vec<DocId> {
+    provenance::documents(site, question).unwrap_or_default()
 }
 
 pub(super) fn is_called(at_hand: &RenderedSite<'_>, site: &str) -> bool {
@@ -139,13 +174,7 @@ pub(super) fn site_names(session: &Session<'_>) -> Vec<SiteName> {
 }
 
 pub(super) fn no_site(sites: &[NameAndType], site: &str) -> Error {
-    let names = sites.iter().map(|(name, _)| name.as_deref().unwrap_or(SET));
-    let names: Vec<&str> = names.collect();
-    let error = Error::new(ErrorKind::Usage, format!("site `{site}` not found"));
-    match nearest(site, names.iter().copied()) {
-        Some(near) => provenance::did_you_mean(error, Some(near)),
-        None => error.with_help(format!("the sites are: {}", names.join(", "))),
-    }
+    names::no_site(site, sites.iter().map(|(name, _)| name.as_deref().unwrap_or(SET)))
 }
 
 /// A document on the route of a value that could set it.
@@ -321,7 +350,7 @@ pub(super) fn line_of(
 fn needed_on_line(site: &RenderedSite<'_>, question: &ValueQuestion, line: Line) -> Vec<DocId> {
     let is_in_file = |span: Span| site.sources.written(span).file == line.file;
     let in_file = site.graph.iter().filter(|(_, recipe)| is_in_file(recipe.span));
-    let target = provenance::document(site, question).ok();
+    let target = meant(site, question);
     let documents = site.unrequested(in_file.map(|(doc, _)| doc).chain(target));
     if !documents.is_empty() {
         return documents;

@@ -1,26 +1,51 @@
 //! `layercake graph`: documents of each site and the dependencies between them.
 
+use std::collections::BTreeSet;
+
 use crate::check::{Checked, Progress, RenderedSite, Work, work_on_sites};
-use crate::commands::{Selection, Workspace};
+use crate::commands::{Selection, Workspace, globs, names};
 use crate::error::Error;
 use crate::graph::{Op, Recipe};
 use crate::report::graph::{DocumentGraph, EdgeKind, GraphEdge, GraphNode};
+use crate::source::DocKey;
 
-/// Documents of the selected sites and their edges. If the selection names files: the documents in
-/// them, with their direct and indirect dependencies and dependents.
+/// Documents of the selected sites and their edges. If files, schemas or names are given: the
+/// documents in them or with them, with their direct and indirect dependencies and dependents.
 ///
 /// # Errors
-/// If a step fails; faults of documents are findings.
-pub fn run(selection: &Selection, progress: &Progress) -> Result<Checked<DocumentGraph>, Error> {
+/// If a step fails, a given file cannot be read, or no document has a schema or name; other faults
+/// of documents are findings.
+pub fn run(
+    selection: &Selection,
+    [schemas, wanted_names]: [&[String]; 2],
+    progress: &Progress,
+) -> Result<(Checked<()>, Vec<DocumentGraph>), Error> {
+    let globs = [globs(schemas)?, globs(wanted_names)?];
     let workspace = Workspace::open_asked(selection)?;
     let plan = workspace.plan(progress);
-    work_on_sites(&plan, Work::Render, |site| {
+    let taken = work_on_sites(&plan, Work::Render, |site| {
         let graph = of_site(site);
-        let is_meant =
-            |node: &GraphNode| plan.concerns(site.sources.path_of(site.sources.written(node.at)));
+        let keys: BTreeSet<DocKey> = graph.nodes.iter().map(|node| node.key.clone()).collect();
+        let is_meant = |node: &GraphNode| {
+            let texts = [&*node.key.schema, &*node.key.name];
+            let mut filters = std::iter::zip(&globs, texts);
+            plan.concerns(site.sources.path_of(site.sources.written(node.at)))
+                && filters.all(|(globs, text)| globs.as_ref().is_none_or(|it| it.is_match(text)))
+        };
         let meant: Vec<bool> = graph.nodes.iter().map(is_meant).collect();
-        if meant.contains(&false) { around(graph, &meant) } else { graph }
-    })
+        (if meant.contains(&false) { around(graph, &meant) } else { graph }, keys)
+    })?;
+    let (checked, taken) = taken.without_taken();
+    let (graphs, keys): (Vec<DocumentGraph>, Vec<_>) = taken.into_iter().unzip();
+    let keys = keys.into_iter().flatten().collect();
+    match (names::ensure_matched("document", schemas, wanted_names, &keys), checked.unread.first())
+    {
+        (Err(error), _) => Err(names::or_unread(error, &checked)),
+        (Ok(()), Some(at)) if !selection.files.is_empty() => {
+            Err(names::unread(&names::file_and_line(&checked, *at)))
+        }
+        (Ok(()), _) => Ok((checked, graphs)),
+    }
 }
 
 /// Subgraph of the dependencies and dependents of the documents in `meant`.

@@ -58,7 +58,7 @@ impl RepositoryWithHistory {
     /// # Errors
     /// If there is none, or no such revision.
     pub(super) fn find(selection: &Selection) -> Result<Self, Error> {
-        let directory = &selection.directory;
+        let directory = selection.start();
         let repository = Repository::discover(directory)?.ok_or_else(|| {
             let message = format!("`{}` is not inside a git repository", directory.display());
             Error::new(ErrorKind::Git, message).with_help("`blame` and `log` need a git repository")

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::explain_value::site_names;
-use super::provenance::{self, Line};
-use super::{Selection, Workspace};
+use super::explain_value::{self, site_names};
+use super::names::NamedValue;
+use super::provenance::{self, Line, ValueQuestion};
+use super::{Selection, Workspace, names, places};
 use crate::check::{Answer, Checked, Progress, RenderedSite, Session};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op, Recipe, Step};
@@ -28,29 +29,92 @@ pub fn run(
 ) -> Result<(Checked<()>, Impact), Error> {
     let (file, line) = super::file_and_line(place)?;
     let files = vec![file];
-    let mut workspace = Workspace::open(&Selection { files, ..selection.clone() })?;
+    let entered = places::entered(Selection { files, ..selection.clone() })?;
+    let is_whole = entered.files.is_empty();
+    let mut workspace = Workspace::open(&entered)?;
     // Findings are not needed, and the path may be a whole folder.
     let given = match &workspace.scope {
+        super::WorkspaceScope::Repository(layout) if is_whole => vec![layout.root.clone()],
         super::WorkspaceScope::Repository(_) => std::mem::take(&mut workspace.options.only),
         super::WorkspaceScope::Set(files) => files.clone(),
     };
+    of_place(&workspace, &given, (place, line), progress)
+}
+
+/// Outputs that the text could change which sets a value of a site's output; without a path, those
+/// that the whole document could.
+///
+/// # Errors
+/// As [`run`]; if the site, document or value does not exist.
+pub fn of_value(
+    selection: &Selection,
+    named: NamedValue,
+    progress: &Progress,
+) -> Result<(Checked<()>, Impact), Error> {
+    const FORM: &str = "layercake impact SITE SCHEMA NAME [PATH], or layercake impact FILE[:LINE]";
+    let (checked, at) = match &named {
+        NamedValue { site: Some(site), name: Some(name), path: None, .. } => {
+            let (schema, name) = (named.schema.clone().unwrap_or_default(), name.clone());
+            let question = ValueQuestion { schema, name, path: String::new() };
+            explain_value::document(selection, site, &question, progress)?
+        }
+        NamedValue { site: Some(site), path: Some(_), .. } => {
+            let site = site.clone();
+            let question = named.question(FORM)?;
+            let (checked, way) = explain_value::one(selection, &site, &question, progress)?;
+            match way.set_at {
+                Some(at) => (checked, at),
+                None => explain_value::document(selection, &site, &question, progress)?,
+            }
+        }
+        NamedValue { site, name, .. } => {
+            let missing = [("SITE", site.is_none()), ("NAME", name.is_none())];
+            return Err(names::missing_arguments(&missing, FORM, site.as_deref()));
+        }
+    };
+    let at = checked.sources.written(at);
+    let line = checked.sources.start(at).line.get() as usize - 1;
+    let (given, place) = (checked.sources.path_of(at).clone(), names::file_and_line(&checked, at));
+    let workspace = Workspace::open(selection)?;
+    of_place(&workspace, &[given], (&place, Some(line)), progress)
+}
+
+/// Outputs that the text at a place in these files could change.
+fn of_place(
+    workspace: &Workspace,
+    given: &[RepoPath],
+    (place, line): (&str, Option<usize>),
+    progress: &Progress,
+) -> Result<(Checked<()>, Impact), Error> {
     let plan = workspace.plan(progress);
-    let reading = workspace.sites_reading(&given);
+    let reading = workspace.sites_reading(given);
     let mut session = Session::new(&plan, reading.clone())?;
-    let answers = session.ask(reading.as_ref(), |site| match needed(site, &given, line) {
-        docs if docs.is_empty() => Answer::Is(of_site(site, &given, line)),
+    let answers = session.ask(reading.as_ref(), |site| match needed(site, given, line) {
+        docs if docs.is_empty() => Answer::Is(of_site(site, given, line)),
         docs => Answer::Needs(docs),
     });
     let sites = answers.into_values().collect();
     let impact = Impact { sites: site_names(&session), ..gather(place, line, sites) };
+    let checked = session.close();
+    let is_given = |at: &&Span| {
+        let path = checked.sources.path_of(**at);
+        given.iter().any(|given| path == given || path.below(given).is_some())
+    };
+    let unread = checked.unread.iter().find(is_given);
+    if let Some(at) = unread.filter(|_| line.is_none() || impact.texts.is_empty()) {
+        return Err(names::unread(&names::file_and_line(&checked, *at)));
+    }
     if impact.sites_reading == 0 {
-        return Err(Error::new(ErrorKind::Usage, format!("no site reads `{place}`")));
+        let message = format!("no site reads `{place}`");
+        let help = "sites read YAML files below `global/`, `type/` and `site/`";
+        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
     if impact.texts.is_empty() {
         let message = format!("no document at `{place}`");
-        return Err(Error::new(ErrorKind::Usage, message));
+        let help = "pass the file without a line for all of its documents";
+        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
-    Ok((session.close(), impact))
+    Ok((checked, impact))
 }
 
 /// Impact in one site.

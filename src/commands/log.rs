@@ -6,7 +6,7 @@ use std::sync::Arc;
 use globset::GlobSet;
 
 use super::history::{CommitIndex, HistoryRequest, RepositoryWithHistory, SiteHistory};
-use super::{Selection, Workspace, configuration, globs};
+use super::{Selection, Workspace, configuration, globs, names};
 use crate::check::{Progress, ProgressUnit, Settings, SiteStates, StateAs, StatesAtHand, Work};
 use crate::compare::Change;
 use crate::error::{Error, ErrorKind};
@@ -41,7 +41,8 @@ pub fn run(
     progress: &Progress,
     found: &mut dyn FnMut(CommitEffect) -> bool,
 ) -> Result<LogEnd, Error> {
-    let workspace = Workspace::open(selection)?;
+    // A site may exist only in earlier commits.
+    let workspace = Workspace::open(&Selection { sites: Vec::new(), ..selection.clone() })?;
     let repository = RepositoryWithHistory::find(selection)?;
     let Some(tip) = &repository.tip else {
         return Err(Error::new(ErrorKind::Git, "the repository has no commits yet"));
@@ -51,11 +52,12 @@ pub fn run(
     let settings = Settings { keys, work: Work::Render, ..Settings::default() };
     let states = SiteStates::new(&workspace.options, &settings, None, BTreeSet::new(), progress);
     let filter = Filter {
-        sites: workspace.options.sites.clone(),
+        sites: globs(&selection.sites)?,
         schemas: globs(&request.schemas)?,
         names: globs(&request.names)?,
     };
-    let mut walk = LogWalk { history, states, filter, unusable: BTreeMap::new() };
+    let (unusable, seen) = (BTreeMap::new(), SeenNames::default());
+    let mut walk = LogWalk { history, states, filter, unusable, seen };
     walk.look_at_newest(tip)?;
     let ids = walk.history.ids(tip)?;
     progress.begin(ProgressUnit::Commits, Some(ids.len()));
@@ -69,6 +71,7 @@ pub fn run(
                 return Ok(LogEnd::Limited);
             }
             left -= usize::from(effect.is_effective());
+            walk.seen.add_outputs(&effect);
             let is_listed = effect.is_effective() || !request.effective;
             if is_listed && !found(effect) {
                 return Ok(LogEnd::Interrupted);
@@ -76,7 +79,33 @@ pub fn run(
         }
         progress.add(ProgressUnit::Commits, ids.len());
     }
+    walk.seen.ensure_matched(&selection.sites, request)?;
     Ok(LogEnd::Whole)
+}
+
+/// Names in the requested commits.
+#[derive(Default)]
+struct SeenNames {
+    sites: BTreeSet<Arc<str>>,
+    outputs: BTreeSet<DocKey>,
+}
+
+impl SeenNames {
+    fn add_outputs(&mut self, effect: &CommitEffect) {
+        let outputs = effect.sites.iter().flat_map(|site| &site.outputs);
+        self.outputs.extend(outputs.map(|output| output.document.clone()));
+    }
+
+    /// Checks that each filter matches something.
+    fn ensure_matched(&self, sites: &[String], request: &LogRequest) -> Result<(), Error> {
+        for glob in sites {
+            let matcher = globs(std::slice::from_ref(glob))?;
+            if !self.sites.iter().any(|site| matcher.iter().any(|it| it.is_match(&**site))) {
+                return Err(names::no_site(glob, self.sites.iter().map(|site| &**site)));
+            }
+        }
+        names::ensure_matched("rendered document", &request.schemas, &request.names, &self.outputs)
+    }
 }
 
 /// Number of commits whose sites are processed together.
@@ -110,6 +139,7 @@ struct LogWalk<'w, 'p> {
     filter: Filter,
     /// Places of the faults in commits that cannot be rendered.
     unusable: BTreeMap<CommitIndex, Option<(RepoPath, u32)>>,
+    seen: SeenNames,
 }
 
 /// A site in a commit, to compare with its earlier states.
@@ -128,10 +158,18 @@ impl LogWalk<'_, '_> {
             let index = self.history.first_equal(tip, Some(&site))?;
             states.push(self.history.state(index)?);
         }
-        if !states.is_empty() {
-            self.states.look(&states, self.history.further(), |_| ())?;
+        if states.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let is_filtered = self.filter.schemas.is_some() || self.filter.names.is_some();
+        let outputs = &mut self.seen.outputs;
+        self.states.look(&states, self.history.further(), |at_hand| {
+            for index in (0..states.len()).filter(|_| is_filtered) {
+                if let StateAs::Site(site) = at_hand.state(index) {
+                    outputs.extend(site.graph.outputs().map(|(_, recipe)| recipe.key.clone()));
+                }
+            }
+        })
     }
 
     /// Effects of these commits.
@@ -181,6 +219,7 @@ impl LogWalk<'_, '_> {
             }
         }
         sites.extend(gone);
+        self.seen.sites.extend(sites.iter().cloned());
         sites.retain(|site| self.filter.has_site(site));
         Ok(sites)
     }
@@ -216,7 +255,7 @@ impl LogWalk<'_, '_> {
         }
         let indexes: HashMap<CommitIndex, usize> =
             commits.iter().enumerate().map(|(at, commit)| (*commit, at)).collect();
-        let Self { history, states: site_states, filter, unusable } = self;
+        let Self { history, states: site_states, filter, unusable, .. } = self;
         site_states.look(&states, history.further(), |at_hand| {
             let (sources, secrets, opaque) = at_hand.texts();
             let view = View::new(sources, &secrets, &opaque);

@@ -20,7 +20,9 @@ pub mod init;
 pub mod lint;
 pub mod listing;
 pub mod log;
+pub mod names;
 pub mod parse;
+pub mod places;
 pub mod policy;
 pub mod provenance;
 pub mod render;
@@ -51,8 +53,10 @@ use crate::system::deckhand::layout::Layout;
 /// Input of every verb that reads documents.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Folder to run in; everything is found from there.
+    /// Folder to run in; paths are relative to it.
     pub directory: PathBuf,
+    /// Root of the site repository to read, if it is not the one around `directory`.
+    pub within: Option<PathBuf>,
     /// Revision to read instead of the working tree.
     pub revision: Option<String>,
     /// Globs of the requested sites; all if empty.
@@ -81,6 +85,11 @@ impl Selection {
     /// Selection of everything around `directory`, with default options.
     pub fn of(directory: PathBuf) -> Self {
         Self { directory, ..Self::default() }
+    }
+
+    /// Folder from which the repository is found.
+    fn start(&self) -> &Path {
+        self.within.as_deref().unwrap_or(&self.directory)
     }
 }
 
@@ -123,7 +132,8 @@ impl Workspace {
     /// # Errors
     /// Without a site repository, or if a path, glob or revision is invalid.
     pub fn open(selection: &Selection) -> Result<Self, Error> {
-        time(Stage::Start, || Self::from(Start::find(selection)?, selection, &[]))
+        let open = || Self::from(Start::find(selection)?, selection, &[])?.with_sites_of(selection);
+        time(Stage::Start, open)
     }
 
     /// As [`Workspace::open`], for a verb that reports only on the requested sites.
@@ -137,7 +147,9 @@ impl Workspace {
         // Files may be read depending on all sites.
         let is_named = selection.files.is_empty() && selection.sites.iter().all(is_name);
         let names = if is_named { &selection.sites[..] } else { &[] };
-        time(Stage::Start, || Self::from(Start::find(selection)?, selection, names))
+        let open =
+            || Self::from(Start::find(selection)?, selection, names)?.with_sites_of(selection);
+        time(Stage::Start, open)
     }
 
     /// Opens both sides of a comparison of what the selection names.
@@ -155,7 +167,7 @@ impl Workspace {
             let start = Start::on_sides(repository, sides, selection, [base, head])?;
             let workspace = Self::from(start, selection, &[])?;
             workspace.repositories.ensure_read(&sides.bumps)?;
-            Ok(workspace)
+            workspace.with_sites_of(selection)
         })
     }
 
@@ -167,7 +179,7 @@ impl Workspace {
         sides: &ChosenSides,
     ) -> Result<Option<Self>, Error> {
         time(Stage::Start, || {
-            let from = repository.prefix(&selection.directory).unwrap_or_else(|| RepoPath::new(""));
+            let from = repository.prefix(selection.start()).unwrap_or_else(|| RepoPath::new(""));
             let reached = ReachedByEdits::find(repository, sides, &from);
             let Some(ReachedByEdits { root, sites, trees }) = reached else { return Ok(None) };
             let trees = trees.map(|tree| Box::new(tree) as AnyTree);
@@ -206,21 +218,24 @@ impl Workspace {
         for file in &selection.files {
             given.push(match clones.path_of(file) {
                 Some(path) => path,
-                None => start.path_of(&selection.directory, file)?,
+                None => start.path_of(selection, file)?,
             });
         }
-        let there_are = |site: &String| options.configuration.has_site(site);
-        let sites = if sites.iter().all(there_are) { sites } else { &[] };
+        let there_are = |site: &str| options.configuration.has_site(site);
+        let sites = if sites.iter().all(|site| there_are(site)) { sites } else { &[] };
         let (layout, base_layout) =
             if selection.set { (None, None) } else { time(Stage::List, || start.layouts(sites))? };
         let (scope, only) = match layout {
             Some(layout) => (WorkspaceScope::Repository(layout), given),
-            None if given.is_empty() && !selection.set => return Err(no_repository(&start)),
+            None if !selection.set => return Err(no_repository(&start)),
             None if given.is_empty() => (WorkspaceScope::Set(vec![start.from.clone()]), given),
             None => (WorkspaceScope::Set(given), Vec::new()),
         };
         let repositories = match &scope {
             WorkspaceScope::Repository(layout) => {
+                if start.finds_configuration(selection) {
+                    crate::config::refuse_in_layers(layout.files.iter().map(|file| &file.path))?;
+                }
                 let base = start.base.as_ref().zip(base_layout.as_ref());
                 let base = base.map(|(tree, layout)| (tree as &dyn Tree, layout));
                 time(Stage::List, || clones.open((&start.tree, layout), base))
@@ -230,7 +245,7 @@ impl Workspace {
         repositories.ensure_there(&only)?;
         let baseline = match &selection.baseline {
             BaselineChoice::Usual => Some(configured.baseline(start.root.as_deref())),
-            BaselineChoice::Named(file) => Some(start.path_of(&selection.directory, file)?),
+            BaselineChoice::Named(file) => Some(start.path_of(selection, file)?),
             BaselineChoice::Nothing => None,
         };
         let accepted_by = match &selection.configuration {
@@ -254,6 +269,25 @@ impl Workspace {
             options,
             configured,
         })
+    }
+
+    /// Checks that each requested site exists.
+    fn with_sites_of(self, selection: &Selection) -> Result<Self, Error> {
+        let WorkspaceScope::Repository(layout) = &self.scope else { return Ok(self) };
+        let base = self.base.iter().filter_map(|(_, layout)| layout.as_ref());
+        let names: Vec<&str> = std::iter::once(layout)
+            .chain(base)
+            .flat_map(Layout::definitions)
+            .map(|(site, _)| &**site)
+            .filter(|site| self.options.configuration.has_site(site))
+            .collect();
+        for glob in &selection.sites {
+            let matcher = globs(std::slice::from_ref(glob))?;
+            if !names.iter().any(|site| matcher.iter().any(|it| it.is_match(site))) {
+                return Err(names::no_site(glob, names));
+            }
+        }
+        Ok(self)
     }
 
     /// Sites that read one of these files; `None` for possibly all, for example if a file may be
@@ -351,10 +385,9 @@ struct Start {
 
 impl Start {
     fn find(selection: &Selection) -> Result<Self, Error> {
-        let directory = &selection.directory;
+        let directory = selection.start();
         if !directory.is_dir() {
-            let message = format!("`{}` is not a folder", directory.display());
-            return Err(Error::new(ErrorKind::Usage, message));
+            return Err(not_a_folder(directory));
         }
         match (Repository::discover(directory)?, &selection.revision) {
             (Some(repository), Some(revision)) => {
@@ -394,7 +427,7 @@ impl Start {
         [mut base, mut tree]: [AnyTree; 2],
     ) -> Result<Self, Error> {
         let root = repository.work_tree_root().map(canonical).transpose()?;
-        let from = repository.prefix(&selection.directory).unwrap_or_else(|| RepoPath::new(""));
+        let from = repository.prefix(selection.start()).unwrap_or_else(|| RepoPath::new(""));
         let commit = match &sides.to {
             ChosenSide::Commit { id, .. } => Some(id.clone()),
             ChosenSide::Nothing | ChosenSide::Index | ChosenSide::WorkTree => None,
@@ -420,7 +453,7 @@ impl Start {
     /// Outside of git, the root is the nearest folder that is a site repository, or else the folder
     /// that contains all given files.
     fn outside_git(selection: &Selection) -> Result<Self, Error> {
-        let directory = canonical(&selection.directory)?;
+        let directory = canonical(selection.start())?;
         let rooted = |folder: &Path| -> Result<Self, Error> {
             let tree = WorkTree::in_folder(folder.to_owned())?;
             let root = tree.root().to_owned();
@@ -447,12 +480,30 @@ impl Start {
         rooted(&common)
     }
 
+    /// Whether the configuration is read from its usual place, not given or disabled by a flag.
+    fn finds_configuration(&self, selection: &Selection) -> bool {
+        match &selection.configuration {
+            configuration::ConfigurationSource::Root | configuration::ConfigurationSource::Base => {
+                self.is_repository
+            }
+            configuration::ConfigurationSource::File(_)
+            | configuration::ConfigurationSource::Nowhere => false,
+        }
+    }
+
     /// Configuration in effect here.
     fn configured(&self, selection: &Selection) -> Result<FoundConfiguration, Error> {
         if !self.is_repository
             && selection.configuration == configuration::ConfigurationSource::Root
         {
             return Ok(FoundConfiguration::default());
+        }
+        if self.finds_configuration(selection) {
+            let folders =
+                self.from.as_str().match_indices('/').map(|(at, _)| &self.from.as_str()[..at]);
+            let folders: Vec<RepoPath> =
+                folders.chain([self.from.as_str()]).map(RepoPath::new).collect();
+            crate::config::refuse_unread(&self.tree, &folders)?;
         }
         let base = self.base.as_ref().map(|base| base as &dyn Tree);
         let around = ConfigurationTrees { tree: &self.tree, base, root: self.root.as_deref() };
@@ -469,15 +520,16 @@ impl Start {
     }
 
     /// Path in the tree of a file or folder given by the user.
-    fn path_of(&self, directory: &Path, file: &Path) -> Result<RepoPath, Error> {
-        let file_text = file.display();
+    fn path_of(&self, selection: &Selection, file: &Path) -> Result<RepoPath, Error> {
+        let (directory, file_text) = (&selection.directory, file.display());
         let outside = || {
             let message = format!("`{file_text}` is not part of this repository");
             Error::new(ErrorKind::Usage, message)
         };
         let root = self.root.as_ref().ok_or_else(outside)?;
         if self.commit.is_none() && self.base.is_none() {
-            let resolved = file_on_disk(directory, file)?;
+            let resolved = directory.join(file).canonicalize();
+            let resolved = resolved.map_err(|_| places::not_found(selection, file))?;
             return RepoPath::of_place(root, &resolved).ok_or_else(outside);
         }
         let path = RepoPath::of_place(root, &canonical_or_deleted(directory.join(file))?)
@@ -493,7 +545,13 @@ impl Start {
             (Some(commit), None) => format!("commit {commit}"),
             (None, None) => "this repository".to_owned(),
         };
-        Err(Error::new(ErrorKind::Usage, format!("`{file_text}` is not part of {place}")))
+        let message = format!("`{file_text}` is not part of {place}");
+        let error = places::not_found(selection, file);
+        let renamed = Error::new(ErrorKind::Usage, message).about("path", file_text.to_string());
+        Err(match error.help() {
+            Some(help) => renamed.with_help(help),
+            None => renamed,
+        })
     }
 
     /// Layout of the files and of the base side. A side without a site repository has no sites, if
@@ -547,26 +605,45 @@ fn canonical(path: &Path) -> Result<PathBuf, Error> {
 }
 
 fn cannot_be_found(path: &Path, error: io::Error) -> Error {
-    let path = path.display();
-    match error.kind() {
+    let path = path.display().to_string();
+    let error = match error.kind() {
         io::ErrorKind::NotFound => Error::new(ErrorKind::Usage, format!("`{path}` not found")),
         _ => Error::new(ErrorKind::Usage, format!("cannot read `{path}`")).caused_by(error),
-    }
+    };
+    error.about("path", path)
 }
 
-/// Parses `FILE` or `FILE:LINE`; returns the line 0-based.
+/// Parses `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN`; returns the line 0-based.
 ///
 /// # Errors
 /// If the line is 0.
 fn file_and_line(text: &str) -> Result<(PathBuf, Option<usize>), Error> {
-    let Some((file, line)) = text.rsplit_once(':') else { return Ok((text.into(), None)) };
-    let Ok(line) = line.parse::<usize>() else { return Ok((text.into(), None)) };
+    let numbered = |text: &str| {
+        let (file, number) = text.rsplit_once(':')?;
+        Some((file.to_owned(), number.parse::<usize>().ok()?))
+    };
+    let Some((file, last)) = numbered(text.trim_end_matches(':')) else {
+        return Ok((text.into(), None));
+    };
+    let (file, line) = numbered(&file).unwrap_or((file, last));
     match line.checked_sub(1) {
         Some(number) => Ok((file.into(), Some(number))),
         None => {
             let message = format!("invalid line in `{text}`");
             Err(Error::new(ErrorKind::Usage, message).with_help("lines are counted from 1"))
         }
+    }
+}
+
+fn not_a_folder(directory: &Path) -> Error {
+    let message = format!("`{}` is not a folder", directory.display());
+    let error = Error::new(ErrorKind::Usage, message);
+    match directory.parent().filter(|_| directory.is_file()) {
+        Some(folder) => {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            error.with_help(format!("did you mean `-C {}`?", shell_word(&folder.to_string_lossy())))
+        }
+        None => error.with_help("pass an existing folder"),
     }
 }
 

@@ -8,7 +8,7 @@ use globset::GlobSet;
 use crate::config::{Config, GlobPattern, ReferenceKey, RuleSettings, Rules};
 use crate::diagnostic::{Level, Rule};
 use crate::error::{Error, ErrorKind};
-use crate::near::nearest;
+use crate::near::nearest_in_any_case;
 use crate::rules::{self, GROUPS, RULES};
 use crate::system::heat::{ComponentVersion, Versions};
 use crate::triage::{Levels, TriagePolicy};
@@ -188,11 +188,13 @@ fn named<W: AsRef<str>>(
     Ok(names)
 }
 
-fn unknown(word: &str) -> Error {
-    let error = Error::new(ErrorKind::Usage, format!("unknown rule `{word}`"));
+/// Error for a word that names no rules; the help suggests a similar name.
+pub(super) fn unknown(word: &str) -> Error {
     let names = RULES.iter().map(|rule| rule.name).chain(GROUPS.iter().map(|(name, _)| *name));
-    match nearest(word, names) {
-        Some(near) => error.with_help(format!("did you mean `{near}`?")),
-        None => error.with_help("run `layercake explain` to list the rules"),
-    }
+    let near = nearest_in_any_case(word, names);
+    let help = near.map(|near| format!("did you mean `{near}`?"));
+    let help = help.unwrap_or_else(|| "run `layercake explain` to list all rules".to_owned());
+    Error::new(ErrorKind::Usage, format!("unknown rule `{word}`"))
+        .with_help(help)
+        .about("rule", word)
 }

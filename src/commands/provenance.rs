@@ -10,7 +10,7 @@ use crate::check::RenderedSite;
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op, Recipe, Step};
 use crate::merge::Strategy;
-use crate::near::nearest;
+use crate::near::{help_for_unknown, list};
 use crate::render::flow::{Flow, Reached, Stop, Why};
 use crate::render::replay::{Hop, Replay, Via};
 use crate::report::provenance::{ExplainedValue, LeafOrigin, ProvenanceStep, ValuePrecedence};
@@ -37,59 +37,74 @@ impl ValueQuestion {
 }
 
 /// Document of the question: the output of this schema and name, or the document in the lowest
-/// layer if none is an output.
+/// layer if none is an output. Without a schema, the only one that has the value.
 ///
 /// # Errors
 /// If there is none; the help suggests a similar one.
 pub(crate) fn document(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<DocId, Error> {
+    let documents = documents(site, question)?;
+    let has_value = |doc: &&DocId| {
+        let data = site.rendered.data(**doc).unwrap_or(&site.graph.recipe(**doc).data);
+        place(data, &question.path).is_ok_and(|place| place.get(data).is_some())
+    };
+    let with_value: Vec<DocId> = documents.iter().filter(has_value).copied().collect();
+    match (&documents[..], &with_value[..]) {
+        ([doc], _) | (_, [doc]) => Ok(*doc),
+        (documents, _) => {
+            let schemas = documents.iter().map(|doc| &*site.graph.recipe(*doc).key.schema);
+            Err(several_schemas(&question.name, &schemas.collect()))
+        }
+    }
+}
+
+/// Documents that the question may mean: one for each schema with this name.
+///
+/// # Errors
+/// As [`document`].
+pub(crate) fn documents(
+    site: &RenderedSite<'_>,
+    question: &ValueQuestion,
+) -> Result<Vec<DocId>, Error> {
     let (schema, name) = (&question.schema, &question.name);
     let of_schema = || site.graph.iter().filter(|(_, it)| question.has_schema(&it.key.schema));
-    let named = || of_schema().filter(|(_, it)| *it.key.name == **name);
-    let schemas: BTreeSet<&str> = named().map(|(_, it)| &*it.key.schema).collect();
-    if schemas.len() > 1 {
-        return Err(several_schemas(name, &schemas));
+    let mut found: BTreeMap<&str, (DocId, bool)> = BTreeMap::new();
+    for (doc, recipe) in of_schema().filter(|(_, it)| *it.key.name == **name) {
+        let known = found.entry(&recipe.key.schema).or_insert((doc, recipe.emit));
+        if !known.1 {
+            *known = (doc, recipe.emit);
+        }
     }
-    let output = named().find(|(_, recipe)| recipe.emit).or_else(|| named().last());
-    if let Some((doc, _)) = output {
-        return Ok(doc);
+    if !found.is_empty() {
+        return Ok(found.into_values().map(|(doc, _)| doc).collect());
     }
     let of_site = match &site.site.name {
         Some(name) => format!("site `{name}`"),
         None => "this set".into(),
     };
     let keys = site.graph.recipes.iter().map(|recipe| &recipe.key);
-    if of_schema().next().is_none() {
-        let mut schemas: Vec<&str> = keys.map(|key| &*key.schema).collect();
-        schemas.sort_unstable();
-        let error = Error::new(ErrorKind::Usage, format!("{of_site} has no `{schema}`"));
-        return Err(did_you_mean(error, nearest(schema, schemas)));
-    }
-    let mut names: Vec<&str> = of_schema().map(|(_, recipe)| &*recipe.key.name).collect();
-    names.sort_unstable();
-    let kind = if schema.is_empty() { "document".into() } else { format!("`{schema}`") };
-    let error = Error::new(ErrorKind::Usage, format!("{of_site} has no {kind} named `{name}`"));
-    Err(did_you_mean(error, nearest(name, names)))
+    let (message, word, kind, known): (_, _, _, BTreeSet<&str>) = if of_schema().next().is_none() {
+        let schemas = keys.map(|key| &*key.schema).collect();
+        (format!("{of_site} has no `{schema}`"), schema, "schema", schemas)
+    } else {
+        let names = of_schema().map(|(_, recipe)| &*recipe.key.name).collect();
+        let kind = if schema.is_empty() { "document".into() } else { format!("`{schema}`") };
+        (format!("{of_site} has no {kind} named `{name}`"), name, "document", names)
+    };
+    let known: Vec<&str> = known.into_iter().collect();
+    let error = Error::new(ErrorKind::Usage, message).about(kind, word);
+    Err(match help_for_unknown(word, &format!("{kind}s"), &known) {
+        Some(help) => error.with_help(help),
+        None => error,
+    })
 }
 
 /// Error for a name that documents of several schemas have.
 fn several_schemas(name: &str, schemas: &BTreeSet<&str>) -> Error {
-    /// Maximum number of schemas listed.
-    const MAX_SCHEMAS: usize = 5;
     let message =
         format!("missing argument SCHEMA: {} documents are named `{name}`", schemas.len());
-    let listed: Vec<String> =
-        schemas.iter().take(MAX_SCHEMAS).map(|schema| format!("`{schema}`")).collect();
-    let more = if schemas.len() > MAX_SCHEMAS { ", and others" } else { "" };
-    Error::new(ErrorKind::Usage, message)
-        .with_help(format!("their schemas are {}{more}", listed.join(", ")))
-}
-
-/// The error with a suggestion.
-pub(crate) fn did_you_mean(error: Error, near: Option<&str>) -> Error {
-    match near {
-        Some(near) => error.with_help(format!("did you mean `{near}`?")),
-        None => error,
-    }
+    let schemas: Vec<String> = schemas.iter().map(|schema| format!("`{schema}`")).collect();
+    let listed = list(schemas.iter().map(String::as_str));
+    Error::new(ErrorKind::Usage, message).with_help(format!("their schemas are {listed}"))
 }
 
 /// Place in a document's data, given as a path in Deckhand's syntax or as a JSON Pointer, which
@@ -182,11 +197,30 @@ pub fn way(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Explaine
     })
 }
 
-fn no_value(recipe: &Recipe, data: &Node, place: &Location) -> Error {
+/// Error for a document without a value at a place.
+pub(crate) fn no_value(recipe: &Recipe, data: &Node, place: &Location) -> Error {
     let (schema, name) = (&recipe.key.schema, &recipe.key.name);
-    let message = format!("no value at `{place}` of {schema} {name}");
+    with_place_help(format!("no value at `{place}` of {schema} {name}"), data, place)
+}
+
+/// Error for a place without a value, with a similar one. Places are inside `data`.
+pub(crate) fn with_place_help(message: String, data: &Node, place: &Location) -> Error {
+    let error = Error::new(ErrorKind::Usage, message);
+    let first = match place.0.first() {
+        Some(Piece::Key(key)) => key.as_str(),
+        Some(Piece::Index(_)) | None => None,
+    };
+    let inside = Location(place.0.iter().skip(1).cloned().collect());
     let near = Path::parse(&place.to_string()).ok().and_then(|path| path.near_miss(data));
-    did_you_mean(Error::new(ErrorKind::Usage, message), near.as_deref())
+    match (first, near) {
+        (Some("data"), _) if inside.get(data).is_some() => {
+            error.with_help(format!("paths begin inside `data`: did you mean `{inside}`?"))
+        }
+        (Some("metadata" | "schema"), None) => error
+            .with_help("paths begin inside `data`; `layercake render` prints the whole document"),
+        (_, Some(near)) => error.with_help(format!("did you mean `{near}`?")),
+        (_, None) => error.with_help("`layercake render` prints the whole document"),
+    }
 }
 
 /// Document that a secret value comes from.

@@ -1,15 +1,17 @@
 //! `layercake render`: the rendered documents.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use globset::GlobSet;
 
 use crate::check::{Checked, Progress, RenderedSite as SiteAtHand, Work, work_on_sites};
-use crate::commands::{Selection, Workspace, globs};
+use crate::commands::{Selection, Workspace, globs, names, provenance};
 use crate::error::Error;
-use crate::graph::DocId;
+use crate::graph::{DocId, Recipe};
 use crate::report::{RenderedDocument, SiteDocuments};
 use crate::source::{DocKey, RepoPath};
+use crate::yaml::path::Piece;
 use crate::yaml::{Key, Node, Value};
 
 /// Filter for rendered documents.
@@ -19,6 +21,8 @@ pub struct RenderRequest {
     pub schemas: Vec<String>,
     /// Globs of names; all if empty.
     pub names: Vec<String>,
+    /// Place of the only value to print of each document.
+    pub path: Option<String>,
     /// Whether to run rules on the rendered documents.
     pub is_judged: bool,
 }
@@ -61,16 +65,30 @@ pub fn run(
     let filter = Filter { schemas: globs(&wanted.schemas)?, names: globs(&wanted.names)? };
     let plan = workspace.plan(progress);
     let per_site = |site: &SiteAtHand<'_>| {
-        outputs(site, &|key, file| filter.takes(key) && plan.concerns(file))
+        let path = wanted.path.as_deref();
+        outputs(site, path, &|key, file| filter.takes(key) && plan.concerns(file))
     };
     let work = if wanted.is_judged { Work::Judge } else { Work::Render };
     let (checked, taken) = work_on_sites(&plan, work, per_site)?.without_taken();
     let (mut sites, mut missing) = (Vec::new(), Vec::new());
-    for Outputs { site, documents, unmade } in taken {
-        missing.extend(unmade.into_iter().map(|key| (site.clone(), key)));
-        sites.push(SiteDocuments { site, documents });
+    let (mut known, mut without_value) = (BTreeSet::new(), None);
+    for outputs in taken {
+        missing.extend(outputs.unmade.into_iter().map(|key| (outputs.site.clone(), key)));
+        known.extend(outputs.known);
+        without_value = without_value.or(outputs.without_value);
+        sites.push(SiteDocuments { site: outputs.site, documents: outputs.documents });
     }
-    Ok(Rendering { checked, sites, missing })
+    let rendering = Rendering { checked, sites, missing };
+    let has_value = without_value.filter(|_| rendering.is_empty()).map_or(Ok(()), Err);
+    let matched =
+        names::ensure_matched("rendered document", &wanted.schemas, &wanted.names, &known);
+    match matched.and(has_value) {
+        // The documents of a site without a definition are unknown.
+        Err(error) if rendering.checked.undefined.is_empty() => {
+            Err(names::or_unread(error, &rendering.checked))
+        }
+        Ok(()) | Err(_) => Ok(rendering),
+    }
 }
 
 struct Filter {
@@ -105,23 +123,36 @@ struct Outputs {
     documents: Vec<RenderedDocument>,
     /// Outputs that could not be rendered.
     unmade: Vec<DocKey>,
+    /// All outputs of the site.
+    known: BTreeSet<DocKey>,
+    /// Error for the first requested document that has no value at the path.
+    without_value: Option<Error>,
 }
 
-fn outputs(site: &SiteAtHand<'_>, is_wanted: &dyn Fn(&DocKey, &RepoPath) -> bool) -> Outputs {
-    let (mut documents, mut unmade) = (Vec::new(), Vec::new());
+fn outputs(
+    site: &SiteAtHand<'_>,
+    path: Option<&str>,
+    is_wanted: &dyn Fn(&DocKey, &RepoPath) -> bool,
+) -> Outputs {
+    let (mut documents, mut unmade, mut without_value) = (Vec::new(), Vec::new(), None);
+    let known = site.graph.outputs().map(|(_, recipe)| recipe.key.clone()).collect();
     for (doc, recipe) in site.graph.outputs() {
         let file = site.sources.path_of(recipe.span);
         if !is_wanted(&recipe.key, file) {
             continue;
         }
-        match site.rendered.data(doc) {
-            Some(data) => documents.push(RenderedDocument {
+        let data = site.rendered.data(doc);
+        let data =
+            data.map(|data| path.map_or_else(|| Ok(data.clone()), |path| only(data, recipe, path)));
+        match data {
+            Some(Ok(data)) => documents.push(RenderedDocument {
                 key: recipe.key.clone(),
-                data: data.clone(),
+                data,
                 metadata: metadata(site, doc),
                 file: file.clone(),
                 line: site.sources.start(site.sources.written(recipe.span)).line.get(),
             }),
+            Some(Err(error)) => without_value = without_value.or(Some(error)),
             None => unmade.push(recipe.key.clone()),
         }
     }
@@ -132,5 +163,27 @@ fn outputs(site: &SiteAtHand<'_>, is_wanted: &dyn Fn(&DocKey, &RepoPath) -> bool
         };
         order(left).cmp(&order(right))
     });
-    Outputs { site: site.site.name.clone(), documents, unmade }
+    Outputs { site: site.site.name.clone(), documents, unmade, known, without_value }
+}
+
+/// Data of a document with only the value at `path`, inside its parents.
+fn only(data: &Node, recipe: &Recipe, path: &str) -> Result<Node, Error> {
+    let place = provenance::place(data, path)?;
+    pruned(data, &place.0).ok_or_else(|| provenance::no_value(recipe, data, &place))
+}
+
+fn pruned(node: &Node, pieces: &[Piece]) -> Option<Node> {
+    let Some((piece, rest)) = pieces.split_first() else { return Some(node.clone()) };
+    let value = match piece {
+        Piece::Key(wanted) => {
+            let (key, child) = node.as_mapping()?.iter().find(|(key, _)| *key == wanted)?;
+            let entry = (key.clone(), pruned(child, rest)?);
+            Value::Mapping(Arc::new(std::iter::once(entry).collect()))
+        }
+        Piece::Index(index) => {
+            let child = node.as_sequence()?.get(*index)?;
+            Value::Sequence(Arc::new(std::iter::once(pruned(child, rest)?).collect()))
+        }
+    };
+    Some(Node { value, ..node.clone() })
 }

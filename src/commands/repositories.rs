@@ -10,6 +10,7 @@ use super::configuration::FoundConfiguration;
 use super::{AnyTree, Selection, canonical};
 use crate::check::{self, Further};
 use crate::error::{Error, ErrorKind, shell_word};
+use crate::near::help_for_unknown;
 use crate::source::{
     FileId, Labelled, Nested, Overlay, RepoPath, Repository, RevisionChoice, Tree, UsedRepository,
     UsedRevision, WorkTree, is_same_address,
@@ -596,12 +597,10 @@ impl Bump {
         }
         if texts.is_empty() {
             let message = format!("no site uses the repository `{}`", self.name);
-            let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-            let help = if known.is_empty() {
-                "site definitions list them in `data.repositories`".to_owned()
-            } else {
-                format!("the sites use {}", known.join(", "))
-            };
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let help = help_for_unknown(&self.name, "repositories of the sites", &known);
+            let help = help
+                .unwrap_or_else(|| "site definitions list them in `data.repositories`".to_owned());
             return Err(Error::new(ErrorKind::Usage, message).with_help(help));
         }
         Ok(Box::new(Overlay::new(tree, texts)))

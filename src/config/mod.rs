@@ -18,7 +18,7 @@ pub use self::read::{Vocabulary, read};
 pub(crate) use self::show::SettingOrigin;
 pub use self::show::settings;
 use crate::diagnostic::Level;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{RepoPath, Source, SourceMap, Span, Spanned, Tree};
 use crate::yaml::{Node, PlaceQuery, Query, Value};
 
@@ -320,6 +320,57 @@ pub(crate) fn find(tree: &dyn Tree) -> Result<Option<(RepoPath, Vec<u8>)>, Error
         return Err(Error::new(ErrorKind::Usage, message).with_help("remove one of them"));
     }
     Ok(found.pop())
+}
+
+/// Names that users give to a configuration file, which is not read under them.
+const OTHER_NAMES: [&str; 6] = [
+    "layercake.yml",
+    ".layercake.yml",
+    "layercake.toml",
+    ".layercake.toml",
+    "layercake.json",
+    ".layercake.json",
+];
+
+/// Refuses a configuration file that is not read: one with another name at the root of `tree`, or
+/// in one of these folders.
+///
+/// # Errors
+/// If there is one.
+pub(crate) fn refuse_unread(tree: &dyn Tree, folders: &[RepoPath]) -> Result<(), Error> {
+    let is_there = |path: &RepoPath| !tree.read(path).is_err_and(|error| error.is_missing());
+    let below = folders.iter().filter(|folder| !folder.is_root());
+    let below = below.flat_map(|folder| NAMES.iter().chain(&OTHER_NAMES).map(|it| folder.join(it)));
+    let at_root = OTHER_NAMES.iter().map(|name| RepoPath::new(*name));
+    at_root.chain(below).find(is_there).map_or(Ok(()), |path| Err(unread(&path)))
+}
+
+/// Refuses a configuration file among these files of layers, where it is not read.
+///
+/// # Errors
+/// If there is one.
+pub(crate) fn refuse_in_layers<'p>(
+    files: impl IntoIterator<Item = &'p RepoPath>,
+) -> Result<(), Error> {
+    let is_one = |path: &&RepoPath| {
+        path.as_str().rsplit_once('/').is_some_and(|(_, name)| NAMES.contains(&name))
+    };
+    files.into_iter().find(is_one).map_or(Ok(()), |path| Err(unread(path)))
+}
+
+fn unread(path: &RepoPath) -> Error {
+    let [name, _] = NAMES;
+    let is_at_root = !path.as_str().contains('/');
+    let message = format!("the configuration file `{path}` is not read");
+    let help = match (is_at_root, path.as_str().ends_with(".yaml")) {
+        (true, _) if path.as_str().ends_with(".yml") => format!("rename it to `{name}`"),
+        (true, _) => format!("write its settings in YAML, to `{name}`"),
+        (false, _) => {
+            let path = shell_word(path.as_str());
+            format!("move it to `{name}` at the root of the repository, or pass `--config {path}`")
+        }
+    };
+    Error::new(ErrorKind::Usage, message).with_help(help)
 }
 
 /// Problem of a configuration file.

@@ -21,6 +21,7 @@ mod git;
 mod hygiene;
 #[cfg(unix)]
 mod interrupts;
+mod invocations;
 mod log;
 mod nested;
 mod origin;

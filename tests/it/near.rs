@@ -1,6 +1,8 @@
 //! Suggestions of similar names.
 
-use layercake::near::{self, Slips, is_one_slip_apart, nearest};
+use layercake::near::{
+    self, Slips, help_for_unknown, is_one_slip_apart, list, nearest, nearest_in_any_case,
+};
 
 #[test]
 fn one_typo_is_a_distance_of_one() {
@@ -65,4 +67,29 @@ fn typos_are_found_among_many_names() {
         expected.dedup();
         assert_eq!(slips.of(name), expected, "{name}");
     }
+}
+
+#[test]
+fn names_that_differ_in_case_are_the_most_similar() {
+    for (name, near) in [
+        ("LAB", Some("lab")),
+        ("Lab-One", Some("lab-one")),
+        ("LBA", Some("lab")),
+        ("lab", Some("Lab")),
+        ("nothing", None),
+    ] {
+        assert_eq!(nearest_in_any_case(name, ["lab", "lab-one", "Lab"]), near, "{name}");
+    }
+}
+
+#[test]
+fn long_lists_of_names_end_with_a_count() {
+    let names: Vec<String> = (10..32).map(|at| format!("n{at}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    assert_eq!(list(names[..10].iter().copied()), names[..10].join(", "));
+    assert!(list(names.iter().copied()).ends_with(", n19 and 12 more"));
+    assert_eq!(help_for_unknown("N12", "names", &names).as_deref(), Some("did you mean `n12`?"));
+    let listed = help_for_unknown("other", "names", &names[..2]);
+    assert_eq!(listed.as_deref(), Some("the names are: n10, n11"));
+    assert_eq!(help_for_unknown("other", "names", &[]), None);
 }

@@ -20,12 +20,22 @@ pub enum ErrorKind {
     Internal,
 }
 
+/// Word given by the user that names nothing of the expected kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownWord {
+    /// The word.
+    pub word: String,
+    /// Kind of what it should name, such as `site`.
+    pub expected: &'static str,
+}
+
 /// An error that prevents the run, with its remedy.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
     message: String,
     help: Option<String>,
+    unknown: Option<UnknownWord>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -33,13 +43,20 @@ impl Error {
     /// Creates an error with a message of one line, lower case, no full stop;
     /// [`ErrorKind::Configuration`] allows several lines.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), help: None, source: None }
+        Self { kind, message: message.into(), help: None, unknown: None, source: None }
     }
 
     /// Sets the remedy.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Sets the word that names nothing of the expected kind.
+    #[must_use]
+    pub fn about(mut self, expected: &'static str, word: impl Into<String>) -> Self {
+        self.unknown = Some(UnknownWord { word: word.into(), expected });
         self
     }
 
@@ -56,6 +73,11 @@ impl Error {
     /// Category of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+
+    /// Word that names nothing of the expected kind.
+    pub fn unknown(&self) -> Option<&UnknownWord> {
+        self.unknown.as_ref()
     }
 
     /// Remedy.

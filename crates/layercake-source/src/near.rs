@@ -90,6 +90,46 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.map(|(_, candidate)| candidate)
 }
 
+/// As [`nearest`], regardless of case: a candidate that differs only in case is the most similar.
+pub fn nearest_in_any_case<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let candidates: Vec<&str> = candidates.into_iter().take(MAX_CANDIDATES).collect();
+    let folded: Vec<String> = candidates.iter().map(|it| it.to_lowercase()).collect();
+    let wanted = name.to_lowercase();
+    let is_other = |at: &usize| candidates[*at] != name;
+    let equal = (0..candidates.len()).filter(is_other).find(|at| folded[*at] == wanted);
+    let at = equal.or_else(|| {
+        let near = nearest(&wanted, folded.iter().map(String::as_str))?;
+        folded.iter().position(|it| it == near)
+    });
+    at.map(|at| candidates[at])
+}
+
+/// Maximum number of names listed in a message.
+pub const MAX_LISTED: usize = 10;
+
+/// Names for a message: at most [`MAX_LISTED`], and the number of the others.
+pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut names = names.into_iter();
+    let listed: Vec<&str> = names.by_ref().take(MAX_LISTED).collect();
+    match names.count() {
+        0 => listed.join(", "),
+        more => format!("{} and {more} more", listed.join(", ")),
+    }
+}
+
+/// Remedy for an unknown name: the most similar of the known ones, or else a list of them, called
+/// `kind`; `None` if none are known.
+pub fn help_for_unknown(name: &str, kind: &str, known: &[&str]) -> Option<String> {
+    match nearest_in_any_case(name, known.iter().copied()) {
+        Some(near) => Some(format!("did you mean `{near}`?")),
+        None if known.is_empty() => None,
+        None => Some(format!("the {kind} are: {}", list(known.iter().copied()))),
+    }
+}
+
 /// Number of occurrences of each ASCII letter in a name; some letters share a bucket.
 struct Letters([u8; 64]);
 

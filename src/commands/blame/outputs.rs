@@ -23,7 +23,7 @@ use crate::report::blame::{
 use crate::source::{DocKey, Span};
 use crate::yaml::Node;
 use crate::yaml::emit::to_flow;
-use crate::yaml::path::{Location, Path, children};
+use crate::yaml::path::{Location, children};
 
 /// A requested output, with the places of its values.
 struct RequestedOutput {
@@ -65,9 +65,9 @@ impl BlameRun<'_> {
         )?;
         let named = NamedCommits::of(&walk, found.iter().map(|change| change.commit));
         let answer = match &self.request.path {
-            Some(path) => {
+            Some(_) => {
                 let history = self.value(&found, &asked[0], &named);
-                ensure_there(&history, path)?;
+                ensure_there(&history)?;
                 BlameAnswer::Value(history)
             }
             None => BlameAnswer::Outputs(outputs(found, asked, &named)),
@@ -204,8 +204,8 @@ pub(super) fn documents(
         let outputs = site.graph.outputs().filter(|(_, recipe)| of_schema(recipe));
         return Ok(outputs.map(|(doc, _)| doc).collect());
     };
-    let (schema, name) = (schema.clone(), name.clone());
-    let question = ValueQuestion { schema, name, path: String::new() };
+    let path = request.path.clone().unwrap_or_default();
+    let question = ValueQuestion { schema: schema.clone(), name: name.clone(), path };
     Ok(vec![provenance::document(site, &question)?])
 }
 
@@ -263,15 +263,14 @@ fn followed(asked: &[RequestedOutput]) -> Vec<FollowedOutput> {
 }
 
 /// Fails if the value does not exist and never did.
-fn ensure_there(history: &ValueHistory, path: &str) -> Result<(), Error> {
+fn ensure_there(history: &ValueHistory) -> Result<(), Error> {
     let was_there = history.steps.iter().any(|step| step.before.is_some() || step.after.is_some());
     if history.value.is_some() || was_there {
         return Ok(());
     }
     let (schema, name) = (&history.document.schema, &history.document.name);
     let message = format!("no value at `{}` of {schema} {name}, now or earlier", history.place);
-    let near = Path::parse(path).ok().and_then(|path| path.near_miss(&history.data));
-    Err(provenance::did_you_mean(Error::new(ErrorKind::Usage, message), near.as_deref()))
+    Err(provenance::with_place_help(message, &history.data, &history.place))
 }
 
 fn outputs(

@@ -48,6 +48,40 @@ impl SideSelection {
     }
 }
 
+/// Two revisions written as one word, `A..B` or `A...B`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// Earlier revision.
+    pub from: String,
+    /// Later revision.
+    pub to: String,
+    /// Whether the merge base of both is meant by the earlier one: `A...B`.
+    pub merge_base: MergeBase,
+}
+
+impl Range {
+    /// Parses a range, in which a missing revision is `HEAD`; `None` for one revision or a path.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (from, to, merge_base) = match text.split_once("...") {
+            Some((from, to)) => (from, to, MergeBase::Use),
+            None => text.split_once("..").map(|(from, to)| (from, to, MergeBase::Skip))?,
+        };
+        let is_path = from.ends_with('/') || to.starts_with(['/', '.']) || to.contains("..");
+        let is_empty = from.is_empty() && to.is_empty();
+        let or_head = |end: &str| if end.is_empty() { "HEAD" } else { end }.to_owned();
+        (!is_path && !is_empty).then(|| Self { from: or_head(from), to: or_head(to), merge_base })
+    }
+
+    /// The two sides. With `since`, the earlier one is always the merge base.
+    fn sides(&self, repository: &Repository, since: MergeBase) -> Result<ChosenSides, Error> {
+        let from = match (self.merge_base, since) {
+            (MergeBase::Skip, MergeBase::Skip) => commit(repository, &self.from, &self.from)?,
+            (MergeBase::Use, _) | (_, MergeBase::Use) => common(repository, &self.from, &self.to)?,
+        };
+        Ok(ChosenSides::new("from-to", from, commit(repository, &self.to, &self.to)?))
+    }
+}
+
 /// Whether the merge base of a revision with HEAD is used in its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MergeBase {
@@ -223,6 +257,9 @@ fn refuse_bare(repository: &Repository, sides: &ChosenSides) -> Result<(), Error
 }
 
 fn since(repository: &Repository, revision: &str, base: MergeBase) -> Result<ChosenSides, Error> {
+    if let Some(range) = Range::parse(revision) {
+        return range.sides(repository, base);
+    }
     let from = match base {
         MergeBase::Use => common(repository, revision, "HEAD")?,
         MergeBase::Skip => commit(repository, revision, revision)?,
@@ -231,6 +268,9 @@ fn since(repository: &Repository, revision: &str, base: MergeBase) -> Result<Cho
 }
 
 fn from_to(repository: &Repository, from: &str, to: Option<&str>) -> Result<ChosenSides, Error> {
+    if let (Some(range), None) = (Range::parse(from), to) {
+        return range.sides(repository, MergeBase::Skip);
+    }
     let to = match to {
         None | Some("worktree") => ChosenSide::WorkTree,
         Some("index") => ChosenSide::Index,

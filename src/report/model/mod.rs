@@ -48,7 +48,7 @@ use super::{ChosenBy, ChosenSemantics, Links, ReportedSemantics, RulePages, View
 use crate::compare::Status;
 use crate::compare::reach::{Comparison as Compared, SiteReach, Unlisted};
 use crate::diagnostic::Severity;
-use crate::source;
+use crate::source::{self, RepoPath};
 use crate::triage::{self, Counts, Findings};
 
 /// JSON Schema of a report.
@@ -78,6 +78,9 @@ pub struct Report {
     pub repositories: Vec<RepositoryUse>,
     /// Compared sides; `None` without a comparison.
     pub comparison: Option<ReportedComparison>,
+    /// Globs of sites, and paths, to which the run is limited.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub limited_to: Vec<String>,
     /// Semantics used to render documents.
     pub semantics: ChosenSemantics,
     /// URL template for lines of the repository.
@@ -444,6 +447,7 @@ impl Report {
             repository: run.repository,
             repositories,
             comparison: run.checked.into_comparison(),
+            limited_to: Vec::new(),
             semantics: run.semantics,
             links: run.links,
             totals: Totals { documents, outputs: run.outputs, ..Totals::default() },
@@ -470,6 +474,14 @@ impl Report {
     #[must_use]
     pub fn with_links(self, links: Option<Links>) -> Self {
         Self { links: links.or(self.links), ..self }
+    }
+
+    /// States to which globs of sites and paths the run is limited.
+    #[must_use]
+    pub fn with_limits(self, sites: &[String], only: &[RepoPath]) -> Self {
+        let sites = sites.iter().map(|glob| format!("--site {glob}"));
+        let limited_to = sites.chain(only.iter().map(ToString::to_string)).collect();
+        Self { limited_to, ..self }
     }
 
     /// Links rule names to these pages.

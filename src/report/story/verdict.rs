@@ -340,11 +340,27 @@ pub(super) fn header(report: &Report, sites: &SiteNames<'_>) -> Vec<(&'static st
             header.push(("head", head.and(format!(", {edited} changed"))));
         }
     }
+    header.extend(limits(report).map(|text| ("only", text)));
     header.extend(header_lines(report, sites).into_iter().map(|text| ("with", text)));
     let semantics = report.semantics;
     let words = format!("{} ({})", semantics.meaning.as_str(), semantics.chosen_by.as_str());
     header.push(("semantics", StyledText::plain(words)));
     header
+}
+
+/// Lists the sites and paths to which the run is limited.
+fn limits(report: &Report) -> Option<StyledText> {
+    /// Maximum number of globs and paths listed.
+    const MAX_LIMITS: usize = 10;
+    let limits = &report.limited_to;
+    let listed = limits.iter().take(MAX_LIMITS).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match limits.len() {
+        0 => None,
+        count if count > MAX_LIMITS => {
+            Some(StyledText::plain(format!("{listed} and {} more", count - MAX_LIMITS)))
+        }
+        _ => Some(StyledText::plain(listed)),
+    }
 }
 
 /// Describes the repository and its branch.

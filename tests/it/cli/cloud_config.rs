@@ -195,7 +195,7 @@ l:
     assert_eq!(ran.stdout, "#cloud-config\nl:\n- lab  # site/lab/user-data/20.yaml:2\n");
     let ran = sandbox.run(&["cloud-config", "--set", "other"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("the sets are `genesis`, `keys`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the sets are: genesis, keys"), "{}", ran.stderr);
 }
 
 #[test]

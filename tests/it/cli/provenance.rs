@@ -177,7 +177,7 @@ fn near_misses_are_named() {
 fn site_argument_excludes_all_sites() {
     let sandbox = repository();
     let both = sandbox.run(&[TAG[0], "--all-sites", "lab", TAG[1], TAG[2], TAG[3]]);
-    assert!(both.code == 2 && both.stderr.contains("unexpected argument SITE"), "{both:?}");
+    assert!(both.code == 2 && both.stderr.contains("`lab` is a site"), "{both:?}");
     let neither = sandbox.run(&TAG);
     assert!(neither.code == 2 && neither.stderr.contains("pass a site name"), "{neither:?}");
 }
@@ -331,8 +331,11 @@ fn schema_may_be_omitted_if_the_name_is_unique() {
     assert!(unknown.stderr.contains("has no document named `chrat`"), "{unknown:?}");
     assert!(unknown.stderr.contains("did you mean `chart`?"), "{unknown:?}");
 
-    let other = document("chart", "site", "{}").replace("example/Any/v1", "example/Other/v1");
-    sandbox.write("site/lab/other.yaml", other);
+    let other =
+        |data: &str| document("chart", "site", data).replace("example/Any/v1", "example/Other/v1");
+    sandbox.write("site/lab/other.yaml", other("{}"));
+    assert_eq!(short(&["lab", "chart", TAG[3]]).code, 0, "only one has the value");
+    sandbox.write("site/lab/other.yaml", other("{values: {image: {api: x}}}"));
     let several = short(&["lab", "chart", TAG[3]]);
     assert_eq!(
         (several.code, &*several.stderr),

@@ -168,8 +168,8 @@ fn report_has_the_stages_on_request() {
 
 #[test]
 fn failing_run_is_timed_too() {
-    let ran = Sandbox::with_sites().run(&["lint", "--site", "nosuch", "--timing"]);
+    let ran = Sandbox::with_sites().run(&["render", "--name", "nosuch", "--timing"]);
     let (error, table) = ran.stderr.split_once("timing: ").unwrap();
-    assert!(error.starts_with("error: no site matches `--site`"), "{ran:?}");
+    assert!(error.starts_with("error: no rendered document has the name"), "{ran:?}");
     assert!(ran.code == 2 && table.contains("\n  parse "), "{ran:?}");
 }

@@ -22,11 +22,12 @@ const FILES: &[(&str, &str)] = &[
 
 /// Merged outputs of each site, one `name: data` line each, with values as JSON.
 fn outputs(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
-    let verb = ["render", "--schema", "cloud-config", "--format", "json"];
+    let verb = ["render", "--format", "json"];
     let report = sandbox.run(&[&verb, arguments].concat()).json();
     let mut lines = Vec::new();
     for site in report["sites"].as_array().unwrap() {
-        for document in site["documents"].as_array().unwrap() {
+        let documents = site["documents"].as_array().unwrap().iter();
+        for document in documents.filter(|document| document["schema"] == "cloud-config") {
             let name = document["name"].as_str().unwrap();
             let site = site["site"].as_str().unwrap_or("-");
             lines.push(format!("{site} {name} {}", document["data"]));

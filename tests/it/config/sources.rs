@@ -11,7 +11,7 @@ fn twice() -> String {
 fn configuration_is_read_only_at_the_root() {
     let sandbox = configured("rules: {ignore: [duplicate-key]}\n");
     sandbox.write("site/lab/twice.yaml", twice());
-    sandbox.write("site/layercake.yaml", "no: [configuration\n");
+    sandbox.write("tools/layercake.yaml", "no: [configuration\n");
     let deep = sandbox.path("site/lab");
     assert_eq!(sandbox.run_in(&deep, &["lint", "--fail-on", "warning"]).code, 0);
     std::fs::rename(sandbox.path("layercake.yaml"), sandbox.path(".layercake.yaml")).unwrap();

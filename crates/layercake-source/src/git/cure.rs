@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Repository;
 use crate::error::{Error, ErrorKind, shell_word};
-use crate::near::{MAX_CANDIDATES, nearest};
+use crate::near::{MAX_CANDIDATES, list, nearest_in_any_case};
 
 /// Error for an unresolvable `revision`, with a remedy. `cause` is not shown, because it describes
 /// internals of the library.
@@ -24,11 +24,15 @@ pub(super) fn unresolved(repository: &gix::Repository, revision: &str, cause: gi
     }
     if revision.contains("..") {
         let message = format!("`{revision}` is a range, not one commit");
-        return Error::new(ErrorKind::Usage, message).with_help("name one of its endpoints");
+        return Error::new(ErrorKind::Usage, message)
+            .with_help("name one of its endpoints")
+            .about("revision", revision);
     }
     let help = unknown_help(repository, revision);
     let help = help.unwrap_or_else(|| "name a commit, branch or tag of this repository".to_owned());
-    Error::new(ErrorKind::Git, format!("unknown revision `{revision}`")).with_help(help)
+    Error::new(ErrorKind::Git, format!("unknown revision `{revision}`"))
+        .with_help(help)
+        .about("revision", revision)
 }
 
 /// Refuses revisions that name several commits without `..` (gitrevisions(7)): gix resolves
@@ -73,7 +77,7 @@ fn candidates(cause: &gix::Error) -> Option<Vec<String>> {
 pub(super) fn ambiguous(revision: &str, candidates: &[String]) -> Error {
     let message = format!("the short id `{revision}` is ambiguous");
     let candidates: Vec<String> = candidates.iter().map(|id| format!("`{id}`")).collect();
-    let help = format!("use more digits: {}", candidates.join(", "));
+    let help = format!("use more digits: {}", list(candidates.iter().map(String::as_str)));
     Error::new(ErrorKind::Git, message).with_help(help)
 }
 
@@ -147,7 +151,7 @@ fn near_names(repository: &gix::Repository, name: &str) -> Option<String> {
     let mut others = named(repository, &without_remote);
     let mut near: Vec<String> = Vec::new();
     while near.len() < MAX_NAMES
-        && let Some(found) = nearest(&name, others.iter().map(|other| &*other.name))
+        && let Some(found) = nearest_in_any_case(&name, others.iter().map(|other| &*other.name))
     {
         let found = found.to_owned();
         let alike = others.extract_if(.., |other| other.name == found);
