@@ -116,6 +116,9 @@ pub enum Trait {
     UnknownDocuments,
     /// Its findings report an absence.
     Absence,
+    /// Its findings report that a document, a relation or a file is not what it was meant to be, so
+    /// others cannot find it.
+    Cause,
     /// Its findings are always reported, regardless of configuration, selection and baseline.
     Always,
 }
@@ -158,6 +161,8 @@ impl Label {
 pub(crate) struct Absent {
     /// Kind of the thing: a schema. Things of different kinds can have the same name.
     pub(crate) kind: String,
+    /// Texts that a document with the thing contains: its name, its labels or a key.
+    pub(crate) texts: Vec<String>,
     /// Problem as a headline: "`pod-scale-profile` is not there".
     pub(crate) message: String,
     /// Kind of dependent that needs it.
@@ -173,6 +178,8 @@ pub(crate) enum NeededBy {
     Child,
     /// A value needs the document that it names.
     Reference,
+    /// A site needs the folder of its type.
+    Site,
 }
 
 impl Absent {
@@ -186,6 +193,7 @@ impl Absent {
             NeededBy::Substitution => format!("{count} substitutions of {documents} need it"),
             NeededBy::Child => format!("{documents} select them"),
             NeededBy::Reference => format!("{count} values of {documents} name it"),
+            NeededBy::Site => format!("{count} sites need it"),
         };
         format!("{}; {need}", self.message)
     }
@@ -274,6 +282,9 @@ impl Suppression {
     }
 }
 
+/// Primary location and rule of a finding that causes others.
+pub(crate) type CauseKey = (Span, &'static str);
+
 /// One finding.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
@@ -307,9 +318,11 @@ pub struct Diagnostic {
     /// Sites with the finding, sorted; empty for defects of files outside all sites, and for sets
     /// of files without a layout.
     pub sites: Vec<Arc<str>>,
-    /// Primary location of the finding that causes this one. That finding is listed wherever this
-    /// one is.
-    pub(crate) because_of: Option<Span>,
+    /// For each of its sites, primary locations of findings about slips: without any one of these
+    /// slips, this finding does not exist there. Empty if there is a site without such a slip.
+    pub(crate) follows: Vec<Vec<Span>>,
+    /// The finding that causes this one. It is listed wherever this one is.
+    pub(crate) because_of: Option<CauseKey>,
     /// Number of findings: more than one if it represents findings that a report does not list,
     /// zero if it follows from another one.
     pub(crate) count: usize,
@@ -321,6 +334,11 @@ impl Diagnostic {
     pub(crate) fn is_refused(&self) -> bool {
         let mut phrases = self.notes.iter().filter_map(|note| note.split_once(REFUSED));
         self.severity == Severity::Error && phrases.any(|(_, rest)| !rest.starts_with(" if "))
+    }
+
+    /// Key of the finding as the cause of others.
+    pub(crate) fn cause(&self) -> CauseKey {
+        (self.primary.span, self.rule.name)
     }
 
     /// Total number of findings, including represented ones.
@@ -345,6 +363,7 @@ impl Diagnostic {
             suppressed: None,
             documents: Vec::new(),
             sites: Vec::new(),
+            follows: Vec::new(),
             because_of: None,
             count: 1,
         }
@@ -382,7 +401,16 @@ impl Diagnostic {
     #[must_use]
     pub(crate) fn absent(mut self, kind: &str, message: String, needed_by: NeededBy) -> Self {
         let (kind, message) = (kind.to_owned(), one_line(message));
-        self.absent = Some(Absent { kind, message, needed_by });
+        self.absent = Some(Absent { kind, texts: Vec::new(), message, needed_by });
+        self
+    }
+
+    /// Sets the texts that a document with the absent thing contains.
+    #[must_use]
+    pub(crate) fn written_as(mut self, texts: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        if let Some(absent) = &mut self.absent {
+            absent.texts = texts.into_iter().map(Into::into).collect();
+        }
         self
     }
 

@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::edited::{SetPair, Sides};
 use super::load::{LoadedSide, SetFiles};
 use super::site::{KnownDocuments, OneSide, Related, judged, tables};
+use super::taking::takes_away;
 use super::{Checked, CheckedSite, RenderedSite, Work};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach};
 use crate::compare::{
@@ -153,6 +154,9 @@ pub(super) struct ComparedSite {
     /// Edits that caused findings of the head which the base does not have, as far as known, by the
     /// finding's index.
     pub(super) caused: BTreeMap<usize, Vec<EditId>>,
+    /// For such a finding, each edit that takes something away and that causes it: without the
+    /// edit, the finding does not occur.
+    pub(super) without: BTreeMap<usize, Vec<EditId>>,
     /// Edits of documents that the site has on one of the sides.
     pub(super) concerned: Vec<EditId>,
 }
@@ -166,6 +170,7 @@ impl ComparedSite {
             base_findings: Vec::new(),
             head_findings: Vec::new(),
             caused: BTreeMap::new(),
+            without: BTreeMap::new(),
             concerned: Vec::new(),
         }
     }
@@ -400,14 +405,18 @@ impl<'a> SiteRun<'_, 'a> {
         let [base_findings, head_findings] =
             [base, head].map(|side| side.map(|side| &side.findings[..]).unwrap_or_default());
         let loaded = self.sides.loaded;
-        let findings_with = |chosen| {
-            let is_chosen = |edit| edit == chosen;
-            renderer.with(&is_chosen, &|_| Extent::All, |related, rendered| {
+        let findings = |is_chosen: &dyn Fn(EditId) -> bool| {
+            renderer.with(is_chosen, &|_| Extent::All, |related, rendered| {
                 judged(&related.facts(loaded, &rendered), known)
             })
         };
         let caused = time(Stage::Cause, || {
+            let findings_with = |chosen| findings(&|edit| edit == chosen);
             self.caused(base_findings, head_findings, concerned, &findings_with)
+        });
+        let without = time(Stage::Cause, || {
+            let findings_without = |reverted| findings(&|edit| edit != reverted);
+            self.without((head_findings, &caused), concerned, &findings_without)
         });
         let failed = renderer.has_failed.load(Relaxed).then_some(FailedStep::FindingCauses);
         let failed = failed.and_then(|failed| self.pair.internal_error_finding(failed));
@@ -417,6 +426,7 @@ impl<'a> SiteRun<'_, 'a> {
             base_findings: Vec::new(),
             head_findings: failed.into_iter().collect(),
             caused,
+            without,
             concerned: concerned
                 .iter()
                 .copied()
@@ -514,6 +524,37 @@ impl<'a> SiteRun<'_, 'a> {
         }
     }
 
+    /// For findings of the head with causes, each edit that takes something away that they need: they do not
+    /// occur without it.
+    fn without(
+        &self,
+        (head, caused): (&[Diagnostic], &BTreeMap<usize, Vec<EditId>>),
+        concerned: &[EditId],
+        findings_without: &dyn Fn(EditId) -> Vec<Diagnostic>,
+    ) -> BTreeMap<usize, Vec<EditId>> {
+        /// Maximum number of edits that are reverted on their own.
+        const MAX_EDITS: usize = 20;
+        let causes: BTreeSet<EditId> = caused.values().flatten().copied().collect();
+        let taking = causes.into_iter().filter(|edit| takes_away(&self.edits.edits[edit.index()]));
+        let mut without: BTreeMap<usize, Vec<EditId>> = BTreeMap::new();
+        for edit in taking.take(MAX_EDITS) {
+            // Without its only edit, the site is that of the base.
+            let left = match concerned {
+                [_] => Vec::new(),
+                _ => findings_without(edit),
+            };
+            let left: HashSet<_> = left.iter().flat_map(identities).collect();
+            let is_gone = |index: &&usize| {
+                let identities = identities(&head[**index]);
+                !identities.iter().any(|identity| left.contains(identity))
+            };
+            for index in caused.keys().filter(is_gone) {
+                without.entry(*index).or_default().push(edit);
+            }
+        }
+        without
+    }
+
     /// Edits that caused findings of the head which the base does not have: the edits at the
     /// finding's places, or else those that cause it on their own.
     fn caused(
@@ -548,6 +589,12 @@ impl<'a> SiteRun<'_, 'a> {
         }
         caused
     }
+}
+
+/// Identities of a finding in a site with other edits, where its place or its message may differ.
+fn identities(finding: &Diagnostic) -> [(&'static str, Result<Span, String>); 2] {
+    let rule = finding.rule.name;
+    [(rule, Ok(finding.primary.span)), (rule, Err(finding.message.clone()))]
 }
 
 /// Whether a document that is added or removed may be a policy, which relates all documents.

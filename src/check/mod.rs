@@ -15,6 +15,7 @@ mod run;
 mod session;
 mod site;
 mod states;
+mod taking;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;

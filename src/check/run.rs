@@ -11,6 +11,7 @@ use super::load::{Loaded, LoadedSide};
 use super::repositories::used_repositories;
 use super::session::{closed, map_in_parallel};
 use super::site::KnownDocuments;
+use super::taking::taking_edit;
 use super::{Checked, Plan, ProgressUnit};
 use crate::compare::reach::{Comparison, gather};
 use crate::compare::{Limits, Texts, edits_overlapping};
@@ -21,7 +22,7 @@ use crate::rules;
 use crate::source::{RepoPath, SourceMap, Span};
 use crate::stopwatch::{Stage, add_count, time};
 use crate::system::edits::edits;
-use crate::triage::{self, Findings};
+use crate::triage::{self, EditsOfFindings, FindingCauses, Findings};
 
 /// Compares the head of `plan` with its base.
 ///
@@ -145,12 +146,14 @@ fn compared_findings(
     let (mut head, mut base) = (of_files(sides.head), of_files(sides.base));
     base.extend(sides.base.layout_findings(&loaded.sources));
     head.extend(sides.head.layout_findings(&loaded.sources));
-    let mut caused: BTreeMap<FindingKey<'_>, &[EditId]> = BTreeMap::new();
+    let mut caused: BTreeMap<FindingKey<'_>, FindingCauses> = BTreeMap::new();
     for site in sites {
         base.extend(site.base_findings.iter().cloned());
         head.extend(site.head_findings.iter().cloned());
         for (index, edits) in &site.caused {
-            caused.insert(finding_key(&site.head_findings[*index]), edits);
+            let without = site.without.get(index).cloned().unwrap_or_default();
+            let causes = FindingCauses { caused: edits.clone(), without };
+            caused.insert(finding_key(&site.head_findings[*index]), causes);
         }
     }
     base.extend(loaded.configuration_findings(sides.plan, sides.base));
@@ -170,8 +173,8 @@ fn compared_findings(
     let sources = &loaded.sources;
     let in_files = LazyCell::new(|| EditsInFiles::of(edits, sources));
     let causes = |finding: &Diagnostic| match caused.get(&finding_key(finding)) {
-        Some(edits) => edits.to_vec(),
-        None => in_files.causes(finding),
+        Some(causes) => causes.clone(),
+        None => FindingCauses { caused: in_files.causes(finding), without: Vec::new() },
     };
     let only = &sides.plan.options.only;
     let of_side =
@@ -182,7 +185,8 @@ fn compared_findings(
         let edit = &edits[id.index()];
         edit.head.as_ref().filter(|_| edit.kind == EditKind::File).map(|text| text.at.file)
     };
-    compared.mark_consequences(&unread, sources);
+    let taking = |id: EditId| taking_edit(id, edits, sources);
+    compared.mark_consequences(&EditsOfFindings { unread: &unread, taking: &taking }, sources);
     let added_ignores = match settings.before {
         ComparedWith::Base => loaded.added_ignores(),
         ComparedWith::Nothing => 0,

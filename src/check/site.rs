@@ -1,25 +1,27 @@
 //! One site on one side: related, rendered and judged. Documents that are equal in several sites,
 //! or on both sides, are rendered and judged once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use rayon::prelude::*;
 
+use super::files::SideFile;
 use super::load::{Loaded, LoadedSide, SetFiles};
 use super::{Plan, RenderedSite, Work};
 use crate::compare::{KnownRoutes, Side};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Graph};
 use crate::render::{Extent, FileSet, MadeDocument, Matching, Rendered, Table, render_with};
-use crate::rules::{self, SchemaRules, SiteFacts};
+use crate::rules::{self, Correction, SchemaRules, SiteFacts};
 use crate::source::{FileId, SourceMap, Span};
 use crate::stopwatch::{Stage, add_count, split, time};
 use crate::system::cloud_init::{Set, Sets};
 use crate::system::deckhand::Site;
 use crate::system::deckhand::document::Document;
+use crate::system::deckhand::layout::{LayoutProblem, Place};
 use crate::yaml::{Node, Value, Whole};
 
 type Lookup<K, V> = HashMap<K, V, RandomState>;
@@ -106,6 +108,10 @@ impl<'a> OneSide<'a> {
             Work::Answer | Work::Relate => Vec::new(),
         };
         add_count(Stage::Rules, || findings.len());
+        if loaded.work == Work::Judge {
+            let slips = Slips { plan, loaded, side, set, known, related: &related };
+            time(Stage::Rules, || slips.mark(&facts, &mut findings));
+        }
         for finding in &mut findings {
             finding.sites = set.name.iter().cloned().collect();
         }
@@ -131,6 +137,101 @@ impl<'a> OneSide<'a> {
     pub(super) fn outputs(&self) -> usize {
         self.related.graph.outputs().count()
     }
+}
+
+/// The slips in a site whose remedy is known.
+struct Slips<'s, 'a> {
+    plan: &'s Plan<'s>,
+    loaded: &'a Loaded,
+    side: &'a LoadedSide,
+    set: &'s SetFiles,
+    known: &'s [&'s KnownDocuments],
+    related: &'s Related<'a>,
+}
+
+impl Slips<'_, '_> {
+    /// Maximum number of documents in all corrected sites of a site, where one corrected site is always
+    /// allowed.
+    const MAX_DOCUMENTS: usize = 50_000;
+
+    /// Marks the findings that do not occur in the site without a slip.
+    fn mark(&self, facts: &SiteFacts<'_>, findings: &mut [Diagnostic]) {
+        let corrections = rules::corrections(facts);
+        let of_documents = corrections
+            .iter()
+            .map(|correction| (&correction.reported[..], self.corrected(correction)));
+        let of_type = self.with_type().map(|(at, documents)| (vec![at], documents));
+        let of_type = of_type.as_ref().map(|(at, documents)| (&at[..], documents.clone()));
+        let most = Self::MAX_DOCUMENTS / self.related.site.documents.len().max(1);
+        for (reported, documents) in of_type.into_iter().chain(of_documents).take(most.max(1)) {
+            let is_reported = |it: &Diagnostic| reported.contains(&it.primary.span);
+            if findings.iter().all(is_reported) {
+                continue;
+            }
+            let left = self.findings_in(documents);
+            let left: HashSet<FindingPlace> = left.iter().map(place).collect();
+            let gone = |it: &&mut Diagnostic| !is_reported(it) && !left.contains(&place(it));
+            for finding in findings.iter_mut().filter(gone) {
+                match &mut finding.follows[..] {
+                    [places] => places.extend(reported),
+                    _ => finding.follows = vec![reported.to_vec()],
+                }
+            }
+        }
+    }
+
+    /// Documents of the site without a slip.
+    fn corrected<'m>(&'m self, correction: &'m Correction) -> Vec<&'m Document> {
+        let mut documents: Vec<&Document> = self.related.site.documents.clone();
+        for (doc, document) in &correction.documents {
+            documents[doc.index()] = document;
+        }
+        // First, so that a place in the document that it was made from is not found in it.
+        documents.splice(0..0, &correction.added);
+        documents
+    }
+
+    /// The place of an unknown site type, and the documents of the site with the type that it
+    /// probably means: one of a similar name, or else the only unused one.
+    fn with_type(&self) -> Option<(Span, Vec<&Document>)> {
+        let problems = &self.side.layout_problems;
+        let (at, near) = problems.iter().find_map(|problem| match problem {
+            LayoutProblem::MissingType { site, site_type, near } => {
+                (Some(site) == self.set.name.as_ref()).then_some((site_type.span, near))
+            }
+            _ => None,
+        })?;
+        let mut unused = problems.iter().filter_map(|problem| match problem {
+            LayoutProblem::UnusedType { name, .. } => Some(name),
+            _ => None,
+        });
+        let only = unused.next().filter(|_| unused.next().is_none());
+        let meant = Place::Type(near.as_ref().or(only)?.clone());
+        let is_of_site = |file: &&SideFile| {
+            let is_read = file.repository.is_none_or(|it| self.set.repositories.contains(&it));
+            self.set.files.contains(&file.id) || is_read && file.place.as_ref() == Some(&meant)
+        };
+        let files = self.side.files.iter().filter(is_of_site);
+        Some((at, files.flat_map(|file| &self.loaded.file(file.id).documents).collect()))
+    }
+
+    /// Findings in the site with these documents.
+    fn findings_in(&self, documents: Vec<&Document>) -> Vec<Diagnostic> {
+        let Self { plan, loaded, side, set, known, .. } = *self;
+        let (name, sets) = (set.name.clone(), loaded.sets(plan, side, set));
+        let site =
+            Related::of(plan, loaded, (name, documents, sets), side.all_sets, std::iter::empty());
+        let known_tables = (&tables(plan, known)[..], Matching::Values);
+        let rendered = render_with(&site.graph, known_tables, Extent::All);
+        judged(&site.facts(loaded, &rendered), known)
+    }
+}
+
+/// Identity of a finding in nearly the same site, where its message may differ.
+type FindingPlace = (&'static str, Span);
+
+fn place(finding: &Diagnostic) -> FindingPlace {
+    (finding.rule.name, finding.primary.span)
 }
 
 /// Tables of the known documents; none if each document is to be rendered anew.

@@ -34,6 +34,7 @@ impl RuleRow {
             | Trait::Unreadable
             | Trait::UnknownDocuments
             | Trait::Absence
+            | Trait::Cause
             | Trait::Always => None,
         };
         self.rule.traits.iter().filter_map(mark).collect()

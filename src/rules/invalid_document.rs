@@ -7,7 +7,7 @@ use crate::source::Span;
 
 super::rule!(
     "invalid-document",
-    Error [Refused, UnsafelyFixable],
+    Error [Refused, Cause, UnsafelyFixable],
     "document that Deckhand's schemas reject", was "P005"
 );
 

@@ -4,7 +4,7 @@ use super::FileFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{Encoding, Span};
 
-super::rule!("invalid-encoding", Error [Refused, Unreadable], "file that is not in the expected encoding", was "P007");
+super::rule!("invalid-encoding", Error [Refused, Unreadable, Cause], "file that is not in the expected encoding", was "P007");
 
 pub(super) fn report(facts: &FileFacts<'_>, encoding: Encoding, at: u32) -> Diagnostic {
     let (message, label) = match encoding {

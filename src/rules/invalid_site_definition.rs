@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("invalid-site-definition", Error, "site definition without a site type", was "P011");
+super::rule!("invalid-site-definition", Error [Cause], "site definition without a site type", was "P011");
 
 pub(super) fn report(at: Span) -> Diagnostic {
     let label = Label::new(at, "`data.site_type` is missing or not a string");

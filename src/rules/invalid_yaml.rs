@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{Span, offset};
 use crate::yaml::{PythonRefusal, YamlProblem, YamlProblemKind};
 
-super::rule!("invalid-yaml", Error [Refused, Unreadable], "file that is not valid YAML", was "P007");
+super::rule!("invalid-yaml", Error [Refused, Unreadable, Cause], "file that is not valid YAML", was "P007");
 
 /// First merge conflict that git left in the file, from its first marker to the end of its last.
 pub(super) fn conflict(facts: &FileFacts<'_>) -> Option<Span> {

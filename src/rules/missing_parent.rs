@@ -1,5 +1,7 @@
 //! `missing-parent`: a parentSelector that matches no document.
 
+use std::sync::Arc;
+
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label, NeededBy};
 use crate::graph::DocId;
@@ -7,7 +9,7 @@ use crate::near::nearest;
 use crate::source::Span;
 use crate::system::deckhand::document::{Document, Selector};
 use crate::yaml::emit::to_flow;
-use crate::yaml::{Key, Node, Value};
+use crate::yaml::{Key, Mapping, Node, Value};
 
 super::rule!("missing-parent", Error[Absence], "no document matches a parentSelector");
 
@@ -35,15 +37,18 @@ pub(super) fn report(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
 
 /// Adds the missing parent's schema and labels to the finding, unless the labels are too long.
 fn with_absent(diagnostic: Diagnostic, schema: &str, selector: &Selector) -> Diagnostic {
+    let Some(labels) = describe_labels(&selector.labels, selector.span) else { return diagnostic };
+    let message = format!("no `{schema}` in a higher layer has the labels `{labels}`");
+    let texts = selector.labels.values().filter_map(Node::as_str);
+    diagnostic.absent(schema, message, NeededBy::Child).written_as(texts)
+}
+
+/// Formats labels; `None` if they are too long.
+fn describe_labels(labels: &Arc<Mapping>, span: Span) -> Option<String> {
     /// Maximum number of characters of labels that identify a parent.
     const MAX_CHARS: usize = 200;
-    let labels = Node::new(Value::Mapping(selector.labels.clone()), selector.span);
-    let labels = to_flow(&labels, MAX_CHARS + 1);
-    if labels.chars().count() > MAX_CHARS {
-        return diagnostic;
-    }
-    let message = format!("no `{schema}` in a higher layer has the labels `{labels}`");
-    diagnostic.absent(schema, message, NeededBy::Child)
+    let labels = to_flow(&Node::new(Value::Mapping(labels.clone()), span), MAX_CHARS + 1);
+    (labels.chars().count() <= MAX_CHARS).then_some(labels)
 }
 
 /// Whether comparing all documents with all selectors without a match is affordable.
@@ -68,7 +73,17 @@ fn with_reason(
     selector: &Selector,
     diagnostic: Diagnostic,
 ) -> Diagnostic {
-    if let Some((label, span)) = near_miss(facts, document, selector) {
+    if let Some((doc, replaced)) = replaced(facts, document) {
+        let (name, labels) =
+            (facts.name(doc), describe_labels(&replaced.labels, replaced.name_span));
+        return diagnostic
+            .related(replaced.name_span, format!("`{name}` in a higher layer has other labels"))
+            .help(match labels {
+                Some(labels) => format!("select `{labels}`, or give `{name}` the selected labels"),
+                None => format!("select the labels of `{name}`, or give it the selected labels"),
+            });
+    }
+    if let Some((_, label, span)) = near_miss(facts, document, selector) {
         return diagnostic
             .related(span, "this label is nearly the same")
             .did_you_mean(&label, None);
@@ -82,6 +97,42 @@ fn with_reason(
     without_reason(facts.name(child), diagnostic)
 }
 
+/// Labels that the selector of a child was probably meant to have: those of the document that it
+/// replaces, a label that is spelled almost like its own, or its labels that one document has.
+pub(super) fn meant_labels(facts: &SiteFacts<'_>, child: DocId) -> Option<Arc<Mapping>> {
+    let (document, selector) = (facts.document(child), facts.selector(child));
+    if !can_be_searched(facts, selector) {
+        return None;
+    }
+    if let Some((_, replaced)) = replaced(facts, document) {
+        return Some(replaced.labels.clone());
+    }
+    let mut labels = selector.labels.clone();
+    if let Some((key, label, span)) = near_miss(facts, document, selector) {
+        let label = Node::new(Value::String(label.into()), span);
+        *Mapping::to_change(&mut labels).get_mut(key)? = label;
+        return Some(labels);
+    }
+    let (parent, ..) = part_match(facts, child, selector)?;
+    let parent = &facts.document(parent).labels;
+    let has = |key: &Key| {
+        let pair = parent.get(key).zip(selector.labels.get(key));
+        pair.is_some_and(|(label, wanted)| label.value.equals_in_python(&wanted.value))
+    };
+    Mapping::to_change(&mut labels).retain(has);
+    Some(labels)
+}
+
+/// The only document that a replacement can replace, if it has labels.
+fn replaced<'a>(facts: &'a SiteFacts<'_>, child: &Document) -> Option<(DocId, &'a Document)> {
+    child.replacement?;
+    let mut named = others(facts, child).filter(|(_, other)| {
+        other.key.name == child.key.name && other.key.layer != child.key.layer
+    });
+    let found = named.next().filter(|(_, other)| !other.labels.is_empty());
+    found.filter(|_| named.next().is_none())
+}
+
 /// Documents of the child's schema with any labels and layers.
 fn others<'a>(
     facts: &'a SiteFacts<'_>,
@@ -91,11 +142,11 @@ fn others<'a>(
 }
 
 /// Label on a document of the same schema that is spelled almost like the selector's.
-fn near_miss(
+fn near_miss<'a>(
     facts: &SiteFacts<'_>,
     child: &Document,
-    selector: &Selector,
-) -> Option<(String, Span)> {
+    selector: &'a Selector,
+) -> Option<(&'a Key, String, Span)> {
     selector.labels.iter().find_map(|(key, wanted)| {
         let candidates: Vec<(&str, Span)> = others(facts, child)
             .filter_map(|(_, other)| {
@@ -107,7 +158,7 @@ fn near_miss(
         candidates
             .iter()
             .find(|(label, _)| *label == near)
-            .map(|(label, at)| ((*label).into(), *at))
+            .map(|(label, at)| (key, (*label).into(), *at))
     })
 }
 

@@ -284,6 +284,7 @@ fn report(
                 format!("no `{target}` named `{name}` is rendered"),
                 NeededBy::Reference,
             )
+            .written_as([&**name])
             .document(writer.clone());
     let users = docs.iter().map(|doc| &facts.document(*doc).key).filter(|key| *key != writer);
     let named: Vec<String> =

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{FileId, Span};
 
-super::rule!("missing-site-definition", Error, "site folder without a site definition", was "P010");
+super::rule!("missing-site-definition", Error [Cause], "site folder without a site definition", was "P010");
 
 pub(super) fn report(file: FileId) -> Diagnostic {
     let label = Label::new(Span::point(file, 0), "this file does not exist");

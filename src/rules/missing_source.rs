@@ -4,8 +4,11 @@ use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label, NeededBy, Severity};
 use crate::graph::{DocId, MissingSource};
 use crate::merge::deckhand::Semantics;
+use crate::near::nearest;
 use crate::render::{Problem, ProblemKind};
-use crate::yaml::Value;
+use crate::source::Span;
+use crate::yaml::path::{Location, Path, Piece, Segment};
+use crate::yaml::{Key, Value};
 
 super::rule!("missing-source", Error [Refused, Absence], "substitution whose source is missing", was "P005");
 
@@ -29,6 +32,7 @@ pub(super) fn report_document(
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(wanted.span, label))
         .note(skipped(facts, MissingPart::Document))
         .absent(schema, format!("`{}` {lacks}", wanted.value), NeededBy::Substitution)
+        .written_as([&*wanted.value])
         .document(document.key.clone());
     let diagnostic = with_severity(facts, diagnostic);
     if let Some(found) = of_abstract {
@@ -53,7 +57,7 @@ pub(super) fn report_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnost
     let ProblemKind::MissingValue { source, path, null, near } = &problem.kind else {
         unreachable!("the rule reports only this kind of problem")
     };
-    let (name, source) = (facts.name(problem.doc), facts.document(*source));
+    let (name, source_doc, source) = (facts.name(problem.doc), *source, facts.document(*source));
     let lacks = if null.is_some() { "where it has null" } else { "where it has nothing" };
     let message = format!("`{name}` reads `{path}` of `{}`, {lacks}", source.key.name);
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(problem.at, "no value to read"));
@@ -62,9 +66,11 @@ pub(super) fn report_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnost
         None => diagnostic.related(source.name_span, "the source document"),
     };
     let key = &source.key;
+    let lacking = lacking_key(facts, source_doc, path).filter(|_| null.is_none());
     let diagnostic = with_severity(facts, diagnostic)
         .note(skipped(facts, MissingPart::Value))
-        .absent(&key.schema, without_value(facts, problem), NeededBy::Substitution);
+        .absent(&key.schema, without_value(facts, problem), NeededBy::Substitution)
+        .written_as(lacking.map(|lacking| lacking.name));
     match near {
         Some(near) => diagnostic.did_you_mean(near, None),
         None => diagnostic.help(format!(
@@ -76,15 +82,60 @@ pub(super) fn report_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnost
 
 /// Describes the missing part of a source: all data, or the value at a path.
 fn without_value(facts: &SiteFacts<'_>, problem: &Problem) -> String {
-    let ProblemKind::MissingValue { source, path, .. } = &problem.kind else {
+    let ProblemKind::MissingValue { source, path, null, .. } = &problem.kind else {
         unreachable!("the rule reports only this kind of problem")
     };
     let name = &facts.document(*source).key.name;
     match facts.rendered.data(*source).map(|data| &data.value) {
         None | Some(Value::Null) => format!("`{name}` has no data"),
         Some(Value::Mapping(data)) if data.is_empty() => format!("`{name}` has no data"),
-        Some(_) => format!("`{name}` has no value at `{path}`"),
+        Some(_) => {
+            let lacking = lacking_key(facts, *source, path).filter(|_| null.is_none());
+            let place = lacking.map_or_else(|| path.clone(), |lacking| lacking.location);
+            format!("`{name}` has no value at `{place}`")
+        }
     }
+}
+
+/// First key on a path that a source lacks: its defect, however many paths lead below it.
+pub(super) struct LackingKey {
+    /// Path of the key.
+    pub(super) location: String,
+    /// The key.
+    pub(super) name: String,
+    /// Place of a similar key beside it.
+    pub(super) near: Option<Span>,
+}
+
+/// The first key of a plain path that a source lacks. Keys below a secret are not revealed.
+pub(super) fn lacking_key(facts: &SiteFacts<'_>, source: DocId, path: &str) -> Option<LackingKey> {
+    let mut node = facts.rendered.data(source)?;
+    let mut location = Location::root();
+    for segment in Path::parse(path).ok()?.segments()? {
+        let (piece, next) = match segment {
+            _ if node.secret => return None,
+            Segment::Name(name) => {
+                (Piece::Key(Key::string(name.clone(), node.span)), node.get(name))
+            }
+            Segment::Index(index) => {
+                let index = usize::try_from(*index).ok()?;
+                (Piece::Index(index), node.as_sequence()?.get(index))
+            }
+        };
+        location = location.join(piece);
+        match (next, segment) {
+            (Some(next), _) => node = next,
+            (None, Segment::Index(_)) => return None,
+            (None, Segment::Name(name)) => {
+                let keys = node.as_mapping()?;
+                let near = nearest(name, keys.keys().filter_map(Key::as_str));
+                let near = near.and_then(|near| keys.get_entry(near)).map(|(key, _)| key.span);
+                let (location, name) = (location.to_string(), name.to_string());
+                return Some(LackingKey { location, name, near });
+            }
+        }
+    }
+    None
 }
 
 /// Missing part of a source.

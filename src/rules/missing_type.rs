@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::did_you_mean::word_edit;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, Label, NeededBy};
 use crate::source::{SourceMap, Spanned};
 
 super::rule!(
     "missing-type",
-    Error [Absence, UnsafelyFixable],
+    Error [Absence, Cause, UnsafelyFixable],
     "a site's type has no folder", was "P003"
 );
 
@@ -20,7 +20,8 @@ pub(super) fn report(
     let name = &site_type.value;
     let label = Label::new(site_type.span, format!("no files below `type/{name}/`"));
     let message = format!("site type `{name}` has no folder below `type/`");
-    let diagnostic = Diagnostic::new(&RULE, message, label)
+    let diagnostic = Diagnostic::new(&RULE, message.clone(), label)
+        .absent("type", message, NeededBy::Site)
         .note("Pegleg silently renders the site without the documents of a type");
     match near {
         Some(near) => diagnostic.did_you_mean(near, word_edit(sources, site_type.span, name, near)),

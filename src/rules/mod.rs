@@ -77,6 +77,7 @@ mod boolean_word;
 mod clashing_path;
 mod config_changed;
 mod control_parent;
+mod correction;
 mod counterpart;
 mod declared_secret_missing;
 mod dependency_cycle;
@@ -189,6 +190,7 @@ mod reach;
 
 pub(crate) use cloud_init::{UserDataFacts, report_user_data};
 pub(crate) use config_changed::report_changed_configuration;
+pub(crate) use correction::{Correction, corrections};
 pub(crate) use foreign::folded;
 pub(crate) use missing_reference::Reference;
 pub(crate) use reach::ReachedEdit;

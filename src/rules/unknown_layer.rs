@@ -11,7 +11,7 @@ use crate::system::deckhand::NearLayer;
 
 super::rule!(
     "unknown-layer",
-    Error [Refused, UnsafelyFixable],
+    Error [Refused, Cause, UnsafelyFixable],
     "a document's layer is not in `layerOrder`", was "P005"
 );
 

@@ -4,7 +4,7 @@ use super::{FileContents, FileFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("unreadable-file", Error [Unreadable], "file that cannot be read", was "P007");
+super::rule!("unreadable-file", Error [Unreadable, Cause], "file that cannot be read", was "P007");
 
 pub(super) fn report(facts: &FileFacts<'_>, reason: &str) -> Diagnostic {
     let message = format!("cannot read file: {reason}");

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ComparedFindings, Findings, joined};
-use crate::diagnostic::{Diagnostic, Label, Severity, Suppression};
+use crate::diagnostic::{CauseKey, Diagnostic, Label, Severity, Suppression};
 use crate::edit::EditId;
 use crate::source::{RepoPath, SourceMap, Span};
 
@@ -25,11 +25,13 @@ impl Findings {
     /// Findings to list in reports: similar findings are joined, unless `each` is set, and findings
     /// beyond the maximum are summarized by kind.
     pub fn reported(&self, each: bool, sources: &SourceMap) -> Cow<'_, Self> {
-        if !is_to_be_shortened(&self.diagnostics, each, sources) && !needs_cap(&self.suppressed) {
+        if !is_to_be_shortened(&self.diagnostics, &[], (each, sources))
+            && !needs_cap(&self.suppressed)
+        {
             return Cow::Borrowed(self);
         }
         Cow::Owned(Self {
-            diagnostics: shortened(&self.diagnostics, each, sources).0,
+            diagnostics: shortened(&self.diagnostics, &[], (each, sources)).0,
             suppressed: capped(&self.suppressed, sources).0,
         })
     }
@@ -38,13 +40,14 @@ impl Findings {
 impl ComparedFindings {
     /// Findings to list for both sides; see [`Findings::reported`].
     pub fn reported(&self, each: bool, sources: &SourceMap) -> Cow<'_, Self> {
-        let lists = [&self.new, &self.unchanged, &self.fixed].map(|it| &it.diagnostics);
-        if !lists.into_iter().any(|it| is_to_be_shortened(it, each, sources))
-            && !needs_cap(&self.suppressed)
-        {
+        let lists = [(&self.new, &self.causes[..]), (&self.unchanged, &[]), (&self.fixed, &[])];
+        let is_to_be_shortened = |(findings, causes): (&Findings, &[Vec<EditId>])| {
+            is_to_be_shortened(&findings.diagnostics, causes, (each, sources))
+        };
+        if !lists.into_iter().any(is_to_be_shortened) && !needs_cap(&self.suppressed) {
             return Cow::Borrowed(self);
         }
-        let (new, listed) = shortened(&self.new.diagnostics, each, sources);
+        let (new, listed) = shortened(&self.new.diagnostics, &self.causes, (each, sources));
         let causes_of = |group: Vec<usize>| {
             let causes = group.into_iter().filter_map(|at| self.causes.get(at)).flatten();
             causes.copied().collect::<BTreeSet<EditId>>().into_iter().collect()
@@ -56,27 +59,32 @@ impl ComparedFindings {
             fixed: self.fixed.reported(each, sources).into_owned(),
             suppressed: capped(&self.suppressed, sources).0,
             added_ignores: self.added_ignores,
+            without: Vec::new(),
         })
     }
 }
 
 /// Whether reports omit some of these findings or shorten their texts.
-fn is_to_be_shortened(diagnostics: &[Diagnostic], each: bool, sources: &SourceMap) -> bool {
-    needs_cap(diagnostics) || (!each && joined::groups(diagnostics, sources).is_some())
+fn is_to_be_shortened(
+    diagnostics: &[Diagnostic],
+    causes: &[Vec<EditId>],
+    (each, sources): (bool, &SourceMap),
+) -> bool {
+    needs_cap(diagnostics) || (!each && joined::groups(diagnostics, causes, sources).is_some())
 }
 
 /// Findings to list, and for each the indices in `diagnostics` of the findings that it joins, or of
 /// the first one that it summarizes.
 fn shortened(
     diagnostics: &[Diagnostic],
-    each: bool,
-    sources: &SourceMap,
+    causes: &[Vec<EditId>],
+    (each, sources): (bool, &SourceMap),
 ) -> (Vec<Diagnostic>, Vec<Vec<usize>>) {
     let alone = || (0..diagnostics.len()).map(|at| vec![at]).collect();
-    let groups = joined::groups(diagnostics, sources).filter(|_| !each);
+    let groups = joined::groups(diagnostics, causes, sources).filter(|_| !each);
     let mut groups = groups.unwrap_or_else(alone);
     let joined: Vec<Diagnostic> =
-        groups.iter().map(|group| joined::joined(group, diagnostics)).collect();
+        groups.iter().map(|group| joined::joined(group, diagnostics, sources)).collect();
     let (capped, listed) = capped(&joined, sources);
     (capped, listed.into_iter().map(|at| std::mem::take(&mut groups[at])).collect())
 }
@@ -99,7 +107,7 @@ fn has_long_text(diagnostic: &Diagnostic) -> bool {
 
 /// Grouping key of summarized findings.
 type CapKey<'a> =
-    (Option<&'a RepoPath>, &'static str, Severity, (Option<&'static str>, Option<Span>));
+    (Option<&'a RepoPath>, &'static str, Severity, (Option<&'static str>, Option<CauseKey>));
 
 /// Findings to list, and for each the index in `diagnostics` of the finding, or of the first one
 /// that it summarizes.

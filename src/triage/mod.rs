@@ -11,6 +11,7 @@ mod policy;
 
 pub use baseline::Baseline;
 pub(crate) use baseline::Damage;
+pub(crate) use consequences::{EditsOfFindings, TakingEdit};
 pub(crate) use fingerprint::{fingerprint, fingerprint_of};
 pub(crate) use policy::{Findable, SitesOfFiles, TriagedFindings};
 pub(crate) use policy::{Levels, TriagePolicy};
@@ -46,6 +47,9 @@ pub struct ComparedFindings {
     pub suppressed: Vec<Diagnostic>,
     /// Number of ignore comments that the head adds.
     pub added_ignores: usize,
+    /// For each new finding, the edits that it needs: without any one of them, it does not occur in
+    /// its sites. Empty once consequences are marked.
+    pub without: Vec<Vec<EditId>>,
 }
 
 /// Identity of a finding independent of its lines: its rule, its document or else its file, its
@@ -55,6 +59,15 @@ type FindingIdentity = (Option<Arc<str>>, &'static str, String, String);
 /// Deduplication key across sites: file, position in the file and in a decoded text, rule, message
 /// and span.
 type DedupKey = (RepoPath, [u32; 2], &'static str, String, Span);
+
+/// Edits that matter for a new finding of one site.
+#[derive(Clone, Default)]
+pub(crate) struct FindingCauses {
+    /// Edits that caused it; empty if unknown.
+    pub(crate) caused: Vec<EditId>,
+    /// Edits that it needs, as far as known: without any one of them, it does not occur.
+    pub(crate) without: Vec<EditId>,
+}
 
 /// One side of a comparison.
 #[derive(Debug, Default)]
@@ -72,22 +85,33 @@ impl ComparedFindings {
         head: SideFindings,
         sources: &SourceMap,
         paths: &[RepoPath],
-        causes: &dyn Fn(&Diagnostic) -> Vec<EditId>,
+        causes: &dyn Fn(&Diagnostic) -> FindingCauses,
     ) -> Self {
         let UnfoldedComparison { new, unchanged, fixed, suppressed } =
             UnfoldedComparison::new(base, head, sources);
-        let mut caused: BTreeMap<DedupKey, BTreeSet<EditId>> = BTreeMap::new();
+        let mut by_key: BTreeMap<DedupKey, (BTreeSet<EditId>, BTreeSet<EditId>)> = BTreeMap::new();
         for diagnostic in &new {
-            caused.entry(dedup_key(diagnostic, sources)).or_default().extend(causes(diagnostic));
+            let FindingCauses { caused, without } = causes(diagnostic);
+            let without: BTreeSet<EditId> = without.into_iter().collect();
+            by_key
+                .entry(dedup_key(diagnostic, sources))
+                .and_modify(|(all, in_all_sites)| {
+                    all.extend(&caused);
+                    in_all_sites.retain(|edit| without.contains(edit));
+                })
+                .or_insert_with(|| (caused.into_iter().collect(), without));
         }
         let of = |diagnostics| Findings::new(diagnostics, sources, paths);
         let new = of(new);
-        let causes = new.diagnostics.iter().map(|diagnostic| {
-            let caused = caused.get(&dedup_key(diagnostic, sources));
-            caused.into_iter().flatten().copied().collect()
-        });
+        let (causes, without) = new
+            .diagnostics
+            .iter()
+            .map(|diagnostic| by_key.remove(&dedup_key(diagnostic, sources)).unwrap_or_default())
+            .map(|(caused, without)| (Vec::from_iter(caused), Vec::from_iter(without)))
+            .unzip();
         Self {
-            causes: causes.collect(),
+            causes,
+            without,
             new,
             unchanged: of(unchanged),
             fixed: of(fixed),
@@ -351,6 +375,13 @@ pub(crate) fn concerns(paths: &[RepoPath], path: &RepoPath) -> bool {
 /// Merges a finding of another site: adds its sites, documents and locations.
 fn fold(first: &mut Diagnostic, again: Diagnostic) {
     first.severity = first.severity.max(again.severity);
+    if first.follows.is_empty() || again.follows.is_empty() {
+        first.follows.clear();
+    } else {
+        first.follows.extend(again.follows);
+        first.follows.sort_unstable();
+        first.follows.dedup();
+    }
     for site in again.sites {
         if let Err(at) = first.sites.binary_search(&site) {
             first.sites.insert(at, site);

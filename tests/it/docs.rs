@@ -82,6 +82,7 @@ fn marks(rule: &Rule) -> String {
         | Trait::Unreadable
         | Trait::UnknownDocuments
         | Trait::Absence
+        | Trait::Cause
         | Trait::Always => None,
     });
     let aliases = rule.aliases.iter().map(|alias| format!("`{alias}`"));

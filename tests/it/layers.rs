@@ -181,7 +181,7 @@ const CLI: [&str; 20] = [
 ];
 
 /// Files of `check/`; each may use the ones before it, and the types of the module itself.
-const CHECK: [&str; 13] = [
+const CHECK: [&str; 14] = [
     "configuration",
     "file",
     "files",
@@ -190,6 +190,7 @@ const CHECK: [&str; 13] = [
     "repositories",
     "edited",
     "site",
+    "taking",
     "compare",
     "session",
     "states",

@@ -15,6 +15,7 @@ mod parts;
 mod patch;
 mod repository;
 mod session;
+mod slips;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

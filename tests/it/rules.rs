@@ -104,6 +104,7 @@ fn every_rule_file_is_listed_and_has_a_page() {
             .filter(|name| {
                 let shared = [
                     "mod",
+                    "correction",
                     "counterpart",
                     "did-you-mean",
                     "foreign",

@@ -9,7 +9,7 @@ use super::is_default;
 use super::lines::LineCollector;
 use super::place::LabelledPlace;
 use super::sites::SiteSets;
-use crate::diagnostic::{Diagnostic, Fix, Label, Safety, Severity, Suppression};
+use crate::diagnostic::{CauseKey, Diagnostic, Fix, Label, Safety, Severity, Suppression};
 use crate::edit::EditId;
 use crate::report::View;
 use crate::source::{DocKey, RepoPath, Span};
@@ -188,14 +188,14 @@ pub(super) fn findings(
     sets: &mut SiteSets,
     view: &View<'_>,
 ) -> Vec<Finding> {
-    let followed: BTreeSet<Span> = found.iter().filter_map(|it| it.diagnostic.because_of).collect();
+    let followed: BTreeSet<CauseKey> =
+        found.iter().filter_map(|it| it.diagnostic.because_of).collect();
     let roots = found.iter().map(|it| it.diagnostic);
-    let roots = roots.filter(|it| followed.contains(&it.primary.span));
-    let roots: BTreeMap<Span, String> = roots
-        .map(|it| (it.primary.span, fingerprint(it, view.place(it.primary.span).path)))
-        .collect();
+    let roots = roots.filter(|it| it.because_of.is_none() && followed.contains(&it.cause()));
+    let roots: BTreeMap<CauseKey, String> =
+        roots.map(|it| (it.cause(), fingerprint(it, view.place(it.primary.span).path))).collect();
     let findings = found.iter().map(|found| Finding {
-        because_of: found.diagnostic.because_of.and_then(|place| roots.get(&place).cloned()),
+        because_of: found.diagnostic.because_of.and_then(|cause| roots.get(&cause).cloned()),
         ..Finding::new(found, texts, sets, view)
     });
     findings.collect()

@@ -1,6 +1,6 @@
 //! Dangers of changes, which decide on the order of a report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::blocks::OutputBlock;
 use super::delta::{Sign, ValueDelta};
@@ -30,12 +30,17 @@ pub(crate) enum Danger {
 }
 
 /// Edits that caused new errors.
-pub(super) struct Faulty(BTreeMap<EditRef, Danger>);
+pub(super) struct Faulty {
+    dangers: BTreeMap<EditRef, Danger>,
+    /// Those with an error from which others follow.
+    with_consequences: BTreeSet<EditRef>,
+}
 
 impl Faulty {
     pub(super) fn of(report: &Report) -> Self {
+        let new = || report.findings.iter().filter(|finding| finding.is_new());
         let mut dangers: BTreeMap<EditRef, Danger> = BTreeMap::new();
-        for finding in report.findings.iter().filter(|finding| finding.is_new()) {
+        for finding in new() {
             let danger = match finding.severity {
                 _ if finding.refused => Danger::Refused,
                 Severity::Error => Danger::Error,
@@ -46,7 +51,15 @@ impl Faulty {
                 *known = danger.min(*known);
             }
         }
-        Self(dangers)
+        let roots: BTreeSet<&str> = new().filter_map(|it| it.because_of.as_deref()).collect();
+        let with_consequences = new().filter(|it| roots.contains(&*it.fingerprint));
+        let with_consequences = with_consequences.flat_map(|it| &it.caused_by).copied().collect();
+        Self { dangers, with_consequences }
+    }
+
+    /// Whether an edit caused an error from which others follow.
+    pub(super) fn has_consequences(&self, edit: &ReportedEdit) -> bool {
+        self.with_consequences.contains(&edit.id)
     }
 
     /// Returns the danger of edits, without their effects on outputs.
@@ -54,7 +67,7 @@ impl Faulty {
         &self,
         edits: impl IntoIterator<Item = &'r ReportedEdit>,
     ) -> Danger {
-        let dangers = edits.into_iter().filter_map(|edit| self.0.get(&edit.id));
+        let dangers = edits.into_iter().filter_map(|edit| self.dangers.get(&edit.id));
         dangers.min().copied().unwrap_or(Danger::None)
     }
 }

@@ -163,13 +163,29 @@ impl<'r> Arranger<'_, 'r> {
         let mut blocks = self.blocks(pieces.collect());
         self.leave_out_edits(&mut blocks);
         let related = self.related(blocks).into_iter().flat_map(|(by_edit, blocks)| {
-            if self.is_shorter_by_output(&by_edit, &blocks) {
+            let is_broken = by_edit.iter().any(|entry| self.is_broken(entry));
+            if is_broken && !self.each_value {
+                self.without_consequences(by_edit)
+            } else if self.is_shorter_by_output(&by_edit, &blocks) {
                 self.by_output(by_edit, blocks)
             } else {
                 by_edit.into_iter().map(ChangeEntry::Edits).collect()
             }
         });
         related.collect()
+    }
+
+    /// Whether an edit caused an error from which others follow, as its effects do.
+    fn is_broken(&self, entry: &EditEntry<'r>) -> bool {
+        entry.edits.iter().any(|edit| self.faulty.has_consequences(edit))
+    }
+
+    /// Lists edits without the effects that follow from their errors.
+    fn without_consequences(&self, by_edit: Vec<EditEntry<'r>>) -> Vec<ChangeEntry<'r>> {
+        let entries = by_edit.into_iter().map(|entry| {
+            ChangeEntry::Edits(if self.is_broken(&entry) { entry.without_effects() } else { entry })
+        });
+        entries.collect()
     }
 
     /// Leaves out the edits of documents that are outputs themselves, where others show them.
@@ -310,6 +326,14 @@ impl<'r> EditEntry<'r> {
     pub(crate) fn others_behind(&self, value: &ChangedValue<'r>) -> Vec<&'r ReportedEdit> {
         let is_own = |edit: &&&ReportedEdit| self.edits.iter().any(|own| own.id == edit.id);
         value.edits.iter().filter(|edit| !is_own(edit)).copied().collect()
+    }
+}
+
+impl EditEntry<'_> {
+    /// Leaves out the effects of edits, which follow from an error.
+    fn without_effects(self) -> Self {
+        let reach = self.reach.and("; these changes follow from its error");
+        Self { reach, blocks: Vec::new(), route: None, stops: Vec::new(), ..self }
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct FindingEntry<'r> {
     pub(crate) suppressed: StyledText,
 }
 
-/// Returns the listed findings: new errors, root causes first, and all others, most severe first.
+/// Returns the listed findings: new errors, and all others, root causes first, then by severity.
 pub(super) fn listed<'r>(
     report: &'r Report,
     listing: FindingFilter,
@@ -41,7 +41,7 @@ pub(super) fn listed<'r>(
         findings.filter(|(_, finding)| listing.has(finding)).collect();
     findings.sort_by_key(|(_, finding)| {
         let is_root = roots.contains(&*finding.fingerprint);
-        (rank(finding), Reverse(finding.severity), Reverse(is_root))
+        (rank(finding), Reverse(is_root), Reverse(finding.severity))
     });
     let entry = |(index, finding)| FindingEntry::new(index, finding, report, sites);
     findings

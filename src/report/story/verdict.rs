@@ -48,7 +48,7 @@ impl Headline {
                 counts(report.totals.findings, "").unwrap_or(StyledText::plain("no findings"))
             }
         };
-        let reason = StyledText::list([reason, dangers], " · ");
+        let reason = StyledText::list([reason, tolerated(report), dangers], " · ");
         let switches = bumps(report, sites).into_iter().chain(switches(report, sites)).collect();
         Self {
             badge,
@@ -59,6 +59,19 @@ impl Headline {
             acceptance: acceptance(report),
             hint: hint(report),
         }
+    }
+}
+
+/// Why errors did not fail the run; empty if there are none, or if they did.
+fn tolerated(report: &Report) -> StyledText {
+    let is_tolerated = report.verdict.outcome == RunOutcome::Passed
+        && report.verdict.judges != FailureCriterion::Gates
+        && report.verdict.fail_on.is_none()
+        && report.totals.findings.errors > 0;
+    if is_tolerated {
+        StyledText::plain("errors do not fail this run (--fail-on never)")
+    } else {
+        StyledText::default()
     }
 }
 

@@ -1,5 +1,5 @@
-//! A file that cannot be parsed to its end: the error comes first, and its consequences are only
-//! counted.
+//! A file that cannot be parsed to its end, and other slips: the error comes first, and its
+//! consequences are only counted.
 
 use serde_json::Value as Json;
 
@@ -141,4 +141,94 @@ fn repository_that_was_not_given_is_one_error() {
     assert!(!ran.stdout.contains("missing-type"), "{rules:#?}");
     let each = sandbox.run(&["lint", "--site", "lab", "-o", "concise", "--all-findings"]).stdout;
     assert!(each.contains("missing-source") && each.contains("missing-type"), "{each}");
+}
+
+/// A slip, the text of its error, and its remedy in a comparison.
+struct Slip {
+    make: fn(&Sandbox),
+    error: &'static str,
+    help: &'static str,
+}
+
+const SLIPS: [Slip; 6] = [
+    Slip {
+        make: |it| it.write("global/versions.yaml", versions().replace("metadata:", "metdata:")),
+        error: "error[invalid-document]: `example/Any/v1` has no `metadata`",
+        help: "add `metadata`",
+    },
+    Slip {
+        make: |it| {
+            it.write("global/versions.yaml", versions().replace("layer: global", "layer: globl"));
+        },
+        error: "error[unknown-layer]: layer `globl` of `versions` is not in `layerOrder`",
+        help: "did you mean `global`?",
+    },
+    Slip {
+        make: |it| it.write("global/versions.yaml", versions().replace("  a: 1", "  version-a: 1")),
+        error: "error[missing-source]: `versions` has no value at `.a`; 30 substitutions",
+        help: "an edit renamed `.a` to `.version-a`: rename it back, or change the 30 places",
+    },
+    Slip {
+        make: |it| {
+            it.write("global/versions.yaml", versions().replace("name: versions", "name: other"));
+        },
+        error: "error[missing-source]: `versions` does not exist; 30 substitutions",
+        help: "an edit changed `metadata.name` from `versions` to `other`: change it back, or",
+    },
+    Slip {
+        make: |it| std::fs::remove_file(it.path("global/versions.yaml")).expect("it is a file"),
+        error: "error[missing-source]: `versions` does not exist; 30 substitutions",
+        help: "an edit removed `versions`: restore it, or change the 30 places that need it",
+    },
+    Slip {
+        make: |it| {
+            it.write("global/versions.yaml", versions().replace("of: versions", "of: elsewhere"));
+        },
+        error: "error[missing-parent]: no document matches the parentSelector of `child`",
+        help: "an edit changed this label from `versions` to `elsewhere`: select `elsewhere` in 1",
+    },
+];
+
+#[test]
+fn slip_is_one_error_with_its_remedy() {
+    for slip in SLIPS {
+        let sandbox = with_versions();
+        (slip.make)(&sandbox);
+        let text = sandbox.run(&[&SINCE[..], &["--limit", "0"]].concat()).stdout;
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.starts_with("FAIL  1 new error"), "{text}");
+        assert_eq!(text.matches("error[").count(), 1, "{text}");
+        assert!(words.contains(slip.error) && words.contains(slip.help), "{text}");
+    }
+}
+
+/// What the edit of a document breaks in several ways is several errors.
+#[test]
+fn independent_errors_of_one_edit_are_counted_apart() {
+    let sandbox = with_versions();
+    let added = document("added", "site", "{}").replace(
+        "layer: site}",
+        "layer: site, parentSelector: {of: nothing}, actions: [{method: merge, path: .}]}\n  \
+         substitutions:\n    - src: {schema: example/Any/v1, name: nobody, path: .a}\n      dest: \
+         {path: .version}",
+    );
+    sandbox.write("site/lab/added.yaml", added);
+    let text = sandbox.run(&SINCE).stdout;
+    assert!(text.starts_with("FAIL  2 new errors"), "{text}");
+}
+
+/// A suppressed cause hides none of its consequences.
+#[test]
+fn consequences_of_a_suppressed_cause_are_listed() {
+    let sandbox = with_versions();
+    let ignored = "layer: globl # layercake: ignore[unknown-layer] on purpose";
+    let text = versions().replace(
+        "layeringDefinition: {abstract: false, layer: global}",
+        "layeringDefinition:\n    X",
+    );
+    assert!(text.contains("    X"), "{text}");
+    sandbox.write("global/versions.yaml", text.replace('X', ignored));
+    let found = sandbox.findings(&[]);
+    assert!(found.iter().any(|it| it["rule"] == "missing-parent"), "{found:#?}");
+    assert!(found.iter().all(|it| it["because_of"].is_null()), "{found:#?}");
 }

@@ -21,6 +21,7 @@ mod log;
 mod pairs;
 mod repositories;
 mod screens;
+mod slips;
 mod stories;
 mod treasuremap;
 mod validation;
