@@ -1,6 +1,6 @@
 //! Candidates for the values of arguments, which shells complete.
 //!
-//! Shells insert a candidate into the command line as it is. Names of sites, references and files
+//! Shells insert a candidate unchanged into the command line. Names of sites, references and files
 //! may come from a pull request, so only those are offered that every shell reads as one word.
 
 use std::env;

@@ -50,7 +50,7 @@ fn visible_commands() -> Command {
     with_paths(visible)
 }
 
-/// Replaces the candidates for paths, which would be offered whatever their names are.
+/// Replaces the candidates for paths, which would be offered with any name.
 fn with_paths(command: Command) -> Command {
     let completed = |arg: Arg| match arg.get_value_hint() {
         ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath => {

@@ -1,5 +1,7 @@
 //! Slips with a known remedy, and the documents of the site without them: findings that do not
-//! occur in the corrected site follow from the slip.
+//! occur in the corrected site follow from the slip. A correction takes nothing away that others may
+//! use, because their findings would disappear with it: instead of being renamed, a document or key
+//! is copied.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -68,7 +70,11 @@ fn envelope(facts: &SiteFacts<'_>, doc: DocId, document: &Document) -> Option<Co
     }
     let corrected = with_root(document, |root| {
         for (at, near) in &misspelled {
-            rename_key(root, *at, near);
+            with_entry(root, *at, &|entries, written| {
+                let value = entries.remove(written)?;
+                entries.insert(Key::string(*near, *at), value);
+                Some(())
+            })?;
         }
         if let Some(layer) = &layer {
             let metadata = entries(root)?.get_mut("metadata")?;
@@ -203,24 +209,25 @@ fn sources(facts: &SiteFacts<'_>) -> Vec<Correction> {
         }
     }
     let of_source = |((schema, name), reported): ((&str, &str), Vec<Span>)| {
-        let Some((doc, document)) = similar(facts, schema, name) else {
+        let Some(document) = similar(facts, schema, name) else {
             let added = Some(placeholder_source(facts, schema, name)?);
             return Some(Correction { reported, documents: Vec::new(), added });
         };
-        let corrected = with_root(document, |root| {
+        let copy = with_root(document, |root| {
             set(root, &["schema"], text(schema, document.schema_span))?;
-            set(root, &["metadata", "name"], text(name, document.name_span))
+            set(root, &["metadata", "name"], text(name, document.name_span))?;
+            set(root, &["metadata", "labels"], mapping(document.span))
         })?;
-        Some(Correction::of(reported, doc, corrected))
+        Some(Correction { reported, documents: Vec::new(), added: Some(copy) })
     };
     let renamed = facts.site.problems.iter().filter_map(|problem| {
         let SiteProblem::ReplacementOfAnother { doc, parent } = problem else { return None };
         let (document, parent_document) = (facts.document(*doc), facts.document(*parent));
         let (name, other) = (&*document.key.name, &*parent_document.key.name);
         nearest(name, [other]).filter(|_| document.key.schema == parent_document.key.schema)?;
-        let name = text(name, parent_document.name_span);
-        let corrected = with_root(parent_document, |root| set(root, &["metadata", "name"], name));
-        Some(Correction::of(vec![document.name_span], *parent, corrected?))
+        let name = text(other, document.name_span);
+        let corrected = with_root(document, |root| set(root, &["metadata", "name"], name));
+        Some(Correction::of(vec![document.name_span], *doc, corrected?))
     });
     wanted.into_iter().filter_map(of_source).chain(renamed).collect()
 }
@@ -280,21 +287,17 @@ fn placeholder(
 }
 
 /// The only document with nearly this schema or name.
-fn similar<'f>(
-    facts: &'f SiteFacts<'_>,
-    schema: &str,
-    name: &str,
-) -> Option<(DocId, &'f Document)> {
-    let is_similar = |(_, document): &(DocId, &Document)| {
+fn similar<'f>(facts: &'f SiteFacts<'_>, schema: &str, name: &str) -> Option<&'f Document> {
+    let is_similar = |document: &&Document| {
         let key = &document.key;
         (*key.schema == *schema && nearest(name, [&*key.name]).is_some())
             || (*key.name == *name && nearest(schema, [&*key.schema]).is_some())
     };
-    let mut similar = facts.site.iter().filter(is_similar);
+    let mut similar = facts.site.iter().map(|(_, document)| document).filter(is_similar);
     similar.next().filter(|_| similar.next().is_none())
 }
 
-/// Documents with the key that substitutions read, in place of a similar one.
+/// Documents with the key that substitutions read, beside a similar one.
 fn values(facts: &SiteFacts<'_>) -> Vec<Correction> {
     let mut wanted: BTreeMap<(Span, String), Vec<Span>> = BTreeMap::new();
     for problem in &facts.rendered.problems {
@@ -309,8 +312,11 @@ fn values(facts: &SiteFacts<'_>) -> Vec<Correction> {
     let of_key = |((at, name), reported): ((Span, String), Vec<Span>)| {
         let doc = facts.site.document_at(at)?;
         let corrected = with_root(facts.document(doc), |root| {
-            rename_key(root, at, &name);
-            Some(())
+            with_entry(root, at, &|entries, written| {
+                let value = entries.get(written)?.clone();
+                entries.insert(Key::string(&*name, at), value);
+                Some(())
+            })
         })?;
         Some(Correction::of(reported, doc, corrected))
     };
@@ -336,17 +342,18 @@ fn with_fields<const N: usize>(span: Span, fields: [(&[&str], Node); N]) -> Opti
     Some(root)
 }
 
-/// Renames the key that is written at a place.
-fn rename_key(node: &mut Node, at: Span, name: &str) {
+/// Changes the mapping with the key that is written at a place.
+fn with_entry(
+    node: &mut Node,
+    at: Span,
+    change: &dyn Fn(&mut Mapping, &Key) -> Option<()>,
+) -> Option<()> {
     let is_around = node.span.contains(at);
-    let Some(entries) = entries(node).filter(|_| is_around) else { return };
+    let entries = entries(node).filter(|_| is_around)?;
     let written = entries.keys().find(|key| key.span == at).cloned();
     match written {
-        Some(written) => {
-            let value = entries.remove(&written);
-            value.map(|value| entries.insert(Key::string(name, at), value));
-        }
-        None => entries.iter_mut().for_each(|(_, value)| rename_key(value, at, name)),
+        Some(written) => change(entries, &written),
+        None => entries.iter_mut().find_map(|(_, value)| with_entry(value, at, change)),
     }
 }
 

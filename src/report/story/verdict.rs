@@ -126,9 +126,13 @@ fn failure(report: &Report) -> StyledText {
     let failing: Vec<&Finding> = report.findings.iter().filter(fails).collect();
     let roots: Vec<&&Finding> = failing.iter().filter(|it| it.because_of.is_none()).collect();
     let what = total(report);
+    let has_consequences = |root: &Finding| {
+        failing.iter().any(|it| it.because_of.as_deref() == Some(&*root.fingerprint))
+    };
     match &roots[..] {
         [] => StyledText::plain("an output changed"),
-        [only] if only.count == report.totals.findings.all() => what.and(": ").and(&only.message),
+        [only] => what.and(": ").and(&only.message),
+        [first, ..] if has_consequences(first) => what.and(", first: ").and(&first.message),
         [..] => what,
     }
 }
@@ -324,7 +328,8 @@ fn findings(report: &Report) -> Option<StyledText> {
         (totals.fixed, StyledText::of(TextRole::Good, format!("{} fixed", totals.fixed))),
         (
             unchanged,
-            plain(counted(unchanged, "unchanged finding")).then(TextRole::Flag, " (--all-findings)"),
+            plain(counted(unchanged, "unchanged finding"))
+                .then(TextRole::Flag, " (--all-findings)"),
         ),
         (ignores, plain(counted(ignores, "new ignore comment"))),
         (totals.ignored, plain(format!("{} ignored", totals.ignored))),

@@ -98,7 +98,8 @@ pub fn write_findings(
     write_for_people(out, |out| {
         let story = Story::new(report, options.listing, Arrangement::Short);
         let page = TerminalPage::new(&story, options, style);
-        page.write_all_findings(out)
+        page.write_others(out)?;
+        page.write_findings(story.errors.iter(), out)
     })
 }
 
@@ -142,16 +143,23 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         if is_compared || has_findings {
             self.write_headline(out)?;
         }
+        let lists = self.options.detail != Detail::Figures;
+        if is_compared && lists {
+            self.write_findings(self.story.errors.iter(), out)?;
+        }
         if let Some(table) = &self.story.sites {
             self.write_sites(table, out)?;
         }
-        if self.options.detail != Detail::Figures {
+        if lists {
             changes::write(self, out)?;
             self.write_listed("content unknown", &self.story.unknown, out)?;
             self.write_listed("no effect", &self.story.inert, out)?;
             self.write_commits(out)?;
             self.write_unexplained(out)?;
-            self.write_all_findings(out)?;
+            self.write_others(out)?;
+        }
+        if !is_compared && lists {
+            self.write_findings(self.story.errors.iter(), out)?;
         }
         self.write_closing(out)
     }
@@ -382,9 +390,10 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         }
     }
 
-    /// Writes all findings, new errors last, where a reader begins. Notes are only counted if there
-    /// are other findings and they do not fail the run.
-    fn write_all_findings(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes the findings except new errors, which come before the changes of a comparison, and
+    /// otherwise last. Notes are only counted if there are other findings and they do not fail the
+    /// run.
+    fn write_others(&self, out: &mut dyn Write) -> io::Result<()> {
         let Story { errors, others, report, .. } = self.story;
         let is_note = |entry: &&FindingEntry<'r>| entry.finding.severity == Severity::Note;
         let lists_notes = self.options.detail == Detail::Whole
@@ -397,7 +406,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
             self.write_more(notes, "note", "", out)?;
             out.write_all(if notes == 0 { b"" } else { b"\n" })?;
         }
-        self.write_findings(errors.iter(), out)
+        Ok(())
     }
 
     /// Writes findings in full; of several that are alike, only the first.
