@@ -126,13 +126,16 @@ fn failure(report: &Report) -> StyledText {
     let failing: Vec<&Finding> = report.findings.iter().filter(fails).collect();
     let roots: Vec<&&Finding> = failing.iter().filter(|it| it.because_of.is_none()).collect();
     let what = total(report);
-    let has_consequences = |root: &Finding| {
-        failing.iter().any(|it| it.because_of.as_deref() == Some(&*root.fingerprint))
-    };
     match &roots[..] {
         [] => StyledText::plain("an output changed"),
-        [only] => what.and(": ").and(&only.message),
-        [first, ..] if has_consequences(first) => what.and(", first: ").and(&first.message),
+        [only] if only.count == report.totals.findings.all() => what.and(": ").and(&only.message),
+        // Without a comparison, errors come last.
+        [..] if report.comparison.is_none() => {
+            let mut causes = report.findings.iter().filter_map(|it| it.because_of.as_deref());
+            let cause = causes.next().and_then(|id| roots.iter().find(|it| *it.fingerprint == *id));
+            let named = cause.map(|cause| StyledText::plain(&*cause.message));
+            what.join(named.unwrap_or_default().prefixed(", first: "))
+        }
         [..] => what,
     }
 }
