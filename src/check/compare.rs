@@ -15,8 +15,8 @@ use super::taking::takes_away;
 use super::{Checked, CheckedSite, RenderedSite, Work};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach};
 use crate::compare::{
-    Attributed, Attribution, Change, Limits, Proof, Question, Renames, Texts, Trial, Wanted,
-    attribute, compare as changes_of, edits_overlapping, idle, not_comparable, shorten,
+    Attributed, Attribution, Change, Limits, Proof, Question, Renames, Texts, Trial, UnreadEdits,
+    Wanted, attribute, compare as changes_of, edits_overlapping, idle, not_comparable, shorten,
 };
 use crate::diagnostic::{Diagnostic, Trait};
 use crate::edit::{Edit, EditId};
@@ -378,7 +378,8 @@ impl<'a> SiteRun<'_, 'a> {
                 Some(sets) => *output.schema == *cloud_init::OUTPUT && sets.contains(&output.name),
                 None => true,
             };
-            changes = not_comparable((before, after), renames, changes, (&unread, &may_change));
+            let edits = UnreadEdits { edits: &unread, may_change: &may_change };
+            changes = not_comparable((before, after), renames, changes, edits);
             let reaches = changes.iter().flat_map(|change| &*change.edits);
             let reaches: BTreeSet<EditId> = reaches.copied().collect();
             let unread: BTreeSet<EditId> = unread.iter().map(|(edit, _)| *edit).collect();

@@ -336,13 +336,22 @@ impl<'a> Comparing<'a> {
     }
 }
 
-/// Returns the changes of a site with unreadable files, whose edits are `edits`. The outputs that
-/// one of them may change are not comparable, except those in `found` with other causes.
+/// Edits of unreadable files.
+#[derive(Clone, Copy)]
+pub struct UnreadEdits<'e> {
+    /// The edits, in order.
+    pub edits: &'e [(EditId, &'e Edit)],
+    /// Whether an edit may change an output.
+    pub may_change: &'e dyn Fn(EditId, &DocKey) -> bool,
+}
+
+/// Returns the changes of a site with unreadable files. The outputs that one of their edits may
+/// change are not comparable, except those in `found` with other causes.
 pub fn not_comparable(
     (base, head): (Option<&Side<'_>>, Option<&Side<'_>>),
     renames: &Renames,
     mut found: Vec<Change>,
-    (edits, may_change): (&[(EditId, &Edit)], &dyn Fn(EditId, &DocKey) -> bool),
+    UnreadEdits { edits, may_change }: UnreadEdits<'_>,
 ) -> Vec<Change> {
     let is_unread = |edit: &EditId| edits.binary_search_by_key(edit, |(id, _)| *id).is_ok();
     found.retain(|change| change.is_unexplained() || !change.edits.iter().all(is_unread));
