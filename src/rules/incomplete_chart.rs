@@ -1,7 +1,7 @@
 //! `incomplete-chart`: rendered document without keys that Armada, Promenade or Shipyard requires.
 
 use super::{SiteFacts, lost_data};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::graph::{Destination, DocId, Op, Step};
 use crate::merge::deckhand::Method;
 use crate::render::replay::{Replay, Via};
@@ -71,9 +71,16 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         let refused = refused_output(facts.site, facts.schemas, facts.graph.sharers, doc, data);
         let violations = || refused.iter().flat_map(|refused| &refused.refusal.violations);
         missing.retain(|key| !violations().any(|violation| is_about(violation, key)));
-        if !missing.is_empty() {
-            found.push(report(facts, &replay, doc, program, &missing));
+        if missing.is_empty() {
+            continue;
         }
+        let finding = report(facts, &replay, doc, program, &missing);
+        let is_removed = |key: &&str| removing_step(facts, &replay, doc, key).is_some();
+        let is_meant =
+            paths.split(' ').any(|path| !is_missing(data, path)) || missing.iter().any(is_removed);
+        // Without any of the keys, a document may be meant for other readers.
+        let severity = if is_meant { finding.severity } else { Severity::Warning };
+        found.push(Diagnostic { severity, ..finding });
     }
 }
 
