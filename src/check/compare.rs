@@ -28,7 +28,6 @@ use crate::rules::FailedStep;
 use crate::source::{DocKey, FileId, RepoPath, Span};
 use crate::stopwatch::{Stage, add_count, time};
 use crate::system::Written;
-use crate::system::cloud_init::declared::sets_of_site;
 use crate::system::cloud_init::{self, GivenFile};
 use crate::system::deckhand::known::KnownToThreads;
 use crate::system::deckhand::read::is_policy;
@@ -461,21 +460,18 @@ impl<'a> SiteRun<'_, 'a> {
     /// documents.
     fn sets_with(&self, edit: EditId) -> Option<BTreeSet<Arc<str>>> {
         let (file, _) = self.edits.unread().find(|(_, id)| *id == edit)?;
+        if !file.places.is_empty() {
+            return None;
+        }
         let ids: Vec<FileId> = file.base.iter().chain(&file.head).map(|at| at.file).collect();
-        let Sides { plan, base, head, .. } = self.sides;
+        let Sides { plan, loaded, base, head, .. } = self.sides;
         let sides = [(base, self.pair.base), (head, self.pair.head)];
-        let sets = sides.into_iter().flat_map(|(side, set)| {
-            let set = set.map(|set| (set.name.as_deref(), set.site_type.as_deref()));
-            let declared = &plan.options.configuration.sets;
-            let parts = side.parts_by_path();
-            let sets = set.map(|site| sets_of_site(declared, site, Some, &parts));
-            sets.unwrap_or_default().into_iter().filter(|set| {
-                let mut given = set.sources.iter().flat_map(|source| &source.files);
-                given.any(|given| ids.contains(&given.at.file))
-            })
+        let sets = sides.into_iter().filter_map(|(side, set)| Some(loaded.sets(plan, side, set?)));
+        let with_file = sets.flatten().filter(|set| {
+            let mut given = set.sources.iter().flat_map(|source| &source.files);
+            given.any(|given| ids.contains(&given.at.file))
         });
-        let sets = sets.map(|set| set.name).collect();
-        file.places.is_empty().then_some(sets)
+        Some(with_file.map(|set| set.name).collect())
     }
 
     /// Result for a site with the same files on both sides.

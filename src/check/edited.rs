@@ -262,14 +262,12 @@ impl<'a> Sides<'a> {
             let edit = FileEdit { alone, ..FileEdit::new(path, cause, [base, head]) };
             (base != head).then_some(edit)
         });
-        let mut unread = self.unread(edited);
-        let known: BTreeSet<&RepoPath> = unread.iter().map(|file| file.path).collect();
-        unread.extend(self.unfollowed().filter(|file| !known.contains(file.path)));
+        let unread = self.unread(edited);
         let known: BTreeSet<&RepoPath> = unread.iter().map(|file| file.path).collect();
         let unknown = self.pairs.iter().filter_map(|pair| self.unknown_repositories(pair));
-        let unknown: Vec<FileEdit<'a>> =
-            unknown.filter(|file| !known.contains(file.path)).collect();
-        defined.chain(unread).chain(unknown).collect()
+        let others = self.unfollowed().chain(unknown).filter(|file| !known.contains(file.path));
+        let others: Vec<FileEdit<'a>> = others.collect();
+        defined.chain(unread).chain(others).collect()
     }
 
     /// Edit of a site definition whose further repositories, or their revisions, are unreadable and
@@ -311,9 +309,7 @@ impl<'a> Sides<'a> {
         });
         unread.collect()
     }
-}
 
-impl<'a> Sides<'a> {
     /// Edits of files of parts that change what cloud-init uses and this program does not follow.
     fn unfollowed(&self) -> impl Iterator<Item = FileEdit<'a>> {
         let mut files: BTreeMap<&RepoPath, [Option<&PartFile>; 2]> = BTreeMap::new();
@@ -324,6 +320,10 @@ impl<'a> Sides<'a> {
         }
         let sources = &self.loaded.sources;
         let edited = files.into_iter().filter(move |(_, sides)| {
+            let [one, other] = sides.map(|file| file.map(PartFile::identity));
+            if one == other {
+                return false;
+            }
             let [base, head] = sides
                 .map(|file| file.map(|file| file.read.unfollowed(sources)).unwrap_or_default());
             base != head

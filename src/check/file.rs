@@ -138,10 +138,12 @@ impl LoadedFile {
         let public = self.documents.iter().filter(|document| !document.data.secret);
         let public: Vec<Span> = public.map(|document| from_content(document.span, text)).collect();
         let comments = self.comments.iter().map(|comment| comment.span);
+        let is_public = |at: Span| {
+            let before = public.partition_point(|document| document.start <= at.start);
+            public[..before].last().is_some_and(|document| document.contains(at))
+        };
         let is_beside = |at: &Span| {
-            at.file == file
-                && !public.iter().any(|it| it.contains(*at))
-                && !text[at.range()].starts_with("# layercake: ")
+            at.file == file && !is_public(*at) && !text[at.range()].starts_with("# layercake: ")
         };
         comments.filter(is_beside).collect()
     }

@@ -27,6 +27,11 @@ impl RepoPath {
 
     /// Creates a path from the bytes that git or the system gives it.
     pub fn of_bytes(path: &[u8]) -> Self {
+        if let Ok(text) = str::from_utf8(path)
+            && !may_have_escapes(path)
+        {
+            return Self::new(text);
+        }
         let escape = |byte: &u8| char::from_u32(0xf700 + u32::from(*byte)).unwrap_or_default();
         let mut text = String::with_capacity(path.len());
         for chunk in path.utf8_chunks() {
@@ -96,8 +101,13 @@ impl RepoPath {
     }
 }
 
+/// Whether a text may contain one of [`RepoPath::ESCAPES`], whose first byte is always this one.
+fn may_have_escapes(text: &[u8]) -> bool {
+    text.contains(&0xef)
+}
+
 fn bytes_of(text: &str) -> Cow<'_, [u8]> {
-    if !text.contains(|char| RepoPath::ESCAPES.contains(&char)) {
+    if !may_have_escapes(text.as_bytes()) {
         return Cow::Borrowed(text.as_bytes());
     }
     let mut bytes = Vec::with_capacity(text.len());
