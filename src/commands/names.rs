@@ -254,6 +254,21 @@ pub(crate) fn no_site<'a>(text: &str, sites: impl IntoIterator<Item = &'a str>) 
     Error::new(ErrorKind::Usage, message).with_help(help).about("site", text)
 }
 
+/// Error for a word that names none of the `known` things of its kind.
+pub(crate) fn unknown(
+    message: String,
+    kind: &'static str,
+    word: &str,
+    known: &BTreeSet<&str>,
+) -> Error {
+    let known: Vec<&str> = known.iter().copied().collect();
+    let error = Error::new(ErrorKind::Usage, message).about(kind, word);
+    match help_for_unknown(word, &format!("{kind}s"), &known) {
+        Some(help) => error.with_help(help),
+        None => error,
+    }
+}
+
 /// Checks that each glob matches the schema or name of one of these documents, and one of them
 /// matches both kinds.
 ///
@@ -275,13 +290,7 @@ pub(crate) fn ensure_matched(
             if known.iter().any(|it| matcher.iter().any(|matcher| matcher.is_match(it))) {
                 continue;
             }
-            let known: Vec<&str> = known.iter().copied().collect();
-            let message = format!("no {what} has the {field} `{glob}`");
-            let error = Error::new(ErrorKind::Usage, message).about(kind, glob);
-            return Err(match help_for_unknown(glob, &format!("{kind}s"), &known) {
-                Some(help) => error.with_help(help),
-                None => error,
-            });
+            return Err(unknown(format!("no {what} has the {field} `{glob}`"), kind, glob, known));
         }
     }
     let [schemas, names] = [globs(schemas)?, globs(names)?];

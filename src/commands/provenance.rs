@@ -6,11 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::names;
 use crate::check::RenderedSite;
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op, Recipe, Step};
 use crate::merge::Strategy;
-use crate::near::{help_for_unknown, list};
+use crate::near::list;
 use crate::render::flow::{Flow, Reached, Stop, Why};
 use crate::render::replay::{Hop, Replay, Via};
 use crate::report::provenance::{ExplainedValue, LeafOrigin, ProvenanceStep, ValuePrecedence};
@@ -82,20 +83,15 @@ pub(crate) fn documents(
         None => "this set".into(),
     };
     let keys = site.graph.recipes.iter().map(|recipe| &recipe.key);
-    let (message, word, kind, known): (_, _, _, BTreeSet<&str>) = if of_schema().next().is_none() {
-        let schemas = keys.map(|key| &*key.schema).collect();
-        (format!("{of_site} has no `{schema}`"), schema, "schema", schemas)
-    } else {
-        let names = of_schema().map(|(_, recipe)| &*recipe.key.name).collect();
-        let kind = if schema.is_empty() { "document".into() } else { format!("`{schema}`") };
-        (format!("{of_site} has no {kind} named `{name}`"), name, "document", names)
-    };
-    let known: Vec<&str> = known.into_iter().collect();
-    let error = Error::new(ErrorKind::Usage, message).about(kind, word);
-    Err(match help_for_unknown(word, &format!("{kind}s"), &known) {
-        Some(help) => error.with_help(help),
-        None => error,
-    })
+    if of_schema().next().is_none() {
+        let known = keys.map(|key| &*key.schema).collect();
+        let message = format!("{of_site} has no `{schema}`");
+        return Err(names::unknown(message, "schema", schema, &known));
+    }
+    let known = of_schema().map(|(_, recipe)| &*recipe.key.name).collect();
+    let kind = if schema.is_empty() { "document".into() } else { format!("`{schema}`") };
+    let message = format!("{of_site} has no {kind} named `{name}`");
+    Err(names::unknown(message, "document", name, &known))
 }
 
 /// Error for a name that documents of several schemas have.
