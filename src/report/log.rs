@@ -74,9 +74,9 @@ pub struct OutputEffect {
     pub status: Status,
     /// Whether the commit touched the file of the document.
     pub touched: bool,
-    /// What the change may break.
+    /// Kind of the danger of the change.
     pub(in crate::report) danger: Danger,
-    /// What the output lost.
+    /// Values, pins and encryption that the output lost.
     pub(in crate::report) losses: Losses,
     /// The most dangerous changed value, or else the first; `None` for an added or removed output.
     pub(in crate::report) change: Option<ShownChange>,

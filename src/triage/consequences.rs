@@ -231,7 +231,7 @@ fn roots(
     let root_of = |at: usize| {
         let mut roots = candidates[at].iter().copied().filter(|root| follows(at, *root));
         let direct = roots.clone().find(|root| is_root[*root]);
-        // What is absent is in the unread file, and with it goes what its absence causes.
+        // The absent document is in the unread file, which causes the findings about its absence.
         let of_absence = || roots.find_map(|root| unread[root]).filter(|root| is_root[*root]);
         direct.or_else(of_absence).map(|root| firsts[&group[root]])
     };

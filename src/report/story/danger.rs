@@ -32,7 +32,7 @@ pub(crate) enum Danger {
 /// Edits that caused new errors.
 pub(super) struct Faulty {
     dangers: BTreeMap<EditRef, Danger>,
-    /// Those with an error from which others follow.
+    /// Edits with an error from which others follow.
     with_consequences: BTreeSet<EditRef>,
 }
 

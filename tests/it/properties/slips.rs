@@ -135,7 +135,7 @@ impl Findings {
             let mut named =
                 self.0.iter().filter(|(_, print, of)| print == because_of && of.is_none());
             let root = named.next().expect("the root of a finding is listed");
-            // Findings with the same fingerprint cannot be told apart.
+            // Findings with the same fingerprint are indistinguishable.
             if named.next().is_none() {
                 roots.entry(&root.0).or_default().push(found);
             }
