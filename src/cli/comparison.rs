@@ -440,7 +440,7 @@ fn report_of(
             let semantics = configuration::chosen_semantics(configured, selection.meaning);
             let report = report_of_one(checked, verdict, listing, semantics, elapsed);
             Report { repository: repository.clone(), ..report }
-                .with_limits(&selection.sites, &checked.only)
+                .with_limits(&selection.sites, &checked.only, &checked.sources)
                 .with_rule_pages(configuration::rule_pages(configured))
         }
         Linted::Two(outcome) => {
@@ -503,8 +503,9 @@ pub(super) fn report_of_comparison(
         timing: Timing::new(elapsed, times().as_ref()),
         ..ReportInput::of_comparison(outcome.sides.clone(), comparison, findings)
     };
-    Report::new(run, &view(&outcome.compared.checked))
-        .with_limits(&selection.sites, &outcome.compared.checked.only)
+    let checked = &outcome.compared.checked;
+    Report::new(run, &view(checked))
+        .with_limits(&selection.sites, &checked.only, &checked.sources)
         .with_rule_pages(configuration::rule_pages(&outcome.configured))
 }
 

@@ -48,7 +48,7 @@ use super::{ChosenBy, ChosenSemantics, Links, ReportedSemantics, RulePages, View
 use crate::compare::Status;
 use crate::compare::reach::{Comparison as Compared, SiteReach, Unlisted};
 use crate::diagnostic::Severity;
-use crate::source::{self, RepoPath};
+use crate::source::{self, RepoPath, SourceMap};
 use crate::triage::{self, Counts, Findings};
 
 /// JSON Schema of a report.
@@ -476,12 +476,17 @@ impl Report {
         Self { links: links.or(self.links), ..self }
     }
 
-    /// States to which globs of sites and paths the run is limited.
+    /// States to which globs of sites and paths the run is limited, and which of the paths contain
+    /// no file that was read.
     #[must_use]
-    pub fn with_limits(self, sites: &[String], only: &[RepoPath]) -> Self {
+    pub fn with_limits(self, sites: &[String], only: &[RepoPath], sources: &SourceMap) -> Self {
+        let path = |path: &RepoPath| {
+            let only = std::slice::from_ref(path);
+            let is_read = sources.iter().any(|(_, source)| triage::concerns(only, source.path()));
+            if is_read { path.to_string() } else { format!("{path} (read by no site)") }
+        };
         let sites = sites.iter().map(|glob| format!("--site {glob}"));
-        let limited_to = sites.chain(only.iter().map(ToString::to_string)).collect();
-        Self { limited_to, ..self }
+        Self { limited_to: sites.chain(only.iter().map(path)).collect(), ..self }
     }
 
     /// Links rule names to these pages.

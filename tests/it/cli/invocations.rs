@@ -70,7 +70,7 @@ impl Sandbox {
 const PATHS: &Rows<'_> = &[
     ("lint tools", 2, "`--set tools`"),
     ("lint tools/notes.yaml", 2, "tools/notes.yaml is not in a site repository"),
-    ("lint tools airship/site/lab", 0, "only tools, airship/site/lab"),
+    ("lint tools airship/site/lab", 0, "only tools (read by no site),"),
     ("lint airship/nosuch", 2, "`airship/nosuch` not found"),
     ("lint", 2, "did you mean `-C airship`?"),
     ("render", 2, "did you mean `-C airship`?"),
