@@ -173,9 +173,11 @@ pub(super) fn baseline(
             terminal.watch(|progress| commands::baseline::prune(&selection, progress))?
         }
     };
-    let WrittenBaseline { path, accepted, gone } = written;
+    let WrittenBaseline { path, accepted, listed, gone } = written;
+    let listed = listed.filter(|listed| *listed != accepted);
+    let listed = listed.map(|listed| format!(", listed as {listed}")).unwrap_or_default();
     let gone = gone.map(|gone| format!(", {gone} fewer than before")).unwrap_or_default();
-    print(|out| writeln!(out, "{path} accepts {}{gone}", counted(accepted, "finding")))?;
+    print(|out| writeln!(out, "{path} accepts {}{listed}{gone}", counted(accepted, "finding")))?;
     Ok(ExitCode::SUCCESS)
 }
 

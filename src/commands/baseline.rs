@@ -19,6 +19,9 @@ pub struct WrittenBaseline {
     pub path: RepoPath,
     /// Number of accepted findings.
     pub accepted: usize,
+    /// Number of accepted findings that reports list, where equal ones and consequences are one;
+    /// `None` if it is not known.
+    pub listed: Option<usize>,
     /// Number of findings fewer than before; `None` if there was no baseline.
     pub gone: Option<usize>,
 }
@@ -40,8 +43,8 @@ pub fn write(selection: &Selection, progress: &Progress) -> Result<WrittenBaseli
     } else {
         write_file(&file, text.as_bytes())?;
     }
-    let accepted = count(&baseline);
-    Ok(WrittenBaseline { path, accepted, gone: None })
+    let listed = Some(checked.findings.reported(false, &checked.sources).counts().all());
+    Ok(WrittenBaseline { path, accepted: count(&baseline), listed, gone: None })
 }
 
 /// Removes baseline entries that no longer match a finding.
@@ -75,7 +78,7 @@ pub fn prune(selection: &Selection, progress: &Progress) -> Result<WrittenBaseli
         write_file(&file, kept.to_text().as_bytes())?;
     }
     let gone = Some(before - accepted);
-    Ok(WrittenBaseline { path, accepted, gone })
+    Ok(WrittenBaseline { path, accepted, listed: None, gone })
 }
 
 /// Entries of the baseline.

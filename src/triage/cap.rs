@@ -25,26 +25,28 @@ impl Findings {
     /// Findings to list in reports: similar findings are joined, unless `each` is set, and findings
     /// beyond the maximum are summarized by kind.
     pub fn reported(&self, each: bool, sources: &SourceMap) -> Cow<'_, Self> {
-        if !is_to_be_shortened(&self.diagnostics, &[], (each, sources))
-            && !needs_cap(&self.suppressed)
-        {
+        let lists = [&self.diagnostics, &self.suppressed];
+        if !lists.into_iter().any(|list| is_to_be_shortened(list, &[], (each, sources))) {
             return Cow::Borrowed(self);
         }
-        Cow::Owned(Self {
-            diagnostics: shortened(&self.diagnostics, &[], (each, sources)).0,
-            suppressed: capped(&self.suppressed, sources).0,
-        })
+        let [diagnostics, suppressed] = lists.map(|list| shortened(list, &[], (each, sources)).0);
+        Cow::Owned(Self { diagnostics, suppressed })
     }
 }
 
 impl ComparedFindings {
     /// Findings to list for both sides; see [`Findings::reported`].
     pub fn reported(&self, each: bool, sources: &SourceMap) -> Cow<'_, Self> {
-        let lists = [(&self.new, &self.causes[..]), (&self.unchanged, &[]), (&self.fixed, &[])];
-        let is_to_be_shortened = |(findings, causes): (&Findings, &[Vec<EditId>])| {
-            is_to_be_shortened(&findings.diagnostics, causes, (each, sources))
+        let lists = [
+            (&self.new.diagnostics, &self.causes[..]),
+            (&self.unchanged.diagnostics, &[]),
+            (&self.fixed.diagnostics, &[]),
+            (&self.suppressed, &[]),
+        ];
+        let is_to_be_shortened = |(findings, causes): (&Vec<Diagnostic>, &[Vec<EditId>])| {
+            is_to_be_shortened(findings, causes, (each, sources))
         };
-        if !lists.into_iter().any(is_to_be_shortened) && !needs_cap(&self.suppressed) {
+        if !lists.into_iter().any(is_to_be_shortened) {
             return Cow::Borrowed(self);
         }
         let (new, listed) = shortened(&self.new.diagnostics, &self.causes, (each, sources));
@@ -57,7 +59,7 @@ impl ComparedFindings {
             causes: listed.into_iter().map(causes_of).collect(),
             unchanged: self.unchanged.reported(each, sources).into_owned(),
             fixed: self.fixed.reported(each, sources).into_owned(),
-            suppressed: capped(&self.suppressed, sources).0,
+            suppressed: shortened(&self.suppressed, &[], (each, sources)).0,
             added_ignores: self.added_ignores,
             without: Vec::new(),
         })

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::fold;
-use crate::diagnostic::{Absent, CauseKey, Diagnostic, Severity};
+use crate::diagnostic::{Absent, CauseKey, Diagnostic, Severity, Suppression};
 use crate::edit::EditId;
 use crate::source::{DocKey, FileId, SourceMap};
 
@@ -19,7 +19,8 @@ const MAX_SITES: usize = 3;
 const SAME_LABEL: &str = "one of these documents";
 
 /// Grouping key of findings that are listed once.
-type JoinKey<'a> = (&'static str, Severity, Option<CauseKey>, CommonCause<'a>);
+type JoinKey<'a> =
+    (&'static str, Severity, (Option<&'static str>, Option<CauseKey>), CommonCause<'a>);
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum CommonCause<'a> {
@@ -78,7 +79,9 @@ fn kind<'a>(
     };
     let absent = diagnostic.absent.as_ref().map(CommonCause::Absent);
     let shared = absent.or_else(by_file).or_else(by_edits)?;
-    Some((diagnostic.rule.name, diagnostic.severity, diagnostic.because_of, shared))
+    let suppressed = diagnostic.suppressed.as_ref().map(Suppression::as_str);
+    let state = (suppressed, diagnostic.because_of);
+    Some((diagnostic.rule.name, diagnostic.severity, state, shared))
 }
 
 /// Path of a file of the finding's only site, without the name of the site.
