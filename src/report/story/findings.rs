@@ -20,6 +20,8 @@ pub(crate) struct FindingEntry<'r> {
     pub(crate) finding: &'r Finding,
     /// Index into the findings of the report.
     pub(crate) index: usize,
+    /// Whether others are its consequences.
+    pub(crate) is_root: bool,
     /// Sites with this finding; empty if none has a name.
     pub(crate) sites: StyledText,
     /// Edits that caused it; empty if unknown.
@@ -37,16 +39,16 @@ pub(super) fn listed<'r>(
     let roots: HashSet<&str> =
         report.findings.iter().filter_map(|it| it.because_of.as_deref()).collect();
     let findings = report.findings.iter().enumerate();
-    let mut findings: Vec<(usize, &Finding)> =
-        findings.filter(|(_, finding)| listing.has(finding)).collect();
-    findings.sort_by_key(|(_, finding)| {
-        let is_root = roots.contains(&*finding.fingerprint);
-        (rank(finding), Reverse(is_root), Reverse(finding.severity))
-    });
-    let entry = |(index, finding)| FindingEntry::new(index, finding, report, sites);
-    findings
+    let is_root = |finding: &Finding| roots.contains(&*finding.fingerprint);
+    let mut entries: Vec<FindingEntry<'r>> = findings
+        .filter(|(_, finding)| listing.has(finding))
+        .map(|(index, finding)| {
+            FindingEntry::new(index, finding, is_root(finding), (report, sites))
+        })
+        .collect();
+    entries.sort_by_key(|it| (rank(it.finding), Reverse(it.is_root), Reverse(it.finding.severity)));
+    entries
         .into_iter()
-        .map(entry)
         .partition(|it| it.finding.is_new() && it.finding.severity == Severity::Error)
 }
 
@@ -72,10 +74,16 @@ impl FindingFilter {
 }
 
 impl<'r> FindingEntry<'r> {
-    fn new(index: usize, finding: &'r Finding, report: &'r Report, sites: &SiteNames<'r>) -> Self {
+    fn new(
+        index: usize,
+        finding: &'r Finding,
+        is_root: bool,
+        (report, sites): (&'r Report, &SiteNames<'r>),
+    ) -> Self {
         Self {
             finding,
             index,
+            is_root,
             sites: finding.sites.map(|set| sites.phrase_of(set)).unwrap_or_default(),
             causes: causes(finding, report),
             suppressed: finding.suppressed.as_ref().map(suppression).unwrap_or_default(),

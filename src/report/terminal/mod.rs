@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use unicode_width::UnicodeWidthStr;
 
 use self::paint::Painter;
-use super::model::{EditRef, Report, ReportedEdit, RunOutcome};
+use super::model::{EditRef, Finding, Report, ReportedEdit, RunOutcome};
 use super::story::{
     Arrangement, EditEntry, FindingEntry, FindingFilter, SiteColumn, SiteTable, Story, UNEXPLAINED,
     place_of,
@@ -99,7 +99,7 @@ pub fn write_findings(
         let story = Story::new(report, options.listing, Arrangement::Short);
         let page = TerminalPage::new(&story, options, style);
         page.write_others(out)?;
-        page.write_findings(story.errors.iter(), out)
+        page.write_errors(out)
     })
 }
 
@@ -120,18 +120,41 @@ pub fn write_concise(
     write_for_people(out, |out| TerminalPage::new(&story, options, style).write_concise(out))
 }
 
+/// How much of a finding is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FindingSpace {
+    Full,
+    /// One line for all findings of its rule.
+    Line,
+    /// Only their number.
+    Count,
+}
+
 /// Context for writing the parts of a report.
 struct TerminalPage<'a, 'r> {
     story: &'a Story<'r>,
     options: TerminalOptions,
     painter: Painter<'a>,
     signs: Signs,
+    /// Whether an error causes others, in a run without a base.
+    has_old_cause: bool,
+    /// Whether all findings are notes.
+    has_only_notes: bool,
 }
 
 impl<'a, 'r> TerminalPage<'a, 'r> {
     fn new(story: &'a Story<'r>, options: TerminalOptions, style: &'a TerminalStyle) -> Self {
         let painter = Painter { report: story.report, style };
-        Self { story, options, painter, signs: Signs::of(style) }
+        let Story { errors, others, report, .. } = story;
+        Self {
+            story,
+            options,
+            painter,
+            signs: Signs::of(style),
+            has_old_cause: report.comparison.is_none() && errors.iter().any(|it| it.is_root),
+            has_only_notes: errors.is_empty()
+                && others.iter().all(|it| it.finding.severity == Severity::Note),
+        }
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -159,7 +182,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
             self.write_others(out)?;
         }
         if !is_compared && lists {
-            self.write_findings(self.story.errors.iter(), out)?;
+            self.write_errors(out)?;
         }
         self.write_closing(out)
     }
@@ -391,22 +414,76 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     }
 
     /// Writes the findings except new errors, which come before the changes of a comparison, and
-    /// otherwise last. Notes are only counted if there are other findings and they do not fail the
-    /// run.
+    /// otherwise last.
     fn write_others(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Story { errors, others, report, .. } = self.story;
-        let is_note = |entry: &&FindingEntry<'r>| entry.finding.severity == Severity::Note;
-        let lists_notes = self.options.detail == Detail::Whole
-            || report.verdict.fail_on == Some(Severity::Note)
-            || errors.is_empty() && others.iter().all(|entry| is_note(&entry));
-        let listed = others.iter().filter(|entry| lists_notes || !is_note(entry));
-        self.write_findings(listed, out)?;
-        if !lists_notes {
-            let notes: usize = others.iter().filter(is_note).map(|entry| entry.finding.count).sum();
-            self.write_more(notes, "note", "", out)?;
-            out.write_all(if notes == 0 { b"" } else { b"\n" })?;
+        let with = |space: FindingSpace| {
+            let others = self.story.others.iter();
+            others.filter(move |entry| self.space_for(entry.finding) == space)
+        };
+        self.write_findings(with(FindingSpace::Full), out)?;
+        self.write_summaries(with(FindingSpace::Line), out)?;
+        let counted: Vec<_> = with(FindingSpace::Count).map(|entry| entry.finding).collect();
+        for (severity, word) in [(Severity::Warning, "warning"), (Severity::Note, "note")] {
+            let of_severity = counted.iter().filter(|finding| finding.severity == severity);
+            self.write_more(of_severity.map(|finding| finding.count).sum(), word, "", out)?;
         }
-        Ok(())
+        out.write_all(if counted.is_empty() { b"" } else { b"\n" })
+    }
+
+    /// Findings that do not fail the run are shortened beside others: notes to their number, and
+    /// without a comparison also warnings, to one line for each rule, or to their number if an error
+    /// is the cause of others.
+    fn space_for(&self, finding: &Finding) -> FindingSpace {
+        let Story { errors, report, .. } = self.story;
+        let is_failing = report.verdict.fail_on.is_some_and(|least| finding.severity >= least);
+        if self.options.detail == Detail::Whole || is_failing {
+            return FindingSpace::Full;
+        }
+        match finding.severity {
+            Severity::Error => FindingSpace::Full,
+            Severity::Warning
+                if errors.is_empty() || report.comparison.is_some() || !finding.is_new() =>
+            {
+                FindingSpace::Full
+            }
+            Severity::Warning if self.has_old_cause => FindingSpace::Count,
+            Severity::Warning => FindingSpace::Line,
+            Severity::Note if self.has_only_notes => FindingSpace::Full,
+            Severity::Note => FindingSpace::Count,
+        }
+    }
+
+    /// Writes the errors of a run without a base, last: beside the cause of others, each of the rest
+    /// on one line, since the cause is to be corrected first.
+    fn write_errors(&self, out: &mut dyn Write) -> io::Result<()> {
+        let errors = &self.story.errors;
+        let is_shortened = self.has_old_cause && self.options.detail != Detail::Whole;
+        let (in_full, others): (Vec<_>, Vec<_>) =
+            errors.iter().partition(|entry| entry.is_root || !is_shortened);
+        self.write_findings(in_full.into_iter(), out)?;
+        self.write_lines(&others, self.options.limit * TerminalOptions::MAX_LINES_PER_ENTRY, out)
+    }
+
+    /// Writes one line for the findings of each rule, with the first of them.
+    fn write_summaries<'e>(
+        &self,
+        entries: impl Iterator<Item = &'e FindingEntry<'r>>,
+        out: &mut dyn Write,
+    ) -> io::Result<()>
+    where
+        'r: 'e,
+    {
+        let mut of_rules: IndexMap<&str, Vec<&FindingEntry<'r>>> = IndexMap::new();
+        for entry in entries {
+            of_rules.entry(&entry.finding.rule).or_default().push(entry);
+        }
+        for entries in of_rules.values() {
+            let more: usize = entries[1..].iter().map(|entry| entry.finding.count).sum();
+            let more = if more == 0 { String::new() } else { format!(" and {more} more (-v)") };
+            let line = self.on_one_line(entries[0]).and(more);
+            writeln!(out, "{}", self.painter.paragraph(&line, "", "  "))?;
+        }
+        out.write_all(if of_rules.is_empty() { b"" } else { b"\n" })
     }
 
     /// Writes findings in full; of several that are alike, only the first.

@@ -192,7 +192,7 @@ fn omitted_findings_are_counted() {
                 assert!(counted(format, &text).is_none_or(|count| count == ALL), "-o {format}");
             }
             _ => {
-                let words = [" more finding", " more error", " more note"];
+                let words = [" more finding", " more error", " more note", " more (-v)"];
                 let said = words.iter().flat_map(|word| text.match_indices(word));
                 let said = said.map(|(at, _)| {
                     let digits = text[..at].rfind(|it: char| !it.is_ascii_digit());
