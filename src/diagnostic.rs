@@ -111,6 +111,8 @@ pub enum Trait {
     Refused,
     /// Its findings mean that something was not read, so that a comparison does not cover it.
     Unreadable,
+    /// Its findings mean that one YAML document of a file was not read.
+    UnreadDocument,
     /// Its findings mean that not all documents of a site are known: apparently absent documents
     /// may exist.
     UnknownDocuments,

@@ -118,6 +118,12 @@ impl Compared {
     }
 }
 
+/// Maximum number of files of the sites that are rendered again to find consequences, per site.
+const MAX_REVERTED_FILES: usize = 20_000;
+
+/// Number of edits that are reverted on their own in any case.
+const MIN_REVERTED: usize = 20;
+
 /// A site on the sides that have it, while both are in memory.
 pub struct BothSides<'a> {
     /// Earlier state.
@@ -156,6 +162,8 @@ pub(super) struct ComparedSite {
     /// For such a finding, each edit that takes something away and that causes it: without the
     /// edit, the finding does not occur.
     pub(super) without: BTreeMap<usize, Vec<EditId>>,
+    /// Further such edits, without which the site was not rendered.
+    pub(super) untried: Vec<EditId>,
     /// Edits of documents that the site has on one of the sides.
     pub(super) concerned: Vec<EditId>,
 }
@@ -170,6 +178,7 @@ impl ComparedSite {
             head_findings: Vec::new(),
             caused: BTreeMap::new(),
             without: BTreeMap::new(),
+            untried: Vec::new(),
             concerned: Vec::new(),
         }
     }
@@ -414,9 +423,15 @@ impl<'a> SiteRun<'_, 'a> {
             let findings_with = |chosen| findings(&|edit| edit == chosen);
             self.caused(base_findings, head_findings, concerned, &findings_with)
         });
+        let mut tried = self.taking_edits(&caused);
+        let untried = tried.split_off(self.most_reverted().min(tried.len()));
         let without = time(Stage::Cause, || {
-            let findings_without = |reverted| findings(&|edit| edit != reverted);
-            self.without((head_findings, &caused), concerned, &findings_without)
+            let findings_without = |reverted| match concerned {
+                // Without its only edit, the site is that of the base.
+                [_] => Vec::new(),
+                _ => findings(&|edit| edit != reverted),
+            };
+            without((head_findings, &caused), &tried, &findings_without)
         });
         let failed = renderer.has_failed.load(Relaxed).then_some(FailedStep::FindingCauses);
         let failed = failed.and_then(|failed| self.pair.internal_error_finding(failed));
@@ -427,6 +442,7 @@ impl<'a> SiteRun<'_, 'a> {
             head_findings: failed.into_iter().collect(),
             caused,
             without,
+            untried,
             concerned: concerned
                 .iter()
                 .copied()
@@ -521,35 +537,17 @@ impl<'a> SiteRun<'_, 'a> {
         }
     }
 
-    /// For findings of the head with causes, each edit that takes something away that they need: they do not
-    /// occur without it.
-    fn without(
-        &self,
-        (head, caused): (&[Diagnostic], &BTreeMap<usize, Vec<EditId>>),
-        concerned: &[EditId],
-        findings_without: &dyn Fn(EditId) -> Vec<Diagnostic>,
-    ) -> BTreeMap<usize, Vec<EditId>> {
-        /// Maximum number of edits that are reverted on their own.
-        const MAX_EDITS: usize = 20;
+    /// The edits that take something away, of those that cause findings.
+    fn taking_edits(&self, caused: &BTreeMap<usize, Vec<EditId>>) -> Vec<EditId> {
         let causes: BTreeSet<EditId> = caused.values().flatten().copied().collect();
-        let taking = causes.into_iter().filter(|edit| takes_away(&self.edits.edits[edit.index()]));
-        let mut without: BTreeMap<usize, Vec<EditId>> = BTreeMap::new();
-        for edit in taking.take(MAX_EDITS) {
-            // Without its only edit, the site is that of the base.
-            let left = match concerned {
-                [_] => Vec::new(),
-                _ => findings_without(edit),
-            };
-            let left: HashSet<_> = left.iter().flat_map(identities).collect();
-            let is_gone = |index: &&usize| {
-                let identities = identities(&head[**index]);
-                !identities.iter().any(|identity| left.contains(identity))
-            };
-            for index in caused.keys().filter(is_gone) {
-                without.entry(*index).or_default().push(edit);
-            }
-        }
-        without
+        let takes_away = |edit: &EditId| takes_away(&self.edits.edits[edit.index()]);
+        causes.into_iter().filter(takes_away).collect()
+    }
+
+    /// Maximum number of edits without which the site is rendered, one at a time.
+    fn most_reverted(&self) -> usize {
+        let files = self.pair.head.map_or(0, |set| set.files.len());
+        (MAX_REVERTED_FILES / files.max(1)).max(MIN_REVERTED)
     }
 
     /// Edits that caused findings of the head which the base does not have: the edits at the
@@ -586,6 +584,28 @@ impl<'a> SiteRun<'_, 'a> {
         }
         caused
     }
+}
+
+/// For findings of the head with causes, each of the `tried` edits that they need: they do not occur
+/// without it.
+fn without(
+    (head, caused): (&[Diagnostic], &BTreeMap<usize, Vec<EditId>>),
+    tried: &[EditId],
+    findings_without: &dyn Fn(EditId) -> Vec<Diagnostic>,
+) -> BTreeMap<usize, Vec<EditId>> {
+    let mut without: BTreeMap<usize, Vec<EditId>> = BTreeMap::new();
+    for edit in tried {
+        let left = findings_without(*edit);
+        let left: HashSet<_> = left.iter().flat_map(identities).collect();
+        let is_gone = |index: &&usize| {
+            let identities = identities(&head[**index]);
+            !identities.iter().any(|identity| left.contains(identity))
+        };
+        for index in caused.keys().filter(is_gone) {
+            without.entry(*index).or_default().push(*edit);
+        }
+    }
+    without
 }
 
 /// Identities of a finding in a site with other edits, where its place or its message may differ.

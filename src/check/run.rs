@@ -11,7 +11,7 @@ use super::load::{Loaded, LoadedSide};
 use super::repositories::used_repositories;
 use super::session::{closed, map_in_parallel};
 use super::site::KnownDocuments;
-use super::taking::taking_edit;
+use super::taking::{is_rename, taking_edit};
 use super::{Checked, Plan, ProgressUnit};
 use crate::compare::reach::{Comparison, gather};
 use crate::compare::{Limits, Texts, edits_overlapping};
@@ -146,8 +146,10 @@ fn compared_findings(
     let (mut head, mut base) = (of_files(sides.head), of_files(sides.base));
     base.extend(sides.base.layout_findings(&loaded.sources));
     head.extend(sides.head.layout_findings(&loaded.sources));
+    let mut untried: BTreeSet<EditId> = BTreeSet::new();
     let mut caused: BTreeMap<FindingKey<'_>, FindingCauses> = BTreeMap::new();
     for site in sites {
+        untried.extend(&site.untried);
         base.extend(site.base_findings.iter().cloned());
         head.extend(site.head_findings.iter().cloned());
         for (index, edits) in &site.caused {
@@ -186,7 +188,8 @@ fn compared_findings(
         edit.head.as_ref().filter(|_| edit.kind == EditKind::File).map(|text| text.at.file)
     };
     let taking = |id: EditId| taking_edit(id, edits, sources);
-    compared.mark_consequences(&EditsOfFindings { unread: &unread, taking: &taking }, sources);
+    let edits = EditsOfFindings { unread: &unread, taking: &taking, untried: &untried };
+    compared.mark_consequences(&edits, sources);
     let added_ignores = match settings.before {
         ComparedWith::Base => loaded.added_ignores(),
         ComparedWith::Nothing => 0,
@@ -203,13 +206,14 @@ fn finding_key(finding: &Diagnostic) -> FindingKey<'_> {
 
 /// Edits by file, to find the causes of findings of file rules.
 struct EditsInFiles<'e> {
+    edits: &'e [Edit],
     sources: &'e SourceMap,
     texts: Texts,
     by_path: BTreeMap<&'e RepoPath, Vec<EditId>>,
 }
 
 impl<'e> EditsInFiles<'e> {
-    fn of(edits: &[Edit], sources: &'e SourceMap) -> Self {
+    fn of(edits: &'e [Edit], sources: &'e SourceMap) -> Self {
         let ids: Vec<EditId> = (0..edits.len()).map(EditId::at).collect();
         let texts = Texts::of(edits, &ids, |edit| edit.head.as_ref());
         let mut by_path: BTreeMap<&RepoPath, Vec<EditId>> = BTreeMap::new();
@@ -222,18 +226,22 @@ impl<'e> EditsInFiles<'e> {
                 by_path.entry(path).or_default().push(id);
             }
         }
-        Self { sources, texts, by_path }
+        Self { edits, sources, texts, by_path }
     }
 
-    /// Edits at the place of a finding, or else the first edits of its file.
+    /// Edits at the place of a finding, with those that removed what they add under another name; or
+    /// else the first edits of its file.
     fn causes(&self, finding: &Diagnostic) -> Vec<EditId> {
         /// Maximum number of edits of the file that are named for a finding.
         const MAX_EDITS: usize = 10;
-        let there = edits_overlapping([(&self.texts, finding.primary.span)]);
-        if !there.is_empty() {
-            return there;
-        }
         let in_file = self.by_path.get(self.sources.path_of(finding.primary.span));
-        in_file.into_iter().flatten().take(MAX_EDITS).copied().collect()
+        let in_file = in_file.map_or(&[][..], Vec::as_slice);
+        let there = edits_overlapping([(&self.texts, finding.primary.span)]);
+        if there.is_empty() {
+            return in_file.iter().take(MAX_EDITS).copied().collect();
+        }
+        let edit = |id: &EditId| &self.edits[id.index()];
+        let is_renamed = |id: &EditId| there.iter().any(|added| is_rename(edit(id), edit(added)));
+        in_file.iter().copied().filter(|id| there.contains(id) || is_renamed(id)).collect()
     }
 }

@@ -156,26 +156,41 @@ impl Slips<'_, '_> {
 
     /// Marks the findings that do not occur in the site without a slip.
     fn mark(&self, facts: &SiteFacts<'_>, findings: &mut [Diagnostic]) {
-        let corrections = rules::corrections(facts);
-        let of_documents = corrections
-            .iter()
-            .map(|correction| (&correction.reported[..], self.corrected(correction)));
-        let of_type = self.with_type().map(|(at, documents)| (vec![at], documents));
-        let of_type = of_type.as_ref().map(|(at, documents)| (&at[..], documents.clone()));
-        let most = Self::MAX_DOCUMENTS / self.related.site.documents.len().max(1);
-        for (reported, documents) in of_type.into_iter().chain(of_documents).take(most.max(1)) {
-            let is_reported = |it: &Diagnostic| reported.contains(&it.primary.span);
-            if findings.iter().all(is_reported) {
+        if let Some((at, documents)) = self.with_type() {
+            self.mark_without(&[at], || documents, findings);
+        }
+        let most = (Self::MAX_DOCUMENTS / self.related.site.documents.len().max(1)).max(1);
+        for (tried, correction) in rules::corrections(facts).iter().enumerate() {
+            let reported = &correction.reported;
+            if tried < most {
+                self.mark_without(reported, || self.corrected(correction), findings);
                 continue;
             }
-            let left = self.findings_in(documents);
-            let left: HashSet<FindingPlace> = left.iter().map(place).collect();
-            let gone = |it: &&mut Diagnostic| !is_reported(it) && !left.contains(&place(it));
-            for finding in findings.iter_mut().filter(gone) {
-                match &mut finding.follows[..] {
-                    [places] => places.extend(reported),
-                    _ => finding.follows = vec![reported.to_vec()],
-                }
+            for finding in findings.iter_mut().filter(|it| reported.contains(&it.primary.span)) {
+                finding.notes.push(UNTRIED.to_owned());
+            }
+        }
+    }
+
+    /// Marks the findings that do not occur in the site with these documents, as following from those
+    /// that report the slip.
+    fn mark_without<'m>(
+        &'m self,
+        reported: &[Span],
+        documents: impl FnOnce() -> Vec<&'m Document>,
+        findings: &mut [Diagnostic],
+    ) {
+        let is_reported = |it: &Diagnostic| reported.contains(&it.primary.span);
+        if findings.iter().all(is_reported) {
+            return;
+        }
+        let left = self.findings_in(documents());
+        let left: HashSet<FindingPlace> = left.iter().map(place).collect();
+        let gone = |it: &&mut Diagnostic| !is_reported(it) && !left.contains(&place(it));
+        for finding in findings.iter_mut().filter(gone) {
+            match &mut finding.follows[..] {
+                [places] => places.extend(reported),
+                _ => finding.follows = vec![reported.to_vec()],
             }
         }
     }
@@ -226,6 +241,10 @@ impl Slips<'_, '_> {
         judged(&site.facts(loaded, &rendered), known)
     }
 }
+
+/// Note on a slip without which the site was not rendered.
+const UNTRIED: &str =
+    "which findings follow from this one was not decided: the site has too many slips";
 
 /// Identity of a finding in nearly the same site, where its message may differ.
 type FindingPlace = (&'static str, Span);

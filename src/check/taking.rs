@@ -84,21 +84,24 @@ fn help(edit: &Edit, edits: &[Edit], needed: usize) -> String {
     }
 }
 
-/// Edit that added what `edit` removed under another key of the same mapping or in a document of
-/// another name.
+/// Edit that added what `edit` removed under another key of the same document.
 fn renamed<'e>(edit: &Edit, edits: &'e [Edit]) -> Option<&'e Edit> {
-    let node = |edit: &Edit, text: fn(&Edit) -> &Option<Text>| {
-        text(edit).as_ref().and_then(|text| text.node.clone())
-    };
-    let removed = node(edit, |edit| &edit.base)?;
-    let is_counterpart = |other: &&Edit| {
-        other.kind == EditKind::Key
-            && other.base.is_none()
-            && (&other.document, other.part) == (&edit.document, edit.part)
-            && other.location.parent() == edit.location.parent()
-            && node(other, |edit| &edit.head).is_some_and(|added| added == removed)
-    };
-    edits.iter().find(is_counterpart).filter(|_| edit.kind == EditKind::Key)
+    edits.iter().find(|added| is_rename(edit, added))
+}
+
+/// Whether one edit removed a value from a document that the other added under another key: of the
+/// same mapping, or anywhere if the value is a collection.
+pub(super) fn is_rename(removed: &Edit, added: &Edit) -> bool {
+    let is_alone =
+        |edit: &Edit| edit.kind == EditKind::Key && edit.base.is_some() != edit.head.is_some();
+    let (Some(before), Some(after)) = (&removed.base, &added.head) else { return false };
+    let is_beside =
+        removed.part == added.part && removed.location.parent() == added.location.parent();
+    is_alone(removed)
+        && is_alone(added)
+        && removed.document == added.document
+        && before.node.as_ref().is_some_and(|node| is_beside || node.is_collection())
+        && before.node == after.node
 }
 
 /// The strings before and after an edit of a string.

@@ -32,6 +32,7 @@ impl RuleRow {
             Trait::Everywhere
             | Trait::Refused
             | Trait::Unreadable
+            | Trait::UnreadDocument
             | Trait::UnknownDocuments
             | Trait::Absence
             | Trait::Cause

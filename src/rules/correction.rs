@@ -4,7 +4,7 @@
 //! is copied.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::missing_source::{self, LackingKey};
@@ -14,7 +14,7 @@ use crate::near::nearest;
 use crate::render::ProblemKind;
 use crate::source::Span;
 use crate::system::deckhand::SiteProblem;
-use crate::system::deckhand::document::{Document, DocumentFaultKind};
+use crate::system::deckhand::document::{Document, DocumentFaultKind, SubstitutionSource};
 use crate::system::deckhand::known::KnownTexts;
 use crate::system::deckhand::read::{is_policy, revised};
 use crate::yaml::path::{Path, Segment};
@@ -57,15 +57,19 @@ fn envelope(facts: &SiteFacts<'_>, doc: DocId, document: &Document) -> Option<Co
         .filter_map(|fault| match &fault.kind {
             DocumentFaultKind::UnknownField { near, .. }
             | DocumentFaultKind::UnknownKey { near, .. } => Some((fault.at, (*near)?)),
+            DocumentFaultKind::RenamedKey { field } => Some((fault.at, *field)),
             _ => None,
         })
         .collect();
-    let lacks_layer = document.faults.iter().any(|fault| {
-        let fields = ["metadata.layeringDefinition", "metadata.layeringDefinition.layer"];
-        matches!(&fault.kind, DocumentFaultKind::MissingField { field } if fields.contains(&&**field))
-    });
+    let lacks = |fields: &[&str]| {
+        document.faults.iter().any(|fault| {
+            matches!(&fault.kind, DocumentFaultKind::MissingField { field } if fields.contains(&&**field))
+        })
+    };
+    let lacks_layer = lacks(&["metadata.layeringDefinition", "metadata.layeringDefinition.layer"]);
     let layer = if lacks_layer { layer_of_folder(facts, document) } else { None };
-    if misspelled.is_empty() && layer.is_none() {
+    let name = if lacks(&["metadata.name"]) { wanted_name(facts, doc, document) } else { None };
+    if misspelled.is_empty() && layer.is_none() && name.is_none() {
         return None;
     }
     let corrected = with_root(document, |root| {
@@ -77,13 +81,31 @@ fn envelope(facts: &SiteFacts<'_>, doc: DocId, document: &Document) -> Option<Co
             })?;
         }
         if let Some(layer) = &layer {
-            let metadata = entries(root)?.get_mut("metadata")?;
-            set(metadata, &["layeringDefinition", "layer"], text(layer, document.span))?;
+            let path = ["metadata", "layeringDefinition", "layer"];
+            set(root, &path, text(layer, document.span))?;
+        }
+        if let Some(name) = name {
+            set(root, &["metadata", "name"], text(name, document.span))?;
         }
         Some(())
     })?;
     let reported = document.faults.iter().map(|fault| fault.at).collect();
     Some(Correction::of(reported, doc, corrected))
+}
+
+/// The only name under which others look for a document of this schema in vain, or replace it.
+fn wanted_name<'f>(facts: &'f SiteFacts<'_>, doc: DocId, document: &Document) -> Option<&'f str> {
+    let sources = missing_sources(facts)
+        .filter(|source| *source.schema.value == *document.key.schema)
+        .map(|source| &*source.name.value);
+    let replacements = facts.site.problems.iter().filter_map(|problem| match problem {
+        SiteProblem::ReplacementOfAnother { doc: replacement, parent } if *parent == doc => {
+            Some(&*facts.document(*replacement).key.name)
+        }
+        _ => None,
+    });
+    let names: BTreeSet<&str> = sources.chain(replacements).collect();
+    names.first().copied().filter(|_| names.len() == 1)
 }
 
 /// Layer after which a folder of the document's file is named.
@@ -163,10 +185,10 @@ fn parents(facts: &SiteFacts<'_>) -> Vec<Correction> {
             None => alike.push((child, missing_parent::meant_labels(facts, child), vec![child])),
         }
     }
-    let correction = |(first, labels, docs): (DocId, Option<Arc<Mapping>>, Vec<DocId>)| {
+    let correction = |(_, labels, docs): (DocId, Option<Arc<Mapping>>, Vec<DocId>)| {
         let reported = docs.iter().map(|doc| facts.selector(*doc).span).collect();
         let Some(labels) = labels else {
-            let added = Some(placeholder_parent(facts, first)?);
+            let added = Some(placeholder_parent(facts, &docs)?);
             return Some(Correction { reported, documents: Vec::new(), added });
         };
         let documents = docs.iter().filter_map(|doc| with_selector(facts, *doc, &labels));
@@ -187,26 +209,41 @@ fn with_selector(
     Some((child, with_root(document, |root| set(root, &path, labels))?))
 }
 
-/// A document that a replacement selects and replaces.
-fn placeholder_parent(facts: &SiteFacts<'_>, child: DocId) -> Option<Document> {
-    let document = facts.document(child);
-    document.replacement?;
+/// A document that the children select, with a value at each path at which others read them: the
+/// children may inherit it.
+fn placeholder_parent(facts: &SiteFacts<'_>, children: &[DocId]) -> Option<Document> {
+    let document = facts.document(*children.first()?);
     let order = facts.document(facts.site.policy?).layer_order.as_deref()?;
     let own = document.layer.as_ref()?;
     let above = order.iter().position(|layer| layer.value == own.value)?.checked_sub(1)?;
-    let (key, labels) = (&document.key, facts.selector(child).labels.clone());
-    placeholder(facts, (&key.schema, &key.name), above, Some(labels), mapping(document.span))
+    let labels = facts.selector(*children.first()?).labels.clone();
+    let keys = children.iter().map(|child| &facts.document(*child).key);
+    let data = data_read(facts, &keys.map(|key| (&*key.schema, &*key.name)).collect::<Vec<_>>())?;
+    let (schema, name) = (&*document.key.schema, &*document.key.name);
+    // Only a replacement has the name of its parent.
+    let name = match document.replacement {
+        Some(_) => name.to_owned(),
+        None => format!("parent of {name}"),
+    };
+    placeholder(facts, (schema, &name), above, Some(labels), data)
+}
+
+/// Sources that concrete documents look for in vain.
+fn missing_sources<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item = &'f SubstitutionSource> {
+    facts.site.problems.iter().filter_map(|problem| match problem {
+        SiteProblem::MissingSource { doc, substitution, of_abstract: None, .. } => {
+            Some(&facts.document(*doc).sources[*substitution])
+        }
+        _ => None,
+    })
 }
 
 /// Documents under the schema and name under which others look for them.
 fn sources(facts: &SiteFacts<'_>) -> Vec<Correction> {
     let mut wanted: BTreeMap<(&str, &str), Vec<Span>> = BTreeMap::new();
-    for problem in &facts.site.problems {
-        if let SiteProblem::MissingSource { doc, substitution, of_abstract: None, .. } = problem {
-            let source = &facts.document(*doc).sources[*substitution];
-            let places = wanted.entry((&source.schema.value, &source.name.value)).or_default();
-            places.push(source.name.span);
-        }
+    for source in missing_sources(facts) {
+        let places = wanted.entry((&source.schema.value, &source.name.value)).or_default();
+        places.push(source.name.span);
     }
     let of_source = |((schema, name), reported): ((&str, &str), Vec<Span>)| {
         let Some(document) = similar(facts, schema, name) else {
@@ -235,10 +272,15 @@ fn sources(facts: &SiteFacts<'_>) -> Vec<Correction> {
 /// A document that has a value at each path at which others read the source that they lack. Any
 /// document that they could read has one there, too.
 fn placeholder_source(facts: &SiteFacts<'_>, schema: &str, name: &str) -> Option<Document> {
+    placeholder(facts, (schema, name), 0, None, data_read(facts, &[(schema, name)])?)
+}
+
+/// Data with a value at each path at which others read these documents, by schema and name.
+fn data_read(facts: &SiteFacts<'_>, documents: &[(&str, &str)]) -> Option<Node> {
     let first = *facts.site.documents.first()?;
     let substitutions = facts.site.documents.iter().flat_map(|document| document.substitutions());
     let read = substitutions
-        .filter(|it| *it.source.schema.value == *schema && *it.source.name.value == *name);
+        .filter(|it| documents.contains(&(&*it.source.schema.value, &*it.source.name.value)));
     let mut paths: Vec<Vec<&str>> =
         read.map(|it| names(&it.writing.from.value)).collect::<Option<_>>()?;
     // The values below others first: a mapping is a value, too.
@@ -249,7 +291,7 @@ fn placeholder_source(facts: &SiteFacts<'_>, schema: &str, name: &str) -> Option
             set(&mut data, &path, text("placeholder", first.span))?;
         }
     }
-    placeholder(facts, (schema, name), 0, None, data)
+    Some(data)
 }
 
 /// The keys of a plain path without indexes.

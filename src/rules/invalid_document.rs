@@ -16,6 +16,12 @@ pub(super) fn report_missing(at: Span, title: &str, field: &str) -> Diagnostic {
     finding(at, format!("`{title}` has no `{field}`"), label).help(how_to_add(field))
 }
 
+pub(super) fn report_renamed(at: Span, title: &str, field: &str) -> Diagnostic {
+    let label = format!("`{field}` is missing, and this key is unknown");
+    finding(at, format!("`{title}` has no `{field}`"), label)
+        .help(format!("rename this key to `{field}`, or add `{field}`"))
+}
+
 pub(super) fn report_type(
     at: Span,
     title: &str,

@@ -1003,6 +1003,7 @@ fn subject_of(fault: &DocumentFault) -> String {
         | Kind::WrongType { field, .. }
         | Kind::WrongValue { field, .. }
         | Kind::UnknownField { field, .. } => field.clone(),
+        Kind::RenamedKey { field } => (*field).to_owned(),
         Kind::Unpaired { has, lacks } => format!("{has} {lacks}"),
         Kind::UnknownKey { key, .. } => key.clone(),
         Kind::UnknownMethod { method, .. } => method.clone(),
@@ -1099,6 +1100,7 @@ fn report_fault(facts: &FileFacts<'_>, fault: &DocumentFault, title: &str) -> Di
         Kind::NotADocument { found } => not_a_document::report(facts, at, found),
         Kind::Empty { more } => empty_document::report(at, *more),
         Kind::MissingField { field } => invalid_document::report_missing(at, title, field),
+        Kind::RenamedKey { field } => invalid_document::report_renamed(at, title, field),
         Kind::WrongType { field, expected, found } => {
             invalid_document::report_type(at, title, field, expected, found)
         }

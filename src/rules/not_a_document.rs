@@ -5,7 +5,7 @@ use super::foreign::ForeignForm;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("not-a-document", Error [Refused, Cause], "YAML document that is not a Deckhand document", was "P007");
+super::rule!("not-a-document", Error [Refused, Cause, UnreadDocument], "YAML document that is not a Deckhand document", was "P007");
 
 pub(super) fn report(facts: &FileFacts<'_>, at: Span, found: &str) -> Diagnostic {
     let label = Label::new(at, format!("this is {found}"));

@@ -2,12 +2,12 @@
 
 use super::FileFacts;
 use super::did_you_mean::word_edit;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::source::Span;
 
 super::rule!(
     "unknown-document-key",
-    Warning[UnsafelyFixable],
+    Warning[UnsafelyFixable, Cause],
     "top-level key that Deckhand does not read"
 );
 
@@ -25,7 +25,11 @@ pub(super) fn report(
     let label = Label::new(at, "expected `schema`, `metadata` or `data`");
     let diagnostic = Diagnostic::new(&RULE, message, label).note("Deckhand does not read it");
     match near {
-        Some(near) => diagnostic.did_you_mean(near, word_edit(facts.sources, at, key, near)),
+        Some(near) => Diagnostic {
+            // The document lacks what was written for it.
+            severity: Severity::Error,
+            ..diagnostic.did_you_mean(near, word_edit(facts.sources, at, key, near))
+        },
         None if OF_METADATA.contains(&key) => diagnostic.help("move it below `metadata`"),
         None => diagnostic.help("move it below `data`, or remove it"),
     }

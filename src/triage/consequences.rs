@@ -16,6 +16,10 @@ const MAX_QUOTED: usize = 2;
 /// Maximum number of files searched for an apparently absent name.
 const MAX_SEARCHED: usize = 20;
 
+/// Note on a finding with a cause that was not reverted on its own.
+const UNTRIED: &str = "whether it follows from another finding was not decided: too many edits take \
+                       something away";
+
 /// An edit that takes something away, which findings may miss.
 pub(crate) struct TakingEdit<'a> {
     /// Files of the edited text on both sides.
@@ -38,6 +42,8 @@ pub(crate) struct EditsOfFindings<'e> {
     pub(crate) unread: &'e dyn Fn(EditId) -> Option<FileId>,
     /// Description of an edit that takes something away.
     pub(crate) taking: &'e dyn Fn(EditId) -> Option<TakingEdit<'e>>,
+    /// Edits that take something away, without which the findings of a site are not known.
+    pub(crate) untried: &'e BTreeSet<EditId>,
 }
 
 impl Findings {
@@ -67,14 +73,14 @@ impl ComparedFindings {
         let without = std::mem::take(&mut self.without);
         let new = &mut self.new.diagnostics;
         let mut errors: BTreeMap<FileId, usize> = BTreeMap::new();
-        for (at, finding) in new.iter().enumerate().filter(|(_, finding)| is_unread_file(finding)) {
+        for (at, finding) in new.iter().enumerate().filter(|(_, finding)| is_unread(finding)) {
             errors.entry(finding.primary.span.file).or_insert(at);
         }
         let by_causes = |finding: &Diagnostic, causes: &[EditId]| {
             let files: Option<Vec<FileId>> =
                 causes.iter().map(|cause| (edits.unread)(*cause)).collect();
             let first = files?.first().copied()?;
-            errors.get(&first).copied().filter(|_| !is_unread_file(finding))
+            errors.get(&first).copied().filter(|_| !is_unread(finding))
         };
         let own: Vec<Option<usize>> = {
             let unread = UnreadErrors::new(new, sources);
@@ -102,6 +108,12 @@ impl ComparedFindings {
         }
         let roots = roots((new, &self.causes), &own, candidates, sources);
         mark(new, roots);
+        let is_untried = |causes: &[EditId]| causes.iter().any(|it| edits.untried.contains(it));
+        for (finding, causes) in new.iter_mut().zip(&self.causes) {
+            if finding.because_of.is_none() && is_untried(causes) {
+                finding.notes.push(UNTRIED.to_owned());
+            }
+        }
     }
 }
 
@@ -256,8 +268,10 @@ impl ComparedFindings {
 }
 
 /// Whether the finding reports a partly read file.
-fn is_unread_file(finding: &Diagnostic) -> bool {
-    finding.rule.is(Trait::Unreadable) && finding.severity == Severity::Error
+fn is_unread(finding: &Diagnostic) -> bool {
+    let rule = finding.rule;
+    finding.severity == Severity::Error
+        && (rule.is(Trait::Unreadable) || rule.is(Trait::UnreadDocument))
 }
 
 /// Text of a partly read file from the first document that could not be read; only this document
@@ -299,7 +313,7 @@ impl<'a> UnreadErrors<'a> {
     fn new(findings: &'a [Diagnostic], sources: &'a SourceMap) -> Self {
         let all = || findings.iter().enumerate();
         let of_sites = all().filter(|(_, it)| it.rule.is(Trait::UnknownDocuments));
-        let of_files = all().filter(|(_, it)| is_unread_file(it)).take(MAX_SEARCHED);
+        let of_files = all().filter(|(_, it)| is_unread(it)).take(MAX_SEARCHED);
         let text = |it: &Diagnostic| unread_part(it, findings, sources);
         Self {
             sites: of_sites.collect(),

@@ -80,6 +80,7 @@ fn marks(rule: &Rule) -> String {
         Trait::Everywhere
         | Trait::Refused
         | Trait::Unreadable
+        | Trait::UnreadDocument
         | Trait::UnknownDocuments
         | Trait::Absence
         | Trait::Cause

@@ -205,6 +205,11 @@ pub(crate) enum DocumentFaultKind {
         /// The field.
         field: String,
     },
+    /// A required top-level key is missing, and the location is that of the only unknown key.
+    RenamedKey {
+        /// The missing key.
+        field: &'static str,
+    },
     /// A field has the wrong type.
     WrongType {
         /// The field.

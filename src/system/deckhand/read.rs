@@ -193,6 +193,7 @@ impl<'r> DocumentReader<'r> {
         let mut read = self.metadata(metadata, &schema, document.span);
         read.wrapped_encrypted = encrypted_data;
         read.data = self.data(top, document, encrypted_data);
+        self.join_renamed_key();
         self.control_data(&mut read, top);
         let policy = self.policy(metadata, top, document);
         read.encrypted = policy == StoragePolicy::Encrypted;
@@ -278,6 +279,25 @@ impl<'r> DocumentReader<'r> {
                     key.span,
                     DocumentFaultKind::UnknownKey { key: name.into_owned(), near },
                 );
+            }
+        }
+    }
+
+    /// Reports the only unknown key as the required one that is missing, regardless of its name, which
+    /// may be secret.
+    fn join_renamed_key(&mut self) {
+        let is_unknown =
+            |fault: &&DocumentFault| matches!(fault.kind, DocumentFaultKind::UnknownKey { .. });
+        let mut unknown = self.faults.iter().filter(is_unknown);
+        let Some(at) = unknown.next().map(|fault| fault.at) else { return };
+        if unknown.next().is_some() {
+            return;
+        }
+        for field in ["schema", "metadata"] {
+            let is_missing = |fault: &DocumentFault| matches!(&fault.kind, DocumentFaultKind::MissingField { field: missing } if missing == field);
+            if self.faults.iter().any(is_missing) {
+                self.faults.retain(|fault| fault.at != at && !is_missing(fault));
+                return self.fault(at, DocumentFaultKind::RenamedKey { field });
             }
         }
     }

@@ -328,6 +328,7 @@ impl DocumentFaultKind {
             DocumentFaultKind::NotADocument { .. }
             | DocumentFaultKind::Empty { .. }
             | DocumentFaultKind::MissingField { .. }
+            | DocumentFaultKind::RenamedKey { .. }
             | DocumentFaultKind::WrongValue { .. }
             | DocumentFaultKind::UnknownField { .. }
             | DocumentFaultKind::UnknownKey { .. }
@@ -358,6 +359,7 @@ impl DocumentFaultKind {
             DocumentFaultKind::NotADocument { .. }
             | DocumentFaultKind::Empty { .. }
             | DocumentFaultKind::MissingField { .. }
+            | DocumentFaultKind::RenamedKey { .. }
             | DocumentFaultKind::WrongValue { .. }
             | DocumentFaultKind::Unpaired { .. }
             | DocumentFaultKind::MissingData
