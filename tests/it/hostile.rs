@@ -9,6 +9,7 @@ mod cost;
 mod many;
 mod mutated;
 mod user_data;
+mod verbs;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

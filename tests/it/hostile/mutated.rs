@@ -57,7 +57,7 @@ const FILES: [(&str, &str); 5] = [
 ];
 
 /// Tokens with a meaning in some format.
-const PIECES: [&str; 30] = [
+pub(super) const PIECES: [&str; 30] = [
     "---\n",
     "...\n",
     "\n",
