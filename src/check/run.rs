@@ -47,7 +47,7 @@ pub fn compare_with(
     let repositories = used_repositories(plan, &loaded);
     let documents = time(Stage::Pair, || Documents::of(&sides));
     let mut edits = time(Stage::Pair, || {
-        let keys = settings.keys.clone();
+        let keys = &settings.keys;
         match settings.before {
             ComparedWith::Base => {
                 let files = sides.file_edits(&documents.edited);

@@ -305,7 +305,7 @@ impl<'h> StatesAtHand<'h> {
             let sides = Sides::of_site(self.plan, self.loaded, of(base), of(head));
             let documents = Documents::of(&sides);
             let files = sides.file_edits(&documents.edited);
-            let keys = self.settings.keys.clone();
+            let keys = &self.settings.keys;
             let (unedited, settings) = (&documents.unedited[..], self.settings);
             let edits = edits(documents.base, documents.head, unedited, files, keys);
             let (pair, limits) = (&sides.pairs[0], Limits::of_each(1));

@@ -17,7 +17,7 @@ use super::deckhand::layout::Place;
 use super::deckhand::read::revised;
 use crate::edit::{Edit, EditId, EditKind, Part as Section, Text};
 use crate::source::{DocKey, FileId, RepoPath, Span, Triple};
-use crate::yaml::diff::{self, DiffSide, Difference, DifferenceKind, ListKeys, same};
+use crate::yaml::diff::{self, DiffSide, Difference, DifferenceKind, ListKeys, Variants, same};
 use crate::yaml::path::{Item, Location, Piece, inside};
 use crate::yaml::{Key, Node, Value};
 
@@ -102,7 +102,6 @@ pub struct Edits<'a> {
     pub edits: Vec<Edit>,
     pairs: Vec<DocumentPair<'a>>,
     files: Vec<(FileEdit<'a>, EditId)>,
-    keys: ListKeys,
 }
 
 /// An edit identified by its file rather than by values of documents.
@@ -189,6 +188,8 @@ struct DocumentPair<'a> {
     whole: Option<EditId>,
     /// For each difference between the two, in order, the edit that made it.
     parts: Vec<EditId>,
+    /// The document with some of these edits, if it is on both sides.
+    variants: Option<Variants>,
 }
 
 /// A document with a subset of its edits applied.
@@ -220,7 +221,7 @@ pub fn edits<'a>(
     head: Vec<Located<'a>>,
     unedited: &[Located<'a>],
     files: Vec<FileEdit<'a>>,
-    keys: ListKeys,
+    keys: &ListKeys,
 ) -> Edits<'a> {
     let mut drafts = Vec::new();
     let (unread, others): (Vec<_>, Vec<_>) =
@@ -235,7 +236,7 @@ pub fn edits<'a>(
     let pairs: Vec<DocumentPair<'a>> = pairs
         .into_iter()
         .zip(moved)
-        .map(|(pair, moved)| pair.draft_edits(moved, (&unread, &sites), &keys, &mut drafts))
+        .map(|(pair, moved)| pair.draft_edits(moved, (&unread, &sites), keys, &mut drafts))
         .collect();
     let is_shown = |file: &FileEdit<'_>| {
         unread.has(file.path) || pairs.iter().any(|pair| pair.defines(file.path, &drafts))
@@ -248,7 +249,7 @@ pub fn edits<'a>(
         let draft = EditDraft::file(&file, sides.find(|located| located.path == file.path));
         files.push((file, add(&mut drafts, draft)));
     }
-    assign_ids(drafts, pairs, files, keys)
+    assign_ids(drafts, pairs, files)
 }
 
 /// Edits of unreadable files. The documents of such a file are unknown on the unread side, so
@@ -442,7 +443,7 @@ impl<'a> Edits<'a> {
             })
             .collect();
         let edited = self.pairs.iter().filter_map(|pair| {
-            let (located, version) = pair.version(chosen, &self.keys, known)?;
+            let (located, version) = pair.version(chosen, known)?;
             let [without, with] = &pair.ranks;
             let rank = if pair.whole.is_some_and(chosen) { with } else { without };
             membership.has(&located).then(|| (rank.clone(), located.path, version))
@@ -667,7 +668,6 @@ impl<'a> DocumentPair<'a> {
     fn version(
         &self,
         chosen: &dyn Fn(EditId) -> bool,
-        keys: &ListKeys,
         known: &mut KnownTexts,
     ) -> Option<(Located<'a>, DocumentVersion<'a>)> {
         let whole = self.whole.is_some_and(chosen);
@@ -688,16 +688,11 @@ impl<'a> DocumentPair<'a> {
         } else if taken == 0 {
             DocumentVersion::Written(base.document)
         } else {
-            let mut parts = self.parts.iter();
-            let root = diff::combine(
-                &base.document.root(),
-                &head.document.root(),
-                &keys.of_document(&head.document.key().schema),
-                |_| {
-                    let edit = *parts.next().expect("the differences are found as before");
-                    if chosen(edit) { DiffSide::Head } else { DiffSide::Base }
-                },
-            );
+            let mut edits = self.parts.iter();
+            let root = self.variants.as_ref()?.with(|| {
+                let edit = *edits.next().expect("each difference has an edit");
+                if chosen(edit) { DiffSide::Head } else { DiffSide::Base }
+            });
             match (base.document, head.document) {
                 (Written::Part(base), Written::Part(head)) => {
                     DocumentVersion::RevisedPart(Box::new(CloudPart::revised(base, head, &root)))
@@ -743,7 +738,7 @@ impl<'a> DocumentPair<'a> {
             self.whole = Some(add(drafts, draft));
         }
         let keys = keys.of_document(&head.document.key().schema);
-        let found = diff::differences(&base.document.root(), &head.document.root(), &keys);
+        let (found, variants) = diff::variants(&base.document.root(), &head.document.root(), &keys);
         // Text that an anchor puts in several places is edited once.
         let mut met: HashMap<(Vec<Span>, Vec<Span>), EditId> = HashMap::new();
         let mut found: Vec<EditDraft> =
@@ -760,6 +755,7 @@ impl<'a> DocumentPair<'a> {
             });
             self.parts.push(edit);
         }
+        self.variants = (!self.parts.is_empty()).then_some(variants);
         self
     }
 }
@@ -899,7 +895,6 @@ fn assign_ids<'a>(
     drafts: Vec<EditDraft>,
     mut pairs: Vec<DocumentPair<'a>>,
     mut files: Vec<(FileEdit<'a>, EditId)>,
-    keys: ListKeys,
 ) -> Edits<'a> {
     let mut drafts: Vec<(usize, EditDraft)> = drafts.into_iter().enumerate().collect();
     drafts.sort_by(|(_, one), (_, other)| one.order.cmp(&other.order));
@@ -912,7 +907,7 @@ fn assign_ids<'a>(
         *edit = ids[edit.index()];
     }
     let edits = drafts.into_iter().map(|(_, draft)| draft.edit).collect();
-    Edits { edits, pairs, files, keys }
+    Edits { edits, pairs, files }
 }
 
 /// First key of a location, if it is a string.
@@ -1095,7 +1090,7 @@ impl<'a> DocumentPair<'a> {
         let nowhere =
             DocumentRank { repository: None, path: RepoPath::new(""), behind: 0, below: 0 };
         let ranks = [nowhere.clone(), nowhere];
-        Self { base, head, ranks, whole: None, parts: Vec::new() }
+        Self { base, head, ranks, whole: None, parts: Vec::new(), variants: None }
     }
 }
 

@@ -1,8 +1,7 @@
 //! Differences between two values, by location.
 //!
-//! A single walk over both values reports each [`Difference`] to a callback, which returns the side
-//! to take: the same walk both finds edits and creates a value with only some of them. Order of
-//! keys and spans are ignored.
+//! A single walk over both values finds each [`Difference`], and the [`Variants`], which are values
+//! with only some of the differences. Order of keys and spans are ignored.
 //!
 //! Items of lists are matched by identity if possible: a `name`, an `id`, or another configured key
 //! ([`ListKeys`]); other items are matched by equality, then by similarity. An inserted item is one
@@ -13,9 +12,12 @@
 //! therefore bounded ([`MAX_DIFFERENCES`]), and shared values are compared and counted once
 //! (`Pairs`).
 
+mod common;
+mod variants;
+
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher as _;
 use std::mem::discriminant;
 use std::sync::{Arc, LazyLock};
@@ -23,6 +25,9 @@ use std::sync::{Arc, LazyLock};
 use globset::GlobMatcher;
 use layercake_source::Span;
 
+pub use self::variants::Variants;
+
+use self::variants::Part;
 use super::PlaceQuery;
 use super::path::{Item, Location, Piece, child};
 use super::{Key, Mapping, Node, Sequence, Size, Value, emit};
@@ -208,24 +213,13 @@ pub fn differences(base: &Node, head: &Node, keys: &ListKeys) -> Vec<Difference>
 
 /// Like [`differences`], with a maximum number of listed ones.
 pub fn differences_within(base: &Node, head: &Node, keys: &ListKeys, most: u64) -> Vec<Difference> {
-    let mut found = Vec::new();
-    let mut take = |difference| {
-        found.push(difference);
-        DiffSide::Base
-    };
-    DiffWalk::new(keys, &mut take).all(base, head, most);
-    found
+    DiffWalk::new(keys).all(base, head, most).0
 }
 
-/// Returns `base` with the sides chosen by `take`, which is called once for each difference in the
-/// order of [`differences`]. Equal parts are taken from the base.
-pub fn combine(
-    base: &Node,
-    head: &Node,
-    keys: &ListKeys,
-    mut take: impl FnMut(Difference) -> DiffSide,
-) -> Node {
-    DiffWalk::new(keys, &mut take).all(base, head, MAX_DIFFERENCES)
+/// Like [`differences`], with the values that have only some of them.
+pub fn variants(base: &Node, head: &Node, keys: &ListKeys) -> (Vec<Difference>, Variants) {
+    let (found, root) = DiffWalk::new(keys).all(base, head, MAX_DIFFERENCES);
+    (found, Variants(root))
 }
 
 /// Mapping from head locations to the base locations that [`differences`] compares them with.
@@ -501,7 +495,7 @@ enum PlaceLimit {
 
 struct DiffWalk<'a> {
     keys: &'a ListKeys,
-    take: &'a mut dyn FnMut(Difference) -> DiffSide,
+    found: Vec<Difference>,
     base: Location,
     head: Location,
     /// Enclosing keyed items: index of the piece, key, and its value.
@@ -510,20 +504,27 @@ struct DiffWalk<'a> {
 }
 
 impl<'a> DiffWalk<'a> {
-    fn new(keys: &'a ListKeys, take: &'a mut dyn FnMut(Difference) -> DiffSide) -> Self {
-        let (base, head) = (Location::root(), Location::root());
-        Self { keys, take, base, head, items: Vec::new(), pairs: Pairs::default() }
+    fn new(keys: &'a ListKeys) -> Self {
+        Self {
+            keys,
+            found: Vec::new(),
+            base: Location::root(),
+            head: Location::root(),
+            items: Vec::new(),
+            pairs: Pairs::default(),
+        }
     }
 
-    fn all(&mut self, base: &'a Node, head: &'a Node, most: u64) -> Node {
+    fn all(mut self, base: &'a Node, head: &'a Node, most: u64) -> (Vec<Difference>, Part) {
         let nodes = Size::of(base).nodes() + Size::of(head).nodes();
         let limit = if nodes <= most { PlaceLimit::Any } else { PlaceLimit::Places(most) };
-        self.nodes(base, head, limit)
+        let root = self.nodes(base, head, limit);
+        (self.found, root)
     }
 
-    fn nodes(&mut self, base: &'a Node, head: &'a Node, limit: PlaceLimit) -> Node {
+    fn nodes(&mut self, base: &'a Node, head: &'a Node, limit: PlaceLimit) -> Part {
         if self.pairs.same(base, head) {
-            return base.clone();
+            return Part::Same(base.clone());
         }
         if base.secret || head.secret {
             return self.whole(base, head, Places::default());
@@ -538,26 +539,25 @@ impl<'a> DiffWalk<'a> {
                 },
             },
         };
-        let value = match (&base.value, &head.value) {
+        match (&base.value, &head.value) {
             (Value::Mapping(below), Value::Mapping(above)) => {
-                Value::Mapping(Arc::new(self.mappings(below, above, limit)))
+                Part::Mapping { base: base.clone(), entries: self.mappings(below, above, limit) }
             }
             (Value::Sequence(below), Value::Sequence(above)) => {
                 match Alignment::of(below, above, self.keys.at(&self.base), &mut self.pairs) {
                     Some(alignment) => {
-                        let takes_base_order =
-                            alignment.reordering.as_ref().is_some_and(|reordering| {
-                                self.order(base, head, reordering) == DiffSide::Base
-                            });
+                        if let Some(reordering) = &alignment.reordering {
+                            self.order(base, head, reordering);
+                        }
                         let items = self.lists(below, above, &alignment, limit);
-                        Value::from(alignment.arranged(items, takes_base_order))
+                        let in_base = alignment.reordering.map(|reordering| reordering.in_base);
+                        Part::List { base: base.clone(), in_base, items }
                     }
-                    None => return self.whole(base, head, Places::default()),
+                    None => self.whole(base, head, Places::default()),
                 }
             }
-            _ => return self.whole(base, head, Places::default()),
-        };
-        Node { value, ..base.clone() }
+            _ => self.whole(base, head, Places::default()),
+        }
     }
 
     /// Differing locations in two values that are not the same.
@@ -628,33 +628,26 @@ impl<'a> DiffWalk<'a> {
         }
     }
 
-    fn whole(&mut self, base: &Node, head: &Node, unlisted: Places) -> Node {
+    fn whole(&mut self, base: &Node, head: &Node, unlisted: Places) -> Part {
         let (at_base, at_head) = (self.base_place(base, None), self.head_place(head, None));
-        let sides = (Some(at_base), Some(at_head));
-        match self.ask(DifferenceKind::Value, sides, unlisted) {
-            DiffSide::Base => base.clone(),
-            DiffSide::Head => head.clone(),
-        }
+        self.add(DifferenceKind::Value, (Some(at_base), Some(at_head)), unlisted);
+        Part::Different { base: Some(base.clone()), head: Some(head.clone()) }
     }
 
-    fn only_base(&mut self, node: &Node, key: Option<Span>) -> Option<Node> {
+    fn only_base(&mut self, node: &Node, key: Option<Span>) -> Part {
         let place = self.base_place(node, key);
-        match self.ask(DifferenceKind::Value, (Some(place), None), Places::default()) {
-            DiffSide::Base => Some(node.clone()),
-            DiffSide::Head => None,
-        }
+        self.add(DifferenceKind::Value, (Some(place), None), Places::default());
+        Part::Different { base: Some(node.clone()), head: None }
     }
 
-    fn only_head(&mut self, node: &Node, key: Option<Span>) -> Option<Node> {
+    fn only_head(&mut self, node: &Node, key: Option<Span>) -> Part {
         let place = self.head_place(node, key);
-        match self.ask(DifferenceKind::Value, (None, Some(place)), Places::default()) {
-            DiffSide::Base => None,
-            DiffSide::Head => Some(node.clone()),
-        }
+        self.add(DifferenceKind::Value, (None, Some(place)), Places::default());
+        Part::Different { base: None, head: Some(node.clone()) }
     }
 
-    /// Side whose order a list takes.
-    fn order(&mut self, base: &Node, head: &Node, reordering: &Reordering<'_>) -> DiffSide {
+    /// Adds the difference of the order of two lists.
+    fn order(&mut self, base: &Node, head: &Node, reordering: &Reordering<'_>) {
         let Reordering { key, indexes, .. } = reordering;
         let [base, head] = [(base, &indexes[0]), (head, &indexes[1])].map(|(list, indexes)| {
             let items = list.as_sequence().unwrap_or_default();
@@ -663,16 +656,16 @@ impl<'a> DiffWalk<'a> {
         });
         let sides = (Some(self.base_place(&base, None)), Some(self.head_place(&head, None)));
         let kind = DifferenceKind::Order { key: (*key).into(), indexes: indexes.clone() };
-        self.ask(kind, sides, Places::default())
+        self.add(kind, sides, Places::default());
     }
 
-    /// Side to take for a difference at the current location.
-    fn ask(
+    /// Adds a difference at the current location.
+    fn add(
         &mut self,
         kind: DifferenceKind,
         (base, head): (Option<DiffPlace>, Option<DiffPlace>),
         unlisted: Places,
-    ) -> DiffSide {
+    ) {
         /// Maximum length in bytes of an item's name; longer names would bloat reports.
         const MAX_NAME_BYTES: usize = 100;
         let items = self.items.iter().filter_map(|(at, key, name)| {
@@ -681,7 +674,7 @@ impl<'a> DiffWalk<'a> {
         });
         let items = items.collect();
         let Places { count: unlisted, removed: unlisted_removals } = unlisted;
-        (self.take)(Difference { kind, base, head, items, unlisted, unlisted_removals })
+        self.found.push(Difference { kind, base, head, items, unlisted, unlisted_removals });
     }
 
     fn base_place(&self, node: &Node, key: Option<Span>) -> DiffPlace {
@@ -692,41 +685,46 @@ impl<'a> DiffWalk<'a> {
         DiffPlace { location: self.head.clone(), key, node: node.clone() }
     }
 
-    fn mappings(&mut self, base: &'a Mapping, head: &'a Mapping, limit: PlaceLimit) -> Mapping {
-        let mut combined = Mapping::new();
+    fn mappings(
+        &mut self,
+        base: &'a Mapping,
+        head: &'a Mapping,
+        limit: PlaceLimit,
+    ) -> Vec<(Key, Part)> {
+        let mut entries = Vec::with_capacity(base.len());
         for (key, node) in base.iter() {
-            let kept = self.inside(Some(&Piece::Key(key.clone())), None, |walk| {
+            let part = self.inside(Some(&Piece::Key(key.clone())), None, |walk| {
                 match head.get_entry(key) {
                     None => walk.only_base(node, Some(key.span)),
                     Some((same_key, other)) => {
                         // In Python, `1` and `true` are the same key.
                         walk.head.0.push(Piece::Key(same_key.clone()));
-                        let node = walk.nodes(node, other, limit);
+                        let part = walk.nodes(node, other, limit);
                         walk.head.0.pop();
-                        Some(node)
+                        part
                     }
                 }
             });
-            combined.extend_with(key, kept);
+            entries.push((key.clone(), part));
         }
         for (key, node) in head.iter().filter(|(key, _)| base.get(*key).is_none()) {
-            let put = self.inside(None, Some(&Piece::Key(key.clone())), |walk| {
+            let part = self.inside(None, Some(&Piece::Key(key.clone())), |walk| {
                 walk.only_head(node, Some(key.span))
             });
-            combined.extend_with(key, put);
+            entries.push((key.clone(), part));
         }
-        combined
+        entries
     }
 
-    /// Resulting item for each pair of an alignment, if any.
+    /// Part for each pair of an alignment.
     fn lists(
         &mut self,
         base: &'a [Node],
         head: &'a [Node],
         alignment: &Alignment<'a>,
         limit: PlaceLimit,
-    ) -> Vec<Option<Node>> {
-        let mut taken = Vec::with_capacity(alignment.pairs.len());
+    ) -> Vec<Part> {
+        let mut parts = Vec::with_capacity(alignment.pairs.len());
         for pair in &alignment.pairs {
             let (at_base, at_head) = (pair.base.map(Piece::Index), pair.head.map(Piece::Index));
             let known = alignment.key.and_then(|key| {
@@ -734,19 +732,20 @@ impl<'a> DiffWalk<'a> {
                 Some((self.base.0.len(), key, item?.get(key)?))
             });
             self.items.extend(known);
-            taken.push(self.inside(at_base.as_ref(), at_head.as_ref(), |walk| {
+            let part = self.inside(at_base.as_ref(), at_head.as_ref(), |walk| {
                 match (pair.base, pair.head) {
                     (Some(below), Some(above)) => {
                         Some(walk.nodes(&base[below], &head[above], limit))
                     }
-                    (Some(below), None) => walk.only_base(&base[below], None),
-                    (None, Some(above)) => walk.only_head(&head[above], None),
+                    (Some(below), None) => Some(walk.only_base(&base[below], None)),
+                    (None, Some(above)) => Some(walk.only_head(&head[above], None)),
                     (None, None) => None,
                 }
-            }));
+            });
+            parts.extend(part);
             self.items.truncate(self.items.len() - usize::from(known.is_some()));
         }
-        taken
+        parts
     }
 
     /// Calls `look` with the locations extended by the given steps.
@@ -771,14 +770,6 @@ fn addresses_of(base: &Node, head: &Node) -> Option<(usize, usize)> {
         (Value::Mapping(base), Value::Mapping(head)) => Some(addresses(base, head)),
         (Value::Sequence(base), Value::Sequence(head)) => Some(addresses(base, head)),
         _ => None,
-    }
-}
-
-impl Mapping {
-    fn extend_with(&mut self, key: &Key, node: Option<Node>) {
-        if let Some(node) = node {
-            self.insert(key.clone(), node);
-        }
     }
 }
 
@@ -834,18 +825,6 @@ impl<'k> Alignment<'k> {
         }
         let (pairs, reordering) = reordered(anchors, base.len(), head.len(), key);
         Some(Self { pairs, key: Some(key), reordering: Some(reordering) })
-    }
-
-    /// Arranges the resulting items of the pairs into one list.
-    fn arranged(&self, taken: Vec<Option<Node>>, takes_base_order: bool) -> Vec<Node> {
-        match self.reordering.as_ref().filter(|_| takes_base_order) {
-            None => taken.into_iter().flatten().collect(),
-            Some(Reordering { in_base, .. }) => {
-                let mut placed: Vec<_> = in_base.iter().zip(taken).collect();
-                placed.sort_unstable_by_key(|(place, _)| **place);
-                placed.into_iter().filter_map(|(_, item)| item).collect()
-            }
-        }
     }
 }
 
@@ -1064,24 +1043,23 @@ fn similarity(left: &Node, right: &Node, known: &mut Pairs) -> usize {
     }
 }
 
-/// Longest common subsequence of two lists. In long lists, only the equal items at both ends are
-/// matched, to avoid quadratic work.
+/// Longest common subsequence of two lists. In long lists, the equal items at both ends are matched,
+/// then those that are once in each list, then those between these: all in linear work, but for a
+/// sorting.
 fn by_equality(base: &[Node], head: &[Node], known: &mut Pairs) -> Vec<(usize, usize)> {
-    const MAX_COMPARISONS: usize = 250_000;
     let pairs = base.iter().zip(head);
     let front = pairs.take_while(|(left, right)| known.same(left, right)).count();
     let (below, above) = (&base[front..], &head[front..]);
     let ends = below.iter().rev().zip(above.iter().rev());
     let back = ends.take_while(|(left, right)| known.same(left, right)).count();
     let (below, above) = (&below[..below.len() - back], &above[..above.len() - back]);
-    let mut anchors: Vec<(usize, usize)> = (0..front).map(|at| (at, at)).collect();
-    if below.len().saturating_mul(above.len()) <= MAX_COMPARISONS {
-        let common = longest_common_either_way(below, above, known);
-        anchors.extend(common.into_iter().map(|(left, right)| (front + left, front + right)));
-    }
+    let common = longest_common_either_way(below, above, known);
     let (base_end, head_end) = (base.len() - back, head.len() - back);
-    anchors.extend((0..back).map(|at| (base_end + at, head_end + at)));
-    anchors
+    (0..front)
+        .map(|at| (at, at))
+        .chain(common.into_iter().map(|(left, right)| (front + left, front + right)))
+        .chain((0..back).map(|at| (base_end + at, head_end + at)))
+        .collect()
 }
 
 /// Longest common subsequence, chosen so that swapping the sides gives the same result.
@@ -1093,6 +1071,11 @@ fn longest_common_either_way(
     /// Maximum number of values to serialize for a canonical order of the sides; above it, most
     /// values are shared copies, and swapping may change the result.
     const MAX_NODES: u64 = 20_000;
+    let [of_base, of_head] = numbered(base, head, known);
+    let numbers: HashSet<usize> = of_base.iter().copied().collect();
+    if !of_head.iter().any(|number| numbers.contains(number)) {
+        return Vec::new();
+    }
     let text = |items: &[Node]| -> Vec<String> {
         let options = emit::EmitOptions { show_secrets: true, origin: None };
         items.iter().map(|item| emit::to_yaml(item, &options)).collect()
@@ -1100,17 +1083,16 @@ fn longest_common_either_way(
     let nodes: u64 = base.iter().chain(head).map(|item| Size::of(item).nodes()).sum();
     let swapped = match base.len().cmp(&head.len()) {
         Ordering::Less => false,
-        Ordering::Equal => !base.is_empty() && nodes <= MAX_NODES && text(base) > text(head),
+        Ordering::Equal => nodes <= MAX_NODES && text(base) > text(head),
         Ordering::Greater => true,
     };
-    let [of_base, of_head] = numbered(base, head, known);
     if swapped {
-        longest_common(&of_head, &of_base)
+        common::subsequence(&of_head, &of_base)
             .into_iter()
             .map(|(above, below)| (below, above))
             .collect()
     } else {
-        longest_common(&of_base, &of_head)
+        common::subsequence(&of_base, &of_head)
     }
 }
 
@@ -1186,34 +1168,4 @@ impl Hashes {
             Value::Null => 0,
         }
     }
-}
-
-fn longest_common(base: &[usize], head: &[usize]) -> Vec<(usize, usize)> {
-    let width = head.len() + 1;
-    // Lengths of the longest common subsequences of all suffixes.
-    let mut common = vec![0_u32; (base.len() + 1) * width];
-    for (below, left) in base.iter().enumerate().rev() {
-        for (above, right) in head.iter().enumerate().rev() {
-            let here = below * width + above;
-            common[here] = if left == right {
-                common[here + width + 1] + 1
-            } else {
-                common[here + width].max(common[here + 1])
-            };
-        }
-    }
-    let mut row = Vec::new();
-    let (mut below, mut above) = (0, 0);
-    while below < base.len() && above < head.len() {
-        let here = below * width + above;
-        if base[below] == head[above] {
-            row.push((below, above));
-            (below, above) = (below + 1, above + 1);
-        } else if common[here + width] >= common[here + 1] {
-            below += 1;
-        } else {
-            above += 1;
-        }
-    }
-    row
 }

@@ -285,7 +285,7 @@ impl Files {
     fn check(&self, site: &str, semantics: Semantics) -> Result<(), TestCaseError> {
         let unedited = self.located([true, true]);
         let (base, head) = (self.located([true, false]), self.located([false, true]));
-        let edits = edits(base, head, &unedited, Vec::new(), ListKeys::default());
+        let edits = edits(base, head, &unedited, Vec::new(), &ListKeys::default());
         let membership = |side: usize| {
             let site_type = self.types[side].get(site)?;
             Some(Membership {

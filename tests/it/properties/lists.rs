@@ -3,7 +3,7 @@
 
 use layercake::source::FileId;
 use layercake::yaml::diff::{
-    DiffPlace, DiffSide, Difference, DifferenceKind, ListKeys, combine, differences, same,
+    DiffPlace, DiffSide, Difference, DifferenceKind, ListKeys, differences, same, variants,
 };
 use layercake::yaml::path::first_inside;
 use layercake::yaml::{Node, parse};
@@ -47,18 +47,19 @@ proptest! {
     ) {
         let keys = ListKeys::default();
         let (below, above) = (list(&base), list(&head));
-        let none = combine(&below, &above, &keys, |_| DiffSide::Base);
+        let (found, between) = variants(&below, &above, &keys);
+        let none = between.with(|| DiffSide::Base);
         prop_assert!(same(&none, &below), "{none:?}");
-        let all = combine(&below, &above, &keys, |_| DiffSide::Head);
+        let all = between.with(|| DiffSide::Head);
         prop_assert!(same(&all, &above), "{all:?}");
 
         // After some differences are applied, the others remain.
         let mut at = 0;
         let mut left = Vec::new();
-        let some = combine(&below, &above, &keys, |difference| {
+        let some = between.with(|| {
             at += 1;
             if chosen & (1 << at) == 0 {
-                left.push(difference);
+                left.push(found[at - 1].clone());
                 return DiffSide::Base;
             }
             DiffSide::Head
@@ -119,6 +120,38 @@ fn removed_items_are_those_without_a_similar_one() {
         let row = |it: &Difference| format!("{} {}", side(&it.base), side(&it.head));
         let found: Vec<String> = found.iter().map(row).collect();
         assert_eq!(found.join(", "), expected, "{base} {head}");
+    }
+}
+
+/// Lists that are too long to compare each item with each.
+#[test]
+fn long_lists_are_matched_by_equal_items() {
+    let read = |numbers: &[usize]| {
+        let items: Vec<String> = numbers.iter().map(|it| format!("{{b: [{{v: {it}}}]}}")).collect();
+        parse(FileId::default(), &format!("[{}]", items.join(", "))).documents.remove(0).root
+    };
+    let all: Vec<usize> = (0..3_000).collect();
+    let without = |numbers: &[usize]| -> Vec<usize> {
+        all.iter().copied().filter(|number| !numbers.contains(number)).collect()
+    };
+    let moved: Vec<usize> = without(&[7]).into_iter().chain([7]).collect();
+    let repeated: Vec<usize> = all.iter().flat_map(|number| [number % 40, *number]).collect();
+    let repeated_without: Vec<usize> =
+        [&repeated[..10], &repeated[11..4_000], &repeated[4_001..]].concat();
+    // The number of differences between the lists, in both directions.
+    let cases = [
+        ("first and last", &without(&[2_999])[..], &without(&[0])[..], 2),
+        ("in the middle", &all[..], &without(&[5, 1_000, 2_500])[..], 3),
+        ("moved", &all[..], &moved[..], 2),
+        ("repeated", &repeated[..], &repeated_without[..], 2),
+    ];
+    for (name, base, head, expected) in cases {
+        let (base, head) = (read(base), read(head));
+        for (base, head) in [(&base, &head), (&head, &base)] {
+            let (found, between) = variants(base, head, &ListKeys::default());
+            assert_eq!(found.len(), expected, "{name}");
+            assert!(same(&between.with(|| DiffSide::Head), head), "{name}");
+        }
     }
 }
 

@@ -320,7 +320,7 @@ proptest! {
         let base = Read::of(&edited.base, &mut sources);
         let head = Read::of(&edited.head, &mut sources);
         let keys = ListKeys::default();
-        let found = edits(base.located(), head.located(), &[], Vec::new(), keys);
+        let found = edits(base.located(), head.located(), &[], Vec::new(), &keys);
         let pair = SitePair {
             base: Some(membership()),
             head: Some(membership()),
