@@ -18,6 +18,7 @@ mod error;
 mod find;
 mod location;
 mod parse;
+mod places;
 mod write;
 
 use std::borrow::Cow;
@@ -34,6 +35,7 @@ use create::New;
 pub use error::{PathError, PathErrorKind, WalkError};
 pub use location::{Item, Location, Piece, at, child, children, first_inside, hashes, inside};
 use parse::PathExpression;
+pub use places::PlaceIndex;
 
 /// Maximum number of names, indexes and other pieces in a path.
 pub const MAX_PIECES: usize = 1_000;

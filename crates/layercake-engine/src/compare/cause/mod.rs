@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use layercake_source::{DocKey, Span};
 use layercake_yaml::diff::{DifferenceKind, ListKeys};
-use layercake_yaml::path::{Location, Piece};
+use layercake_yaml::path::{Location, Piece, PlaceIndex};
 use layercake_yaml::{Node, Whole};
 
 use super::reach::{Shield, Unlisted};
@@ -37,7 +37,6 @@ use crate::render::{ProblemKind, Rendered};
 
 use self::batch::{Batch, Owners, batches};
 pub use self::check::Fault;
-use self::remaining::Places;
 use self::revive::removes_key;
 pub(super) use self::trace::first_hop;
 use self::trace::{Candidates, Followed, Routes, Tracing, Trails, difference_of, written_in};
@@ -539,7 +538,7 @@ impl<'a> Attributing<'a> {
     /// Returns whether these units of a changed output include all the places.
     fn has_changed(&self, index: usize, units: &[Unit], places: &[Location]) -> bool {
         let change = &self.changes[index];
-        let changed = Places::new(units.iter().filter_map(|unit| match unit {
+        let changed = PlaceIndex::new(units.iter().filter_map(|unit| match unit {
             Unit::Data(at) => Some(change.data[*at].location()),
             Unit::Whole | Unit::Metadata(_) => None,
         }));

@@ -1,69 +1,44 @@
-//! Differences that remain between a rendering and the head, by place.
+//! Parts of changes that the remaining differences of a rendering overlap, found by place.
 
 use std::collections::HashMap;
 
 use layercake_yaml::diff::{Difference, DifferenceKind, same, shown_hash};
-use layercake_yaml::path::{Location, Piece};
+use layercake_yaml::path::{Location, Piece, PlaceIndex};
 
-type Lookup<K> = HashMap<K, Vec<usize>, foldhash::fast::RandomState>;
+use super::Target;
 
-/// Places, by their indexes.
-#[derive(Default)]
-pub(super) struct Places {
-    at: Lookup<Location>,
-    /// Places below another one.
-    below: Lookup<Location>,
-}
-
-impl Places {
-    pub(super) fn new<'l>(places: impl IntoIterator<Item = &'l Location>) -> Self {
-        let mut all = Self::default();
-        for (index, place) in places.into_iter().enumerate() {
-            all.at.entry(place.clone()).or_default().push(index);
-            for around in place.ancestors() {
-                all.below.entry(around).or_default().push(index);
-            }
-        }
-        all
-    }
-
-    /// Returns the indexes of the places that are the given one, below it or around it.
-    pub(super) fn around(&self, place: &Location) -> Vec<usize> {
-        let [at, below] = [&self.at, &self.below].map(|known| known.get(place));
-        let around = place.ancestors().filter_map(|around| self.at.get(&around));
-        at.into_iter().chain(below).chain(around).flatten().copied().collect()
-    }
-}
-
-/// Remaining differences of one output, which can be found by place.
-pub(super) struct Remaining {
-    pub(super) differences: Vec<Difference>,
-    places: Places,
+/// Parts of the changes of one output, of its data or of its metadata.
+pub(super) struct Asked<'c> {
+    /// Parts that are the whole output.
+    whole: Vec<Target>,
+    parts: Vec<(Target, &'c Difference)>,
+    places: PlaceIndex,
     /// Indexes of removed list items, by list and hash of the value.
-    items: Lookup<(Location, u64)>,
+    items: HashMap<(Location, u64), Vec<usize>, foldhash::fast::RandomState>,
 }
 
-impl Remaining {
-    pub(super) fn new(differences: Vec<Difference>) -> Self {
-        let places = Places::new(differences.iter().map(Difference::location));
-        let mut items: Lookup<(Location, u64)> = Lookup::default();
-        for (index, difference) in differences.iter().enumerate() {
+impl<'c> Asked<'c> {
+    pub(super) fn new(whole: Vec<Target>, parts: Vec<(Target, &'c Difference)>) -> Self {
+        let places = PlaceIndex::new(parts.iter().map(|(_, difference)| difference.location()));
+        let mut items: HashMap<_, Vec<usize>, _> = HashMap::default();
+        for (index, (_, difference)) in parts.iter().enumerate() {
             if let Some(item) = removed_item(difference) {
                 items.entry(item).or_default().push(index);
             }
         }
-        Self { differences, places, items }
+        Self { whole, parts, places, items }
     }
 
-    /// Returns the indexes of the differences that overlap another one, sorted.
-    pub(super) fn touching(&self, asked: &Difference) -> Vec<usize> {
-        let items = removed_item(asked).and_then(|item| self.items.get(&item));
-        let mut found = self.places.around(asked.location());
-        found.extend(items.into_iter().flatten());
-        found.retain(|index| touches(&self.differences[*index], asked));
-        found.sort_unstable();
-        found.dedup();
-        found
+    /// Returns the parts that a remaining difference overlaps, sorted.
+    pub(super) fn touched_by(&self, left: &Difference) -> Vec<Target> {
+        let items = removed_item(left).and_then(|item| self.items.get(&item));
+        let near = self.places.around(left.location()).into_iter();
+        let near = near.chain(items.into_iter().flatten().copied()).map(|at| self.parts[at]);
+        let touched = near.filter(|(_, asked)| touches(left, asked)).map(|(target, _)| target);
+        let mut touched: Vec<Target> = touched.chain(self.whole.iter().copied()).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        touched
     }
 }
 

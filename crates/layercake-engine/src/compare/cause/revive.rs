@@ -7,11 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use layercake_source::DocKey;
 use layercake_yaml::diff::Difference;
-use layercake_yaml::path::{Location, Piece};
+use layercake_yaml::path::{Location, Piece, PlaceIndex};
 
-use super::remaining::{Places, Remaining};
+use super::Target;
 use super::trial::{Deviations, Trials, counterparts, side_of};
-use super::{Target, Unit, units};
 use crate::compare::shield::passage;
 use crate::compare::{Side, Status};
 use crate::edit::{Edit, EditId, EditKind, Part};
@@ -29,7 +28,7 @@ struct RevivedOutput {
     index: Option<usize>,
     key: DocKey,
     /// Places of the differences in the rendering.
-    places: Places,
+    places: PlaceIndex,
     /// Units that each difference overlaps.
     units: Vec<Vec<Target>>,
     is_explained: Vec<bool>,
@@ -90,8 +89,8 @@ impl Trials<'_> {
             let output = RevivedOutput {
                 index,
                 key: recipe.key.clone(),
-                places: Places::new(&places),
-                units: self.units_of(index, differences)?,
+                places: PlaceIndex::new(&places),
+                units: self.units_of(index, &differences)?,
                 is_explained: vec![false; places.len()],
             };
             outputs.insert(tried, output);
@@ -104,23 +103,15 @@ impl Trials<'_> {
     fn units_of(
         &self,
         index: Option<usize>,
-        differences: Vec<Difference>,
+        differences: &[Difference],
     ) -> Option<Vec<Vec<Target>>> {
-        let mut found = vec![Vec::new(); differences.len()];
-        let Some(index) = index else { return Some(found) };
+        let Some(index) = index else { return Some(vec![Vec::new(); differences.len()]) };
         let change = &self.changes()[index];
         if !matches!(change.status, Status::Changed | Status::Metadata) {
             return None;
         }
-        let remaining = Remaining::new(differences);
-        for unit in units(change) {
-            if let Unit::Data(at) = unit {
-                for left in remaining.touching(&change.data[at]) {
-                    found[left].push((index, unit));
-                }
-            }
-        }
-        Some(found)
+        let asked = self.output_of(index).data();
+        Some(differences.iter().map(|left| asked.touched_by(left)).collect())
     }
 }
 

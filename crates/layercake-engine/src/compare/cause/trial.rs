@@ -1,18 +1,18 @@
 //! Renderings with some of the edits, and their deviations from the head.
 
-use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use layercake_source::DocKey;
 use layercake_yaml::diff::{self, Difference, differences, same};
 
 use super::batch::{Batch, Owners};
-use super::remaining::Remaining;
+use super::remaining::Asked;
 use super::{Attribution, Question, Target, Trial, Unit, union, units};
 use crate::compare::reach::Shield;
 use crate::compare::shield;
-use crate::compare::{Change, Side, Status, matched};
+use crate::compare::{Change, Output, Side, Status, matched};
 use crate::edit::EditId;
 use crate::graph::{DocId, Graph};
 use crate::render::Outcome;
@@ -40,6 +40,9 @@ impl Deviations {
 pub(super) struct Trials<'a> {
     question: &'a Question<'a>,
     changes: &'a [Change],
+    outputs: Vec<ChangedOutput<'a>>,
+    /// Indexes of the changed outputs, by change.
+    output_of: Vec<usize>,
     /// Indexes of the changes, by document of the head.
     of_head: BTreeMap<DocId, usize>,
     known: RefCell<BTreeMap<Vec<EditId>, Rc<Deviations>>>,
@@ -47,13 +50,81 @@ pub(super) struct Trials<'a> {
     count: Cell<usize>,
 }
 
+/// A changed output. Several changes of it may be asked about.
+pub(super) struct ChangedOutput<'a> {
+    output: Output,
+    status: Status,
+    /// Its changes, with their indexes.
+    changes: Vec<(usize, &'a Change)>,
+    data: OnceCell<Asked<'a>>,
+    metadata: OnceCell<Asked<'a>>,
+}
+
+impl<'a> ChangedOutput<'a> {
+    /// Groups the changes by output; also returns the index of the output of each change.
+    fn group(changes: &'a [Change]) -> (Vec<Self>, Vec<usize>) {
+        let mut outputs: Vec<Self> = Vec::new();
+        let mut known: HashMap<Output, usize> = HashMap::new();
+        let mut output_of = Vec::with_capacity(changes.len());
+        for (index, change) in changes.iter().enumerate() {
+            let at = *known.entry(change.output).or_insert(outputs.len());
+            if at == outputs.len() {
+                outputs.push(Self {
+                    output: change.output,
+                    status: change.status,
+                    changes: Vec::new(),
+                    data: OnceCell::new(),
+                    metadata: OnceCell::new(),
+                });
+            }
+            outputs[at].changes.push((index, change));
+            output_of.push(at);
+        }
+        (outputs, output_of)
+    }
+
+    fn targets(&self) -> impl Iterator<Item = (Target, &'a Change)> {
+        self.changes.iter().flat_map(|(index, change)| {
+            units(change).into_iter().map(|unit| ((*index, unit), *change))
+        })
+    }
+
+    /// Parts of the data.
+    pub(super) fn data(&self) -> &Asked<'a> {
+        self.data.get_or_init(|| {
+            let (mut whole, mut parts) = (Vec::new(), Vec::new());
+            for (target, change) in self.targets() {
+                match target.1 {
+                    Unit::Whole => whole.push(target),
+                    Unit::Data(at) => parts.push((target, &change.data[at])),
+                    Unit::Metadata(_) => {}
+                }
+            }
+            Asked::new(whole, parts)
+        })
+    }
+
+    /// Parts of the metadata.
+    fn metadata(&self) -> &Asked<'a> {
+        self.metadata.get_or_init(|| {
+            let parts = self.targets().filter_map(|(target, change)| match target.1 {
+                Unit::Metadata(at) => Some((target, &change.metadata[at])),
+                Unit::Whole | Unit::Data(_) => None,
+            });
+            Asked::new(Vec::new(), parts.collect())
+        })
+    }
+}
+
 impl<'a> Trials<'a> {
     pub(super) fn new(question: &'a Question<'a>, changes: &'a [Change]) -> Self {
+        let (outputs, output_of) = ChangedOutput::group(changes);
         let by_head = changes.iter().enumerate();
         let of_head = by_head.filter_map(|(index, it)| Some((it.output.head?, index))).collect();
         let all = (question.concerned.to_vec(), Rc::default());
         let count = Cell::new(0);
-        Self { question, changes, of_head, count, known: RefCell::new(BTreeMap::from([all])) }
+        let known = RefCell::new(BTreeMap::from([all]));
+        Self { question, changes, outputs, output_of, of_head, known, count }
     }
 
     /// Returns whether a part of a change is as on the head with these edits alone; `None` if it is
@@ -65,6 +136,11 @@ impl<'a> Trials<'a> {
     /// Returns the index of the change of an output of the head.
     pub(super) fn change_of(&self, head: DocId) -> Option<usize> {
         self.of_head.get(&head).copied()
+    }
+
+    /// Returns the changed output of a change.
+    pub(super) fn output_of(&self, change: usize) -> &ChangedOutput<'a> {
+        &self.outputs[self.output_of[change]]
     }
 
     /// Returns the deviations with all edits but these, which must be sorted; as [`Trials::with`].
@@ -213,11 +289,11 @@ impl<'a> Trials<'a> {
         let by_base = counterparts(question.base, side, question);
         let mut found = Deviations::default();
         let mut met: HashSet<DocId> = HashSet::new();
-        for (index, change) in self.changes.iter().enumerate() {
-            let of_head = change.output.head.and_then(|head| by_head.get(&head));
-            let tried = of_head.or_else(|| by_base.get(&change.output.base?)).copied();
+        for changed in &self.outputs {
+            let of_head = changed.output.head.and_then(|head| by_head.get(&head));
+            let tried = of_head.or_else(|| by_base.get(&changed.output.base?)).copied();
             met.extend(tried);
-            self.add_changed(index, tried.map(|doc| (doc, side)), &mut found);
+            self.add_changed(changed, tried.map(|doc| (doc, side)), &mut found);
         }
         for (doc, recipe) in question.head.into_iter().flat_map(|head| head.graph.outputs()) {
             if self.of_head.contains_key(&doc) {
@@ -236,19 +312,23 @@ impl<'a> Trials<'a> {
     }
 
     /// Adds the deviations of a changed output, which the rendering has as `tried`.
-    fn add_changed(&self, index: usize, tried: Option<(DocId, &Side<'_>)>, found: &mut Deviations) {
-        let change = &self.changes[index];
-        let all = || units(change).into_iter().map(move |unit| (index, unit));
+    fn add_changed(
+        &self,
+        changed: &ChangedOutput<'_>,
+        tried: Option<(DocId, &Side<'_>)>,
+        found: &mut Deviations,
+    ) {
+        let all = || changed.targets().map(|(target, _)| target);
         let outcome = tried.map(|(doc, side)| (doc, side, side.rendered.outcome(doc)));
-        match (change.status, outcome) {
+        match (changed.status, outcome) {
             (Status::NotComparable, _) => {}
             (Status::Removed, None) => {}
             (Status::Removed, Some((.., Outcome::Ready(_) | Outcome::Blocked(_)))) => {
                 found.units.extend(all());
             }
             (Status::Broken, Some((doc, side, Outcome::Blocked(_)))) => {
-                let (_, metadata) = self.remaining(index, doc, side);
-                self.add_remaining(index, (Vec::new(), metadata), found);
+                let (_, metadata) = self.remaining(changed.output, doc, side);
+                add_remaining(changed, (&[], &metadata), found);
             }
             (_, None | Some((.., Outcome::Blocked(_)))) => found.units.extend(all()),
             (Status::Broken, Some((.., Outcome::Ready(_)))) => found.units.extend(all()),
@@ -256,7 +336,8 @@ impl<'a> Trials<'a> {
                 Status::Changed | Status::Metadata | Status::Added | Status::Repaired,
                 Some((doc, side, Outcome::Ready(_))),
             ) => {
-                self.add_remaining(index, self.remaining(index, doc, side), found);
+                let (data, metadata) = self.remaining(changed.output, doc, side);
+                add_remaining(changed, (&data, &metadata), found);
             }
         }
     }
@@ -265,55 +346,17 @@ impl<'a> Trials<'a> {
     /// in its metadata.
     fn remaining(
         &self,
-        index: usize,
+        output: Output,
         tried: DocId,
         side: &Side<'_>,
     ) -> (Vec<Difference>, Vec<Difference>) {
-        let change = &self.changes[index];
-        let Some((head, of_head)) = change.output.head.zip(self.question.head) else {
+        let Some((head, of_head)) = output.head.zip(self.question.head) else {
             return (Vec::new(), Vec::new());
         };
         let keys = self.question.keys;
         let metadata = of_head.metadata_against(head, side.written(tried), keys);
         let data = self.data_differences(head, tried, side).unwrap_or_default();
         (data, metadata)
-    }
-
-    fn add_remaining(
-        &self,
-        index: usize,
-        (data, metadata): (Vec<Difference>, Vec<Difference>),
-        found: &mut Deviations,
-    ) {
-        let change = &self.changes[index];
-        if data.is_empty() && metadata.is_empty() {
-            return;
-        }
-        let mut is_met = [vec![false; data.len()], vec![false; metadata.len()]];
-        let (data, metadata) = (Remaining::new(data), Remaining::new(metadata));
-        for unit in units(change) {
-            let (left, is_met, asked) = match unit {
-                Unit::Whole => {
-                    is_met[0].fill(true);
-                    if !data.differences.is_empty() {
-                        found.units.insert((index, unit));
-                    }
-                    continue;
-                }
-                Unit::Data(at) => (&data, &mut is_met[0], &change.data[at]),
-                Unit::Metadata(at) => (&metadata, &mut is_met[1], &change.metadata[at]),
-            };
-            let touching = left.touching(asked);
-            if !touching.is_empty() {
-                found.units.insert((index, unit));
-            }
-            for at in touching {
-                is_met[at] = true;
-            }
-        }
-        if is_met.iter().flatten().any(|is_met| !is_met) {
-            found.beside.insert(index);
-        }
     }
 
     /// Returns whether an unchanged output of the head differs from that of a rendering.
@@ -330,6 +373,31 @@ impl<'a> Trials<'a> {
             (None, Some(_)) | (Some(_), None) => true,
         }
     }
+}
+
+/// Adds the parts of the changes of an output that remaining differences overlap, and the changes
+/// with others beside them.
+fn add_remaining(
+    changed: &ChangedOutput<'_>,
+    (data, metadata): (&[Difference], &[Difference]),
+    found: &mut Deviations,
+) {
+    // Number of differences that each change overlaps.
+    let mut met: HashMap<usize, usize> = HashMap::new();
+    let in_data = data.iter().map(|left| changed.data().touched_by(left));
+    let in_metadata = metadata.iter().map(|left| changed.metadata().touched_by(left));
+    for targets in in_data.chain(in_metadata) {
+        let mut last = None;
+        for target in targets {
+            found.units.insert(target);
+            if last.replace(target.0) != Some(target.0) {
+                *met.entry(target.0).or_default() += 1;
+            }
+        }
+    }
+    let count = data.len() + metadata.len();
+    let is_beside = |index: &usize| met.get(index).copied().unwrap_or_default() < count;
+    found.beside.extend(changed.changes.iter().map(|(index, _)| *index).filter(is_beside));
 }
 
 /// Returns a rendering as a side.
