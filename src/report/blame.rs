@@ -185,7 +185,7 @@ pub struct BlamedChange {
     /// Previous name of the output, if the commit renamed it.
     pub renamed_from: Option<DocKey>,
     /// Edits that caused the change.
-    pub causes: Vec<BlameCause>,
+    pub causes: Vec<Arc<BlameCause>>,
     /// Commits of further repositories that contain the edits, if this commit changed a pinned
     /// revision.
     pub further: Vec<FurtherCommit>,
@@ -205,7 +205,7 @@ pub struct FurtherCommit {
 pub struct BlameCause {
     /// Index of the edit among the edits of its commit.
     pub(crate) id: EditId,
-    pub(crate) edit: Edit,
+    pub(crate) edit: Arc<Edit>,
     /// Whether the edit is in the file of the output's document.
     pub(crate) is_in_own_file: bool,
     pub(crate) route: Arc<[Hop]>,

@@ -11,6 +11,7 @@ use crate::check::{Checked, RenderedSite, SiteStates, StatesAtHand};
 use crate::commands::explain_value::{line_of, stopped_text};
 use crate::commands::history::{CommitIndex, SiteHistory};
 use crate::commands::{file_and_line, provenance};
+use crate::compare::{Texts, edits_overlapping as overlapping};
 use crate::diagnostic::Diagnostic;
 use crate::edit::{Edit, EditId};
 use crate::error::{Error, ErrorKind};
@@ -44,7 +45,7 @@ pub(super) struct FoundFact<F> {
     pub(super) before: Option<F>,
     pub(super) after: F,
     /// Edits at the texts that the fact depends on.
-    pub(super) causes: Vec<BlameCause>,
+    pub(super) causes: Vec<Arc<BlameCause>>,
 }
 
 /// A fact at one commit, and the texts that it depends on.
@@ -115,30 +116,47 @@ impl<S: Clone, F: Clone + PartialEq> FollowingFacts<'_, S, F> {
     }
 }
 
+/// Edits between two commits, and their texts on both sides.
+pub(super) struct EditsBetween {
+    edits: Vec<Arc<Edit>>,
+    texts: [Texts; 2],
+}
+
+impl EditsBetween {
+    /// The edits between two states; `None` if layercake failed.
+    pub(super) fn of(states: &StatesAtHand<'_>, base: usize, head: usize) -> Option<Self> {
+        let edits = states.changes(base, head, |_| Vec::new())?.edits;
+        let all: Vec<EditId> = (0..edits.len()).map(EditId::at).collect();
+        let texts = [
+            Texts::of(&edits, &all, |edit| edit.base.as_ref()),
+            Texts::of(&edits, &all, |edit| edit.head.as_ref()),
+        ];
+        Some(Self { edits: edits.into_iter().map(Arc::new).collect(), texts })
+    }
+}
+
 /// Edits between two commits that overlap one of the texts of either.
 fn edits_overlapping(
     at: &CommitsAtHand<'_, '_>,
     (base, before): (CommitIndex, &[Span]),
     (head, after): (CommitIndex, &[Span]),
-) -> Vec<BlameCause> {
-    let Some((base, head)) = at.index_of(base).zip(at.index_of(head)) else { return Vec::new() };
-    let Some(found) = at.states.changes(base, head, |_| Vec::new()) else { return Vec::new() };
-    let meets = |edit: &Edit| {
-        let in_base = before.iter().any(|span| edit.base.iter().any(|text| text.meets(*span)));
-        in_base || after.iter().any(|span| edit.head.iter().any(|text| text.meets(*span)))
-    };
-    let edits = found.edits.into_iter().enumerate().filter(|(_, edit)| meets(edit));
+) -> Vec<Arc<BlameCause>> {
+    let Some(found) = at.edits_between(base, head) else { return Vec::new() };
+    let [of_base, of_head] = &found.texts;
+    let before = before.iter().map(|span| (of_base, *span));
     let own = after.first().map(|span| span.file);
-    let cause = |(index, edit): (usize, Edit)| {
+    let cause = |id: EditId| {
+        let edit = found.edits[id.index()].clone();
         let is_in_own_file = edit.head.as_ref().is_some_and(|text| Some(text.at.file) == own);
-        BlameCause { id: EditId::at(index), edit, is_in_own_file, route: Arc::default() }
+        Arc::new(BlameCause { id, edit, is_in_own_file, route: Arc::default() })
     };
-    edits.map(cause).collect()
+    let met = overlapping(before.chain(after.iter().map(|span| (of_head, *span))));
+    met.into_iter().map(cause).collect()
 }
 
 /// Identity of a finding, independent of its line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct FindingSubject {
+pub(super) struct FindingSubject {
     rule: &'static str,
     subject: String,
     document: Option<DocKey>,
@@ -319,19 +337,27 @@ fn finding_at(
     commit: CommitIndex,
     subject: &FindingSubject,
 ) -> Option<Known<FactAt<bool>>> {
-    let findings = match at.site(commit)? {
+    let texts = match at.site(commit)? {
         Known::Not(at) => return Some(Known::Not(at)),
-        Known::Is(None) => Vec::new(),
-        Known::Is(Some(_)) => at.states.findings(at.index_of(commit)?),
+        Known::Is(None) => None,
+        Known::Is(Some(_)) => at.findings(commit)?.get(subject),
     };
-    let mut findings = findings.into_iter();
-    let found =
-        findings.find(|(finding, path)| FindingSubject::of(finding, path.clone()) == *subject);
-    let texts = found.as_ref().map(|(finding, _)| {
+    let fact = texts.is_some();
+    Some(Known::Is(FactAt { fact, texts: texts.cloned().unwrap_or_default() }))
+}
+
+/// Texts of the findings in a state; of several with one subject, those of the first.
+pub(super) fn texts_of_findings(
+    states: &StatesAtHand<'_>,
+    state: usize,
+) -> BTreeMap<FindingSubject, Vec<Span>> {
+    let mut texts = BTreeMap::new();
+    for (finding, path) in states.findings(state) {
         let labels = std::iter::once(&finding.primary).chain(&finding.related);
-        labels.map(|label| label.span).collect()
-    });
-    Some(Known::Is(FactAt { fact: found.is_some(), texts: texts.unwrap_or_default() }))
+        let spans = labels.map(|label| label.span).collect();
+        texts.entry(FindingSubject::of(&finding, path)).or_insert(spans);
+    }
+    texts
 }
 
 /// A text and a value, by their documents and places.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::sync::Arc;
 
+use indexmap::IndexSet;
+
 use super::values::{
     AfterChange, FollowedOutput, FollowedValue, FollowingValues, FoundChange, FoundValue,
 };
@@ -282,7 +284,7 @@ fn outputs(
     let mut index = 0;
     let mut outputs = Vec::new();
     for output in asked {
-        let mut own = OwnChanges { all: &changes, own: Vec::new() };
+        let mut own = OwnChanges { all: &changes, own: IndexSet::new() };
         let mut change = || {
             index += 1;
             of_values.get(&(index - 1)).map(|change| own.number_of(*change))
@@ -330,16 +332,12 @@ fn changes_of_values(
 /// Changes of one output, taken from those of all.
 struct OwnChanges<'c> {
     all: &'c [BlamedChange],
-    own: Vec<usize>,
+    own: IndexSet<usize>,
 }
 
 impl OwnChanges<'_> {
     fn number_of(&mut self, change: usize) -> usize {
-        let known = self.own.iter().position(|own| *own == change);
-        known.unwrap_or_else(|| {
-            self.own.push(change);
-            self.own.len() - 1
-        })
+        self.own.insert_full(change).0
     }
 
     fn into_changes(self) -> Vec<BlamedChange> {
@@ -349,7 +347,7 @@ impl OwnChanges<'_> {
 
 fn blamed(
     change: &FoundChange,
-    causes: Vec<BlameCause>,
+    causes: Vec<Arc<BlameCause>>,
     further: Vec<FurtherCommit>,
     named: &NamedCommits,
 ) -> BlamedChange {

@@ -3,15 +3,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::mem;
+use std::sync::Arc;
 
 use super::walk::{Before, CommitsAtHand, Done, Known, OutputAt};
 use crate::commands::history::CommitIndex;
 use crate::compare::{Change, Status};
+use crate::edit::Edit;
 use crate::report::blame::{BlameCause, BlameEnd, FurtherCommit};
 use crate::source::{DocKey, FileId};
 use crate::yaml::Node;
 use crate::yaml::diff::{Counterparts, Difference, ListKeys, identical, same};
-use crate::yaml::path::Location;
+use crate::yaml::path::{Location, PlaceIndex};
 
 /// A value that is traced.
 #[derive(Clone, Debug)]
@@ -50,7 +52,7 @@ pub(super) struct FoundValue {
     pub(super) index: usize,
     pub(super) before: Option<Node>,
     pub(super) after: Option<Node>,
-    pub(super) causes: Vec<BlameCause>,
+    pub(super) causes: Vec<Arc<BlameCause>>,
     /// Place in the output.
     pub(super) place: Location,
     /// Commits of further repositories that changed it.
@@ -94,8 +96,28 @@ impl ChangedOutput<'_> {
     }
 }
 
-/// Edits that changed outputs, each with the place of its change.
-type CausesByOutput = HashMap<DocKey, Vec<(Location, BlameCause)>>;
+/// Edits that changed outputs.
+type CausesByOutput = HashMap<DocKey, CausesByPlace>;
+
+/// Edits that changed an output, by the places of their changes.
+#[derive(Default)]
+struct CausesByPlace {
+    places: PlaceIndex,
+    causes: Vec<Arc<BlameCause>>,
+}
+
+impl CausesByPlace {
+    fn new(causes: Vec<(Location, BlameCause)>) -> Self {
+        let places = PlaceIndex::new(causes.iter().map(|(place, _)| place));
+        let causes = causes.into_iter().map(|(_, cause)| Arc::new(cause)).collect();
+        Self { places, causes }
+    }
+
+    /// Causes of changes of a value, in it or around it.
+    fn of(&self, place: &Location) -> Vec<Arc<BlameCause>> {
+        self.places.around(place).into_iter().map(|at| self.causes[at].clone()).collect()
+    }
+}
 
 type ValuesDone = Done<FollowedOutput, FoundChange>;
 
@@ -214,7 +236,7 @@ impl FollowingValues<'_> {
         let keys = self.keys.of_schema(&key.schema);
         let mut counterparts =
             head.zip(data).map(|(head, base)| Counterparts::new(base, head, &keys));
-        let causes = causes.get(&key).map_or(&[][..], Vec::as_slice);
+        let causes = causes.get(&key);
         let mut followed = Vec::new();
         let found = values.iter().map(|value| {
             let there = counterparts.as_mut().and_then(|it| it.of(&value.place));
@@ -222,12 +244,11 @@ impl FollowingValues<'_> {
             let (place, before) = there.map(|(place, node)| (place, node.clone())).unzip();
             let place = place.unwrap_or_else(|| value.place.clone());
             followed.push(FollowedValue { index: value.index, place });
-            let of_value = causes.iter().filter(|(place, _)| overlap(place, &value.place));
             FoundValue {
                 index: value.index,
                 before,
                 after: head.and_then(|head| value.place.get(head)).cloned(),
-                causes: of_value.map(|(_, cause)| cause.clone()).collect(),
+                causes: causes.map(|causes| causes.of(&value.place)).unwrap_or_default(),
                 place: value.place.clone(),
                 further: Vec::new(),
             }
@@ -277,21 +298,22 @@ fn causes(
             by_base.entry(*base).or_default().insert(&output.key, output);
         }
     }
-    let mut causes = CausesByOutput::new();
+    let mut causes: HashMap<DocKey, Vec<(Location, BlameCause)>> = HashMap::new();
     for (base, outputs) in by_base {
         let focus = |changes: Vec<Change>| {
-            let asked = changes.iter().filter_map(|it| Some((it, outputs.get(&it.key)?)));
-            asked.flat_map(|(change, output)| split(change, &output.values)).collect()
+            let asked = changes.into_iter().filter_map(|it| Some((outputs.get(&it.key)?, it)));
+            asked.flat_map(|(output, change)| split(change, &output.values)).collect()
         };
         let Some((base, head)) = at.index_of(base).zip(at.index_of(commit)) else { continue };
         let Some(found) = at.states.changes(base, head, focus) else { continue };
+        let edits: Vec<Arc<Edit>> = found.edits.into_iter().map(Arc::new).collect();
         for change in &found.changes {
             let files = outputs[&change.key].files();
             let whole = Location::root();
             let place = change.data.first().map_or(&whole, Difference::location);
             let of_output = causes.entry(change.key.clone()).or_default();
             of_output.extend(change.causes.iter().map(|cause| {
-                let edit = found.edits[cause.edit.index()].clone();
+                let edit = edits[cause.edit.index()].clone();
                 let mut texts = edit.base.iter().chain(&edit.head);
                 let is_in_own_file = texts.any(|text| files.contains(&Some(text.at.file)));
                 let route = cause.route.clone();
@@ -299,27 +321,19 @@ fn causes(
             }));
         }
     }
-    causes
+    causes.into_iter().map(|(key, causes)| (key, CausesByPlace::new(causes))).collect()
 }
 
 /// Splits a change into one per difference that overlaps one of these values.
-fn split(change: &Change, values: &[FollowedValue]) -> Vec<Change> {
+fn split(change: Change, values: &[FollowedValue]) -> Vec<Change> {
     if change.status != Status::Changed {
-        return vec![change.clone()];
+        return vec![change];
     }
-    let is_met = |difference: &&Difference| {
-        values.iter().any(|value| overlap(difference.location(), &value.place))
-    };
-    let met = change.data.iter().filter(is_met);
-    let of = |difference: &Difference| Change {
-        data: vec![difference.clone()],
-        metadata: Vec::new(),
-        ..change.clone()
-    };
-    met.map(of).collect()
-}
-
-/// Whether one place equals or contains the other.
-fn overlap(one: &Location, other: &Location) -> bool {
-    one.starts_with(other) || other.starts_with(one)
+    let values = PlaceIndex::new(values.iter().map(|value| &value.place));
+    let Change { data, .. } = change;
+    let whole = Change { data: Vec::new(), metadata: Vec::new(), ..change };
+    data.into_iter()
+        .filter(|difference| !values.around(difference.location()).is_empty())
+        .map(|difference| Change { data: vec![difference], ..whole.clone() })
+        .collect()
 }

@@ -4,7 +4,9 @@
 use std::cell::{OnceCell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
+use super::facts::{EditsBetween, FindingSubject, texts_of_findings};
 use crate::check::{ProgressUnit, RenderedSite, SiteStates, StateAs, StatesAtHand};
 use crate::commands::history::{CommitIndex, SiteHistory};
 use crate::error::Error;
@@ -167,7 +169,14 @@ pub(super) struct CommitsAtHand<'s, 'h> {
     documents: Vec<OnceCell<OutputsByName<'s>>>,
     /// Earlier names of outputs, for pairs of states.
     renamed: RefCell<HashMap<(usize, usize), HashMap<DocKey, DocKey>>>,
+    /// Edits between pairs of states.
+    edits: RefCell<HashMap<(usize, usize), KnownEdits>>,
+    /// Texts of the findings of each state.
+    findings: Vec<OnceCell<BTreeMap<FindingSubject, Vec<Span>>>>,
 }
+
+/// `None` if layercake failed.
+type KnownEdits = Option<Rc<EditsBetween>>;
 
 type OutputsByName<'s> = HashMap<(&'s str, &'s str), Vec<DocId>>;
 
@@ -227,8 +236,35 @@ impl<'s, 'h> CommitsAtHand<'s, 'h> {
         commits: &[CommitIndex],
     ) -> Self {
         let indexes = commits.iter().enumerate().map(|(at, commit)| (*commit, at)).collect();
-        let documents = commits.iter().map(|_| OnceCell::new()).collect();
-        Self { history, states, indexes, documents, renamed: RefCell::default() }
+        Self {
+            history,
+            states,
+            indexes,
+            documents: commits.iter().map(|_| OnceCell::new()).collect(),
+            renamed: RefCell::default(),
+            edits: RefCell::default(),
+            findings: commits.iter().map(|_| OnceCell::new()).collect(),
+        }
+    }
+
+    /// Edits between two commits; `None` if one is not in memory, or if layercake failed.
+    pub(super) fn edits_between(
+        &self,
+        base: CommitIndex,
+        head: CommitIndex,
+    ) -> Option<Rc<EditsBetween>> {
+        let (base, head) = (self.index_of(base)?, self.index_of(head)?);
+        let find = || EditsBetween::of(self.states, base, head).map(Rc::new);
+        self.edits.borrow_mut().entry((base, head)).or_insert_with(find).clone()
+    }
+
+    /// Texts of the findings of a commit, if it is in memory.
+    pub(super) fn findings(
+        &self,
+        commit: CommitIndex,
+    ) -> Option<&BTreeMap<FindingSubject, Vec<Span>>> {
+        let index = self.index_of(commit)?;
+        Some(self.findings[index].get_or_init(|| texts_of_findings(self.states, index)))
     }
 
     /// Index of the state of a commit, if it is in memory.

@@ -125,7 +125,8 @@ impl BlamePage<'_> {
         /// Maximum number of lines shown of a block scalar.
         const MAX_TEXT_LINES: usize = 3;
         let mut values = Vec::new();
-        let numbered = numbered(&output.data, &mut values);
+        let most = if output.is_cut { output.values.len() } else { usize::MAX };
+        let Some(numbered) = numbered(&output.data, most, &mut values) else { return Ok(()) };
         let origin = |span: Span| format!("{MARK}{}", span.start);
         let options = emit::EmitOptions { show_secrets: false, origin: Some(&origin) };
         let text = to_yaml(&numbered, &options);
@@ -151,6 +152,9 @@ impl BlamePage<'_> {
                 lines.by_ref().take(body - MAX_TEXT_LINES).for_each(drop);
             }
             next += 1;
+        }
+        if output.is_cut {
+            writeln!(self.out, "{blank}{} further values are not traced", self.signs.dots)?;
         }
         Ok(())
     }
@@ -216,7 +220,7 @@ impl BlamePage<'_> {
         &mut self,
         commit: usize,
         changes: &[&BlamedChange],
-        causes: Vec<&BlameCause>,
+        causes: Vec<&Arc<BlameCause>>,
     ) -> io::Result<()> {
         /// Maximum number of edits of one commit that are listed.
         const MAX_EDITS: usize = 3;
@@ -225,7 +229,7 @@ impl BlamePage<'_> {
         for change in changes {
             lines.extend(self.describe_end(change));
         }
-        let causes: Vec<&BlameCause> =
+        let causes: Vec<&Arc<BlameCause>> =
             causes.into_iter().filter(|cause| known.insert(cause.id)).collect();
         for cause in causes.iter().take(MAX_EDITS) {
             let mark = self.sign(!cause.is_in_own_file);
@@ -517,25 +521,32 @@ fn value_lines(value: &Node, is_secret: bool) -> Vec<String> {
 /// Marks the index of a value in emitted YAML; a code point of the private use area.
 const MARK: char = '\u{e000}';
 
-/// Returns the data with each value's span replaced by its index in `values`.
-fn numbered<'n>(node: &'n Node, values: &mut Vec<&'n Node>) -> Node {
+/// Returns the data up to its first `most` values, with each value's span replaced by its index in
+/// `values`; `None` if there is none.
+fn numbered<'n>(node: &'n Node, most: usize, values: &mut Vec<&'n Node>) -> Option<Node> {
+    if values.len() >= most {
+        return None;
+    }
     let is_whole = node.secret || children(node).next().is_none();
     let value = match &node.value {
         _ if is_whole => {
             let span = Span::point(FileId::default(), offset(values.len()));
             values.push(node);
-            return Node { span, ..node.clone() };
+            return Some(Node { span, ..node.clone() });
         }
         Value::Sequence(items) => {
-            Value::from(items.iter().map(|item| numbered(item, values)).collect::<Vec<_>>())
+            let items = items.iter().map_while(|item| numbered(item, most, values));
+            Value::from(items.collect::<Vec<_>>())
         }
         Value::Mapping(entries) => {
-            let entries = entries.iter().map(|(key, node)| (key.clone(), numbered(node, values)));
+            let entries = entries
+                .iter()
+                .map_while(|(key, node)| Some((key.clone(), numbered(node, most, values)?)));
             Value::Mapping(Arc::new(entries.collect()))
         }
         other => other.clone(),
     };
-    Node { value, ..node.clone() }
+    Some(Node { value, ..node.clone() })
 }
 
 /// Returns the number of lines after the line with the key that belong to the value.
