@@ -291,9 +291,9 @@ impl RefusedValue<'_> {
             return Vec::new();
         }
         match &self.violation.wrong {
-            Wrong::NoAlternative { alternatives, nearest } => match nearest.as_slice() {
+            Wrong::NoAlternative { alternatives, tied, nearest } => match nearest.as_slice() {
                 [one] => self.refusals(one, "the closest alternative"),
-                several => self.tied(several, *alternatives),
+                several => self.tied((tied, several), *alternatives),
             },
             Wrong::SeveralAlternatives { fitting, keys } => {
                 let which = format!("alternatives {} match", numbers(fitting));
@@ -315,14 +315,12 @@ impl RefusedValue<'_> {
         refused.chain(more).collect()
     }
 
-    /// Violations of several equally close alternatives.
-    fn tied(&self, tied: &[Alternative], alternatives: usize) -> Vec<String> {
-        const MAX_TIED: usize = 8;
-        let which: Vec<usize> = tied.iter().map(|alternative| alternative.number).collect();
+    /// Violations of the first of several equally close alternatives.
+    fn tied(&self, (tied, first): (&[usize], &[Alternative]), alternatives: usize) -> Vec<String> {
         let mut details =
-            vec![format!("alternatives {} of {alternatives} are equally close", numbers(&which))];
+            vec![format!("alternatives {} of {alternatives} are equally close", numbers(tied))];
         let mut keys = Vec::new();
-        for alternative in tied.iter().take(MAX_TIED) {
+        for alternative in first {
             let name = format!("alternative {}", alternative.number);
             details.extend(self.refusals(alternative, &name));
             keys.extend(self.refused_by(alternative).map(|refused| refused.subject()));

@@ -97,7 +97,9 @@ pub enum Wrong {
     NoAlternative {
         /// Number of alternatives.
         alternatives: usize,
-        /// Nearest alternatives; several if they are equally near.
+        /// Numbers of the nearest alternatives, from 1; several if they are equally near.
+        tied: Vec<usize>,
+        /// The first of them, at most [`Violation::MAX_TIED`]; none inside of another alternative.
         nearest: Vec<Alternative>,
     },
     /// Value that matches several alternatives of `oneOf`.
@@ -156,6 +158,8 @@ impl Violation {
     pub(crate) const MAX_OPTIONS: usize = 8;
     /// Maximum number of violations listed for the nearest alternative.
     pub const MAX_NEAREST: usize = 20;
+    /// Maximum number of equally near alternatives whose violations are listed.
+    pub(crate) const MAX_TIED: usize = 8;
 
     /// Location to change: for a key that is not allowed, the key; otherwise
     /// [`Violation::location`].
@@ -216,7 +220,7 @@ pub(super) fn all<'e>(
     let mut violations = Vec::new();
     for error in errors {
         if violations.len() < super::Schema::MAX_DETAILED {
-            violations.extend(of(&error, root, value));
+            violations.extend(of(&error, root, value, ErrorDepth::Outer));
         } else {
             let more = std::iter::repeat_with(|| Violation::without_details(root.span));
             violations.extend(more.take(count(error.kind())));
@@ -233,13 +237,22 @@ fn count(kind: &Kind) -> usize {
     }
 }
 
+/// Whether an error is one of an alternative, whose own alternatives are not listed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ErrorDepth {
+    Outer,
+    OfAlternative,
+}
+
 /// Converts an error of the validator to violations; `root` is the schema, `value` the validated
 /// value. An error with several unknown keys becomes several violations.
-fn of(error: &ValidationError<'_>, root: &Node, value: &Node) -> Vec<Violation> {
-    let location = tree::location(value, error.instance_path().as_str());
+fn of(error: &ValidationError<'_>, root: &Node, value: &Node, depth: ErrorDepth) -> Vec<Violation> {
+    let pointer = error.instance_path().as_str();
+    let location = tree::location(value, pointer);
     let node = location.get(value).expect("the validator visited the location");
     let at = Keyword::of(error, root);
-    let context = ValidatorError { root, value, node, location: &location, at: &at };
+    let context =
+        ValidatorError { root, value, node, pointer, location: &location, at: &at, depth };
     let wrongs = context.wrongs(error.kind());
     let without_details = count(error.kind()) - wrongs.len();
     let found = shown(node);
@@ -294,8 +307,11 @@ struct ValidatorError<'a> {
     root: &'a Node,
     value: &'a Node,
     node: &'a Node,
+    /// Location as a JSON pointer.
+    pointer: &'a str,
     location: &'a Location,
     at: &'a Keyword<'a>,
+    depth: ErrorDepth,
 }
 
 impl ValidatorError<'_> {
@@ -411,17 +427,24 @@ impl ValidatorError<'_> {
     }
 
     fn no_alternative(&self, context: &[Vec<ValidationError<'static>>]) -> Wrong {
-        let best = context.iter().map(|errors| self.nearness(errors)).max();
-        let alternatives = context.iter().enumerate();
-        let nearest = alternatives.filter(|(_, errors)| Some(self.nearness(errors)) == best);
-        let nearest = nearest.map(|(index, errors)| self.alternative(index + 1, errors));
-        Wrong::NoAlternative { alternatives: context.len(), nearest: nearest.collect() }
+        if self.depth == ErrorDepth::OfAlternative {
+            let (tied, nearest) = (Vec::new(), Vec::new());
+            return Wrong::NoAlternative { alternatives: context.len(), tied, nearest };
+        }
+        let nearness: Vec<_> = context.iter().map(|errors| self.nearness(errors)).collect();
+        let best = nearness.iter().max();
+        let tied = nearness.iter().enumerate().filter(|(_, nearness)| Some(*nearness) == best);
+        let tied: Vec<usize> = tied.map(|(index, _)| index + 1).collect();
+        let first = tied.iter().take(Violation::MAX_TIED);
+        let nearest = first.map(|number| self.alternative(*number, &context[number - 1])).collect();
+        Wrong::NoAlternative { alternatives: context.len(), tied, nearest }
     }
 
     fn alternative(&self, number: usize, errors: &[ValidationError<'static>]) -> Alternative {
         let all: usize = errors.iter().map(|error| count(error.kind())).sum();
         let errors = errors.iter().take(Violation::MAX_NEAREST);
-        let violations = errors.flat_map(|error| of(error, self.root, self.value));
+        let violations =
+            errors.flat_map(|error| of(error, self.root, self.value, ErrorDepth::OfAlternative));
         let violations: Vec<Violation> = violations.take(Violation::MAX_NEAREST).collect();
         let more = all - violations.len();
         Alternative { number, violations, more }
@@ -461,8 +484,8 @@ impl ValidatorError<'_> {
     /// the number of errors.
     fn nearness(&self, errors: &[ValidationError<'static>]) -> (bool, std::cmp::Reverse<usize>) {
         let is_here = |error: &ValidationError<'_>| {
-            let place = tree::location(self.value, error.instance_path().as_str());
-            place == *self.location && matches!(error.kind(), Kind::Type { .. } | Kind::Enum { .. })
+            matches!(error.kind(), Kind::Type { .. } | Kind::Enum { .. })
+                && error.instance_path().as_str() == self.pointer
         };
         (!errors.iter().any(is_here), std::cmp::Reverse(errors.len()))
     }
