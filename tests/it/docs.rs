@@ -202,6 +202,10 @@ fn limits_of_comparisons_and_searches_match_the_code() {
         (
             "listed differences of all outputs of a site; fewer with more than 10 sites",
             size(Limits::DIFFERENCES),
+        (
+            "hops of the traces of all values of a site, and keys and indexes of their places; routes of the others name only the edit",
+            size(Limits::TRACED),
+        ),
         ),
         (
             "listed routes of all outputs of a site; fewer with more than 10 sites",
@@ -211,6 +215,10 @@ fn limits_of_comparisons_and_searches_match_the_code() {
         (
             "differences of all outputs of a site whose causes are found one by one",
             size(Limits::FOLLOWED),
+        (
+            "steps of all listed routes of a site, and keys and indexes of their places; fewer with more than 2 sites",
+            size(Limits::ROUTES),
+        ),
         ),
         (
             "entries of mappings and lists that the documents of a site copy from their parents; each document has an equal share, at least 500",

@@ -124,6 +124,8 @@ pub struct Limits {
     differences: usize,
     /// Causes of all outputs, each with its route.
     causes: usize,
+    /// Size of all these routes, as of [`route_size`].
+    routes: usize,
     /// Shields.
     shields: usize,
     /// Places to which all edits are followed, to find their shields.
@@ -133,16 +135,22 @@ pub struct Limits {
 impl Limits {
     /// Maximum number of differences per site whose causes are found separately.
     pub const FOLLOWED: usize = 100_000;
+    /// Maximum number of hops traced per site, and of pieces of their places.
+    pub const TRACED: usize = 3_000_000;
     /// Maximum number of differences listed per site.
     pub const DIFFERENCES: usize = 30_000;
     /// Maximum number of causes listed per site.
     pub const CAUSES: usize = 100_000;
+    /// Maximum number of steps of all listed routes of a site, and of pieces of their locations.
+    pub const ROUTES: usize = 500_000;
     /// Maximum number of shields listed per site.
     pub const SHIELDS: usize = 10_000;
     /// Maximum number of places to which the edits of one site are followed.
     const PLACES: usize = 200_000;
     /// Number of sites up to which each has the full limits.
     const SITES: usize = 10;
+    /// Number of sites whose routes may have the full size.
+    const SITES_WITH_ROUTES: usize = 2;
 
     /// Returns the limits for each of `sites` sites.
     pub fn of_each(sites: usize) -> Self {
@@ -150,6 +158,8 @@ impl Limits {
         Self {
             differences: share(Self::DIFFERENCES).max(300),
             causes: share(Self::CAUSES),
+            routes: (Self::ROUTES * Self::SITES_WITH_ROUTES / sites.max(1))
+                .clamp(10_000, Self::ROUTES),
             shields: share(Self::SHIELDS).max(100),
             places: share(Self::PLACES).max(4_000),
         }
@@ -537,6 +547,12 @@ pub struct Cause {
     pub joint: Vec<EditId>,
     /// Route from the edit to the output, the edit first; at least one hop.
     pub route: Arc<[Hop]>,
+}
+
+/// Number of the steps of a route, and of the pieces of their locations.
+fn route_size(route: &[Hop]) -> usize {
+    let pieces = route.iter().filter_map(|hop| hop.location.as_ref());
+    route.len() + pieces.map(|location| location.0.len()).sum::<usize>()
 }
 
 /// Routes of a run: equal ones of several sites are stored once.

@@ -132,21 +132,24 @@ impl<'a> Replay<'a> {
     }
 
     /// As [`Replay::trace`], for several places, until all traces together have
-    /// [`Replay::MAX_HOPS_TOGETHER`] hops.
+    /// [`Replay::MAX_HOPS_TOGETHER`] hops, or there is no room for the hops and the pieces of their
+    /// places.
     pub(crate) fn trace_all(
         &self,
         doc: DocId,
         locations: impl Iterator<Item = Location>,
+        room: &Cell<usize>,
     ) -> Vec<Hop> {
         let mut hops = 0;
         let mut traces = Vec::new();
         for location in locations {
-            let trail = Trail { replay: self, hops: Cell::new(0), with_losers: false };
-            traces.push(trail.rendered(doc, &location, 0));
-            hops += trail.hops.get();
-            if hops >= Self::MAX_HOPS_TOGETHER {
+            if hops >= Self::MAX_HOPS_TOGETHER || room.get() == 0 {
                 break;
             }
+            let trail = Trail::new(self, false);
+            traces.push(trail.rendered(doc, &location, 0));
+            hops += trail.hops.get();
+            room.set(room.get().saturating_sub(trail.hops.get() + trail.pieces.get()));
         }
         traces
     }
@@ -157,7 +160,7 @@ impl<'a> Replay<'a> {
     }
 
     fn follow(&self, doc: DocId, location: &Location, with_losers: bool) -> Hop {
-        Trail { replay: self, hops: Cell::new(0), with_losers }.rendered(doc, location, 0)
+        Trail::new(self, with_losers).rendered(doc, location, 0)
     }
 
     /// Returns the places of the scalars and empty collections in `data`, at most `most`. Sets and
@@ -276,11 +279,17 @@ impl Hop {
 struct Trail<'r, 'a> {
     replay: &'r Replay<'a>,
     hops: Cell<usize>,
+    /// Number of pieces of the places of the hops.
+    pieces: Cell<usize>,
     /// Whether overridden values are traced, too.
     with_losers: bool,
 }
 
-impl Trail<'_, '_> {
+impl<'r, 'a> Trail<'r, 'a> {
+    fn new(replay: &'r Replay<'a>, with_losers: bool) -> Self {
+        Self { replay, hops: Cell::new(0), pieces: Cell::new(0), with_losers }
+    }
+
     /// Traces a place of a rendered document, `length` hops after the start.
     fn rendered(&self, doc: DocId, location: &Location, length: usize) -> Hop {
         match self.replay.states(doc) {
@@ -297,6 +306,7 @@ impl Trail<'_, '_> {
         let Moment { doc, states, strokes, mut data, length } = moment;
         let mut here = location.clone();
         let met = self.hops.replace(self.hops.get() + 1);
+        self.pieces.set(self.pieces.get() + location.0.len());
         if met >= Replay::MAX_HOPS || length >= Replay::MAX_LENGTH {
             let value = location.get(&data).cloned();
             return Hop { value, ..hop(doc, location, Via::Unfollowed) };

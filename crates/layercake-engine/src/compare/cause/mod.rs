@@ -30,7 +30,7 @@ use layercake_yaml::{Node, Whole};
 
 use super::reach::{Shield, Unlisted};
 use super::shield::{Passage, passage};
-use super::{Cause, Change, Limits, PlaceCauses, Proof, Renames, Side, Status};
+use super::{Cause, Change, Limits, PlaceCauses, Proof, Renames, Side, Status, route_size};
 use crate::edit::{Edit, EditId, EditKind, Part};
 use crate::graph::{DocId, Graph, Op};
 use crate::render::{ProblemKind, Rendered};
@@ -721,7 +721,7 @@ impl Results {
         let proofs = self.proofs();
         let mut sets = CauseSets::default();
         let most = routes_of_each(&self.found, changes.len(), question.limits);
-        let mut unlisted = 0;
+        let (mut unlisted, mut room) = (0, question.limits.routes);
         for (index, change) in changes.iter_mut().enumerate() {
             let units = self.found.range((index, Unit::Whole)..(index + 1, Unit::Whole));
             let beside = self.beside.range((index, EditId(0))..(index + 1, EditId(0)));
@@ -732,8 +732,9 @@ impl Results {
                 .copied()
                 .collect();
             let listed: BTreeSet<EditId> = edits.iter().take(most).copied().collect();
-            unlisted += edits.len() - listed.len();
-            let causes = listed_causes(tracing, index, change, units.clone(), &listed, &mut routes);
+            let known = (&mut routes, &mut room);
+            let causes = listed_causes(tracing, index, change, units.clone(), &listed, known);
+            unlisted += edits.len() - causes.len();
             change.places = units
                 .clone()
                 .map(|(_, found)| PlaceCauses {
@@ -825,20 +826,21 @@ fn routes_of_each(found: &BTreeMap<Target, Found>, outputs: usize, limits: Limit
     limits.causes_of_each(counts)
 }
 
-/// Returns the listed causes of a change, from the results for its units.
+/// Returns the listed causes of a change, from the results for its units: at least one, and those
+/// for whose routes there is room.
 fn listed_causes<'f>(
     tracing: &Tracing<'_>,
     index: usize,
     change: &Change,
     units: impl Iterator<Item = (&'f Target, &'f Found)>,
     listed: &BTreeSet<EditId>,
-    routes: &mut Routes,
+    (routes, room): (&mut Routes, &mut usize),
 ) -> Vec<Cause> {
     let mut causes: BTreeMap<EditId, Cause> = BTreeMap::new();
     for ((_, unit), found) in units {
         let trails = LazyCell::new(|| tracing.trails(change, *unit));
         for edit in found.edits.iter().filter(|edit| listed.contains(edit)) {
-            if causes.contains_key(edit) {
+            if causes.contains_key(edit) || *room == 0 && !causes.is_empty() {
                 continue;
             }
             let others = found.edits.iter().filter(|other| *other != edit).copied();
@@ -848,14 +850,17 @@ fn listed_causes<'f>(
                 Some((of, route)) if of == *unit => route,
                 Some(_) | None => tracing.route(&trails, *edit),
             };
+            *room = room.saturating_sub(route_size(&route));
             causes.insert(*edit, Cause { edit: *edit, joint, route: route.into() });
         }
     }
     for edit in listed {
-        causes.entry(*edit).or_insert_with(|| {
-            let route = tracing.route(&Trails::default(), *edit);
-            Cause { edit: *edit, joint: Vec::new(), route: route.into() }
-        });
+        if causes.contains_key(edit) || *room == 0 && !causes.is_empty() {
+            continue;
+        }
+        let route = tracing.route(&Trails::default(), *edit);
+        *room = room.saturating_sub(route_size(&route));
+        causes.insert(*edit, Cause { edit: *edit, joint: Vec::new(), route: route.into() });
     }
     causes.into_values().collect()
 }

@@ -1,5 +1,7 @@
 //! Tracing of changed values back to the edits of their source texts, and the routes between.
 
+use std::cell::Cell;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use layercake_source::{DocKey, Span};
@@ -9,7 +11,7 @@ use layercake_yaml::{Key, Node};
 
 use super::{Question, Target, Unit, units};
 use crate::compare::texts::{Texts, edits_overlapping};
-use crate::compare::{Change, Hop, Side, Via};
+use crate::compare::{Change, Hop, Limits, Side, Via, route_size};
 use crate::edit::{Edit, EditId, EditKind, Part, Text};
 use crate::graph::DocId;
 use crate::render::ProblemKind;
@@ -22,6 +24,8 @@ pub(super) struct Tracing<'a> {
     of_head: Texts,
     /// Maximum number of values traced per unit.
     most_leaves: usize,
+    /// Number of hops, and of pieces of their places, that may still be traced.
+    room: Cell<usize>,
 }
 
 /// Edits of the texts that a unit was traced to.
@@ -64,12 +68,14 @@ impl<'a> Tracing<'a> {
             of_base: texts(|edit| edit.base.as_ref()),
             of_head: texts(|edit| edit.head.as_ref()),
             most_leaves: (MAX_LEAVES_OF_SITE / changes.max(1)).clamp(FEW_LEAVES, MAX_LEAVES),
+            room: Cell::new(Limits::TRACED),
         }
     }
 
     /// Traces every unit of all changes.
     pub(super) fn follow(&self, changes: &[Change]) -> Followed {
         let mut followed = Followed::default();
+        let mut room = self.question.limits.routes;
         let site = self.edit_of_site();
         for (index, change) in changes.iter().enumerate() {
             for unit in units(change) {
@@ -89,9 +95,12 @@ impl<'a> Tracing<'a> {
                     candidates.all.push(site);
                     candidates.all.sort_unstable();
                 }
-                if let [only] = candidates.all[..] {
-                    let route = || (unit, self.route(&trails, only));
-                    followed.routes.entry((index, only)).or_insert_with(route);
+                if let [only] = candidates.all[..]
+                    && room > 0
+                    && let Entry::Vacant(entry) = followed.routes.entry((index, only))
+                {
+                    let (_, route) = entry.insert((unit, self.route(&trails, only)));
+                    room = room.saturating_sub(route_size(route));
                 }
                 followed.by_candidates.entry(candidates).or_default().push((index, unit));
             }
@@ -165,18 +174,23 @@ impl<'a> Tracing<'a> {
         let Some(difference) = difference_of(change, unit) else { return Trails::default() };
         let elsewhere = difference.location();
         let most = match difference.unlisted {
-            0 => self.most_leaves.min(MAX_LEAVES_OF_OUTPUT / change.data.len().max(1)).max(1),
+            0 => self.most_leaves,
             _ => FEW_LEAVES,
         };
+        let most = most.min(MAX_LEAVES_OF_OUTPUT / change.data.len().max(1)).max(1);
         let mut is_cut = difference.unlisted > 0;
         let mut of = |at: usize, side: Option<&Side<'_>>, doc: Option<DocId>| {
             let Some((side, doc)) = side.zip(doc) else { return Vec::new() };
             let place = [&difference.base, &difference.head][at];
-            let Some(place) = place else { return vec![side.replay.trace(doc, elsewhere)] };
-            let (leaves, more) = leaves(&difference.kind, at, place, most);
+            let (leaves, more) = match place {
+                Some(place) => {
+                    let (leaves, more) = leaves(&difference.kind, at, place, most);
+                    (leaves.iter().map(|leaf| place.location.joined(leaf)).collect(), more)
+                }
+                None => (vec![elsewhere.clone()], false),
+            };
             let count = leaves.len();
-            let leaves = leaves.into_iter().map(|leaf| place.location.joined(&leaf));
-            let traces = side.replay.trace_all(doc, leaves);
+            let traces = side.replay.trace_all(doc, leaves.into_iter(), &self.room);
             is_cut |= more || traces.len() < count;
             traces
         };
