@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some(Sides { base, head }) = Sides::of(bytes) else { return };
     let (base, head) = (tree(&base), tree(&head));
     let semantics = SEMANTICS[bytes.len() % 2];
-    if let Some(unchanged) = compared(&head, &head, semantics, Attribution::Verified) {
+    if let Some(unchanged) = compared(&head, &head, semantics, Settings::verified()) {
         assert!(unchanged.comparison.edits.is_empty());
         assert_eq!(describe_changes(&unchanged, false), Vec::<String>::new());
         assert!(unchanged.findings.new.diagnostics.is_empty());

@@ -60,8 +60,10 @@ pub enum ComparedWith {
 }
 
 impl Settings {
-    /// Maximum number of renderings of a site to find causes, unless they are to be verified.
+    /// Maximum number of renderings of a site to find causes.
     pub const MAX_RENDERINGS: usize = 400;
+    /// Factor of the limits on renderings if the causes are verified.
+    pub const VERIFYING: usize = 10;
     /// Maximum number of documents in all these renderings of a site, where
     /// [`Settings::MIN_RENDERINGS`] are always allowed.
     pub(crate) const RENDERED_DOCUMENTS: usize = 250_000;
@@ -69,13 +71,20 @@ impl Settings {
     pub(crate) const MIN_RENDERINGS: usize = 20;
 
     fn attribution_of(&self, documents: usize) -> Attribution {
+        let most = (Self::RENDERED_DOCUMENTS / documents.max(1)).max(Self::MIN_RENDERINGS);
         match self.attribution {
-            Attribution::Verified => Attribution::Verified,
             Attribution::Followed { renderings } => {
-                let most = Self::RENDERED_DOCUMENTS / documents.max(1);
-                Attribution::Followed { renderings: renderings.min(most.max(Self::MIN_RENDERINGS)) }
+                Attribution::Followed { renderings: renderings.min(most) }
+            }
+            Attribution::Verified { renderings } => {
+                Attribution::Verified { renderings: renderings.min(most * Self::VERIFYING) }
             }
         }
+    }
+
+    /// Attribution with verified causes.
+    pub fn verified() -> Attribution {
+        Attribution::Verified { renderings: Self::MAX_RENDERINGS * Self::VERIFYING }
     }
 }
 

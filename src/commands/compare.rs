@@ -9,7 +9,6 @@ use super::repositories::Bump;
 use super::sides::{self, ChosenSide, Environment, SideSelection};
 use super::{Selection, Workspace, globs};
 use crate::check::{self, Compared, ComparedWith, Progress, Settings};
-use crate::compare::Attribution;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind};
 use crate::report::model::{self, SideKind};
@@ -238,7 +237,7 @@ fn settings(request: &ComparisonRequest, config: &Config) -> Settings {
     let keys = configuration::list_keys(config, &request.list_keys);
     match request.verify {
         Verify::Nothing => Settings { keys, ..Settings::default() },
-        Verify::All => Settings { keys, attribution: Attribution::Verified, ..Settings::default() },
+        Verify::All => Settings { keys, attribution: Settings::verified(), ..Settings::default() },
     }
 }
 

@@ -8,7 +8,7 @@ mod walk;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use layercake::compare::Attribution;
+use layercake::check::Settings;
 use layercake::merge::deckhand::Semantics;
 
 use walk::engine::{Listing, Manner, Rules, see, see_both};
@@ -72,7 +72,7 @@ fn disagreement_is_detected() {
     assert_ne!(*text, *base[path], "the example has a namespace");
     head.insert(path.into(), text.into());
     let [before, after] = [&base, &head].map(|files| see(files, manner).unwrap());
-    let both = see_both(&base, &head, manner, Attribution::Verified).unwrap();
+    let both = see_both(&base, &head, manner, Settings::verified()).unwrap();
     assert_eq!(laws::broken(&before, &after, &both), Vec::<String>::new());
     for (one, other, message) in [
         (&before, &before, "changed outputs: reported, not found"),

@@ -404,7 +404,7 @@ impl Step<'_> {
         both: &BothSeen,
     ) -> Result<Vec<String>, Error> {
         let mut wrong = Vec::new();
-        let verified = self.compared(semantics, Attribution::Verified)?;
+        let verified = self.compared(semantics, Settings::verified())?;
         let failures = self.wrong(head, semantics, &verified);
         wrong.extend(failures.into_iter().map(|it| format!("verified: {it}")));
         let report = both.report();

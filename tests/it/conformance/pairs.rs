@@ -120,7 +120,7 @@ fn no_recorded_commit_differs_from_itself() {
 }
 
 pub(super) fn verified() -> Settings {
-    Settings { attribution: Attribution::Verified, ..Settings::default() }
+    Settings { attribution: Settings::verified(), ..Settings::default() }
 }
 
 fn text(json: &Json) -> &str {

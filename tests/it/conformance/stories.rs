@@ -7,7 +7,7 @@ use std::process::Command;
 
 use layercake::check::{Base, Compared, Options, Plan, Progress, Scope, Settings, check, compare};
 use layercake::compare::reach::{EditReach, Why};
-use layercake::compare::{Attribution, Status, Via};
+use layercake::compare::{Status, Via};
 use layercake::edit::EditId;
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
@@ -166,7 +166,7 @@ impl Edited {
         let progress = Progress::default();
         let base = Some(Base::of_repository(&self.head, Some(&of_base)));
         let plan = Plan { base, ..plan(&self.work, &of_head, &progress) };
-        let settings = Settings { attribution: Attribution::Verified, ..Settings::default() };
+        let settings = Settings { attribution: Settings::verified(), ..Settings::default() };
         let compared = compare(&plan, &settings).expect("the two states can be compared");
         assert_eq!(compared.comparison.unexplained(), 0);
         compared

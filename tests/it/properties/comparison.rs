@@ -111,11 +111,25 @@ fn edited_files(edited: &Edited) -> BTreeSet<&str> {
 proptest! {
     #![proptest_config(config(60))]
 
+    /// With few renderings, an edit with an effect has one too, or is not decided.
+    #[test]
+    fn verification_that_is_cut_off_hides_no_effect(edited in edited(), renderings in 0..6_usize) {
+        let (base, head) = (edited.base.tree(), edited.head.tree());
+        for semantics in SEMANTICS {
+            let all = compared(&base, &head, semantics, Settings::verified());
+            let few = compared(&base, &head, semantics, Attribution::Verified { renderings });
+            for (all, few) in all.comparison.edits.iter().zip(&few.comparison.edits) {
+                let is_shown = all.proof.is_none() || few.proof.is_some();
+                prop_assert!(is_shown, "{:?}: {:?}, {:?}", all.edit, all.proof, few.proof);
+            }
+        }
+    }
+
     #[test]
     fn side_does_not_differ_from_itself(edited in edited()) {
         let tree = edited.head.tree();
         for semantics in SEMANTICS {
-            let compared = compared(&tree, &tree, semantics, Attribution::Verified);
+            let compared = compared(&tree, &tree, semantics, Settings::verified());
             prop_assert!(compared.comparison.edits.is_empty());
             prop_assert_eq!(describe_changes(&compared, false), Vec::<String>::new());
             prop_assert!(compared.findings.new.diagnostics.is_empty());
@@ -172,7 +186,7 @@ proptest! {
     fn every_change_is_explained(edited in edited()) {
         let (base, head) = (edited.base.tree(), edited.head.tree());
         for semantics in SEMANTICS {
-            for by in [FOLLOWED, Attribution::Verified] {
+            for by in [FOLLOWED, Settings::verified()] {
                 let compared = compared(&base, &head, semantics, by);
                 prop_assert_eq!(unexplained(&compared), Vec::<String>::new(), "{:?}", by);
             }
@@ -465,7 +479,7 @@ fn causes_are_those_that_rendering_shows() {
         let edited = edited().new_tree(&mut runner).expect("edits can be made").current();
         let (base, head) = (edited.base.tree(), edited.head.tree());
         for semantics in SEMANTICS {
-            let compared = compared(&base, &head, semantics, Attribution::Verified);
+            let compared = compared(&base, &head, semantics, Settings::verified());
             let undecided = compared.comparison.edits.iter().filter(|reach| reach.is_undecided());
             assert_eq!(undecided.count(), 0, "step {step}");
             let found = compared.comparison.faults.iter();

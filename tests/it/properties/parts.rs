@@ -297,7 +297,7 @@ proptest! {
     #[test]
     fn every_change_of_parts_is_explained(edited in edited()) {
         let (base, head) = (tree(&edited.base), tree(&edited.head));
-        for by in [FOLLOWED, Attribution::Verified] {
+        for by in [FOLLOWED, Settings::verified()] {
             let compared = compared(&base, &head, by);
             for change in &compared.comparison.outputs {
                 prop_assert!(!change.is_unexplained(), "{:?} {}", by, change.key);

@@ -1,6 +1,6 @@
 //! Check of the causes by rendering: the laws that every comparison must satisfy.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use layercake_source::DocKey;
@@ -45,18 +45,30 @@ pub enum Fault {
     },
 }
 
-/// Returns the statements about a site that do not hold. Every concerned edit is reverted alone,
-/// and all edits without effect together; every output is rendered with its named edits alone.
-pub(super) fn faults(
+/// Result of the check of a site.
+#[derive(Default)]
+pub(super) struct Checked {
+    /// Statements that do not hold.
+    pub(super) faults: Vec<Fault>,
+    /// Edits of statements that were not checked, because no more renderings were allowed.
+    pub(super) unchecked: BTreeSet<EditId>,
+}
+
+/// Checks the statements about a site. Every concerned edit is reverted alone, and all edits without
+/// effect together; every output is rendered with its named edits alone.
+pub(super) fn checked(
     question: &Question<'_>,
     changes: &[Change],
     attributed: &Attributed,
-) -> Vec<Fault> {
+) -> Checked {
     let trials = Trials::new(question, changes);
-    let without = |edits: &[EditId]| trials.without(edits).unwrap_or_default();
-    let mut faults = Vec::new();
+    let mut checked = Checked::default();
+    let Checked { faults, unchecked } = &mut checked;
     for (index, change) in changes.iter().enumerate() {
-        let found = trials.with(&change.edits).unwrap_or_default();
+        let Some(found) = trials.with(&change.edits) else {
+            unchecked.extend(change.edits.iter().copied());
+            continue;
+        };
         let is_other = found.beside.contains(&index)
             || found.units.iter().any(|(of_change, _)| *of_change == index);
         if is_other {
@@ -64,7 +76,10 @@ pub(super) fn faults(
         }
     }
     for edit in question.concerned {
-        let found = without(&[*edit]);
+        let Some(found) = trials.without(&[*edit]) else {
+            unchecked.insert(*edit);
+            continue;
+        };
         let outputs: BTreeSet<usize> = found
             .units
             .iter()
@@ -85,18 +100,29 @@ pub(super) fn faults(
     let is_named = |edit: &&EditId| attributed.proofs.contains_key(edit);
     let inert: Vec<EditId> =
         question.concerned.iter().filter(|edit| !is_named(edit)).copied().collect();
-    let found = without(&inert);
-    let changed = found.units.iter().map(|(index, _)| &changes[*index].key);
-    let outputs: BTreeSet<&DocKey> = changed.chain(&found.kept).collect();
-    faults.extend(outputs.into_iter().map(|output| Fault::Effective { output: output.clone() }));
-    faults.extend(attributed.shielded.iter().filter_map(|edit| {
-        let shields = attributed.shields.iter().filter(|(of_edit, _)| of_edit == edit);
-        let shields: Vec<&Shield> = shields.map(|(_, shield)| shield).collect();
-        let output = shields.last()?.document.clone();
-        let passes = passes_without(question, *edit, &shields)?;
-        (!passes).then_some(Fault::Shield { edit: *edit, output })
-    }));
-    faults
+    match trials.without(&inert) {
+        Some(found) => {
+            let changed = found.units.iter().map(|(index, _)| &changes[*index].key);
+            let outputs: BTreeSet<&DocKey> = changed.chain(&found.kept).collect();
+            let fault = |output: &DocKey| Fault::Effective { output: output.clone() };
+            faults.extend(outputs.into_iter().map(fault));
+        }
+        None => unchecked.extend(inert),
+    }
+    let mut shields: BTreeMap<EditId, Vec<&Shield>> = BTreeMap::new();
+    for (edit, shield) in &attributed.shields {
+        shields.entry(*edit).or_default().push(shield);
+    }
+    for (edit, shields) in shields {
+        // Both renderings of `passes_without`.
+        if trials.count().and_then(|()| trials.count()).is_none() {
+            unchecked.insert(edit);
+        } else if passes_without(question, edit, &shields) == Some(false) {
+            let output = shields[shields.len() - 1].document.clone();
+            faults.push(Fault::Shield { edit, output });
+        }
+    }
+    checked
 }
 
 /// Returns whether an edit of a value changes an output of the head if the texts that stop it are

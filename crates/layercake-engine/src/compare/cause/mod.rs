@@ -36,6 +36,7 @@ use crate::graph::{DocId, Graph, Op};
 use crate::render::{ProblemKind, Rendered};
 
 use self::batch::{Batch, Owners, batches};
+use self::check::Checked;
 pub use self::check::Fault;
 use self::revive::removes_key;
 pub(super) use self::trace::first_hop;
@@ -50,8 +51,12 @@ pub enum Attribution {
         /// Maximum number of renderings.
         renderings: usize,
     },
-    /// Render without a limit, and check the result by rendering with and without the causes.
-    Verified,
+    /// Also check the result by rendering with and without the causes, again at most this many
+    /// times. What is not checked then is not decided.
+    Verified {
+        /// Maximum number of renderings.
+        renderings: usize,
+    },
 }
 
 /// Input of the attribution for one site.
@@ -127,14 +132,15 @@ pub fn attribute(question: &Question<'_>, changes: &mut [Change]) -> Attributed 
     let attributed = results.into_changes(question, &tracing, changes, routes);
     match question.attribution {
         Attribution::Followed { .. } => attributed,
-        Attribution::Verified => {
-            let faults = check::faults(question, changes, &attributed);
+        Attribution::Verified { .. } => {
+            let Checked { faults, unchecked } = check::checked(question, changes, &attributed);
             let mut proofs = attributed.proofs;
             if faults.is_empty() {
-                for proof in proofs.values_mut() {
+                for proof in proofs.values_mut().filter(|proof| **proof == Proof::Followed) {
                     *proof = Proof::Rendered;
                 }
             }
+            proofs.extend(unchecked.into_iter().map(|edit| (edit, Proof::NotDecided)));
             Attributed { proofs, faults, ..attributed }
         }
     }

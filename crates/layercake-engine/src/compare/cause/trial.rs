@@ -239,15 +239,11 @@ impl<'a> Trials<'a> {
     }
 
     /// Counts a rendering; `None` if no more are allowed.
-    fn count(&self) -> Option<()> {
-        let count = self.count.get();
-        match self.question.attribution {
-            Attribution::Followed { renderings } if count >= renderings => None,
-            Attribution::Followed { .. } | Attribution::Verified => {
-                self.count.set(count + 1);
-                Some(())
-            }
-        }
+    pub(super) fn count(&self) -> Option<()> {
+        let (Attribution::Followed { renderings } | Attribution::Verified { renderings }) =
+            self.question.attribution;
+        let count = self.count.get() + 1;
+        (count <= renderings).then(|| self.count.set(count))
     }
 
     /// Renders with these edits alone; `None` if no more renderings are allowed.
