@@ -19,7 +19,7 @@ use crate::source::{
 };
 use crate::stopwatch::{Stage, add_count, split_for, time};
 use crate::system::cloud_init::declared::{PartGlobs, SecretFiles};
-use crate::system::cloud_init::read::UserData;
+use crate::system::cloud_init::read::{DecodingBudget, UserData};
 use crate::system::deckhand::layout::{Layout, Place, Uses};
 use crate::system::deckhand::secrecy::Folder;
 use crate::yaml::{self, Node, Parsed};
@@ -40,6 +40,7 @@ pub(super) struct Files<'t> {
     pub(super) secret: SecretFiles,
     /// User-data of files without includes.
     pub(super) user_data: HashMap<FileId, Arc<UserData>>,
+    pub(super) decoding: DecodingBudget,
     keep: &'t Keep<'t>,
     work: Work,
     sites: SitesRead<'t>,
@@ -230,6 +231,7 @@ impl<'t> Files<'t> {
             secret: SecretFiles::of(&plan.options.configuration.sets, RepoPath::new(""))
                 .and(&plan.options.configuration.secret_files),
             user_data: HashMap::new(),
+            decoding: DecodingBudget::default(),
             keep,
             work,
             sites,

@@ -79,6 +79,14 @@ pub(super) fn report_user_data(at: Span, limit: part::PartLimit) -> Diagnostic {
             ),
             "reduce the content",
         ),
+        part::PartLimit::Decoded => (
+            format!(
+                "all user-data is decoded to more than {} MiB, and to more than {} times its size",
+                part::PartLimit::DECODED >> 20,
+                part::PartLimit::DECODED_PER_BYTE
+            ),
+            "reduce the encoded content",
+        ),
     };
     Diagnostic::new(&RULE, message, Label::new(at, "the limit is exceeded here"))
         .note("layercake uses none of this user-data")

@@ -134,6 +134,10 @@ fn limits_match_the_code() {
         ("nested messages and includes", size(part::PartLimit::NESTING)),
         ("files that one user-data includes", size(part::PartLimit::INCLUDES)),
         ("bytes of one user-data that are decoded or included", part::PartLimit::BYTES),
+        (
+            "bytes to which all user-data of a run is decoded, beside 12 for each byte of it",
+            part::PartLimit::DECODED,
+        ),
         ("segments of a path", size(MAX_PIECES)),
         ("nested parentheses in a path", size(MAX_NESTING)),
         ("list index that a path may create", size(MAX_INDEX)),
@@ -198,27 +202,27 @@ fn limits_of_comparisons_and_searches_match_the_code() {
             "edits named beside one that changes a value only together with them, in all causes of an output; each cause has at least 100",
             size(Cause::MAX_NAMES),
         ),
-        ("listed differences between two versions of a document", diff::MAX_DIFFERENCES),
-        (
-            "listed differences of all outputs of a site; fewer with more than 10 sites",
-            size(Limits::DIFFERENCES),
         (
             "hops of the traces of all values of a site, and keys and indexes of their places; routes of the others name only the edit",
             size(Limits::TRACED),
         ),
+        ("listed differences between two versions of a document", diff::MAX_DIFFERENCES),
+        (
+            "listed differences of all outputs of a site; fewer with more than 10 sites",
+            size(Limits::DIFFERENCES),
         ),
         (
             "listed routes of all outputs of a site; fewer with more than 10 sites",
             size(Limits::CAUSES),
         ),
-        ("listed shields of a site; fewer with more than 10 sites", size(Limits::SHIELDS)),
-        (
-            "differences of all outputs of a site whose causes are found one by one",
-            size(Limits::FOLLOWED),
         (
             "steps of all listed routes of a site, and keys and indexes of their places; fewer with more than 2 sites",
             size(Limits::ROUTES),
         ),
+        ("listed shields of a site; fewer with more than 10 sites", size(Limits::SHIELDS)),
+        (
+            "differences of all outputs of a site whose causes are found one by one",
+            size(Limits::FOLLOWED),
         ),
         (
             "entries of mappings and lists that the documents of a site copy from their parents; each document has an equal share, at least 500",

@@ -89,6 +89,7 @@ impl Files<'_> {
             return Ok((known.clone(), is_secret));
         }
         let mut sources = std::mem::take(&mut self.sources);
+        let mut decoding = std::mem::take(&mut self.decoding);
         let headers =
             plan.options.configuration.headers.iter().filter(|header| header.path == *path);
         let headers = headers.map(|header| header.read(&mut sources)).collect();
@@ -119,10 +120,11 @@ impl Files<'_> {
         };
         let read = guarded(Place::Parts(path.as_str()), || {
             if globs.is_user_data(path) {
-                return read_with(file, headers, &mut sources, &mut include);
+                return read_with(file, headers, &mut decoding, &mut sources, &mut include);
             }
             UserData { parts: vec![read_configuration(file, &sources)], ..UserData::default() }
         });
+        self.decoding = decoding;
         let failed = || UserData { problems: vec![failure(file)], ..UserData::default() };
         let mut read = read.unwrap_or_else(failed);
         // After a failure during an include, the sources are still in `self`.

@@ -200,6 +200,8 @@ pub enum PartLimit {
     Includes,
     /// Bytes of decoded and included text; see [`PartLimit::BYTES`].
     Bytes,
+    /// Bytes of decoded text of the run; see [`PartLimit::DECODED`].
+    Decoded,
 }
 
 impl PartLimit {
@@ -212,6 +214,11 @@ impl PartLimit {
     /// Maximum total bytes of the decoded or included texts of one user-data; a single text is
     /// limited to [`Source::MAX_BYTES`](crate::source::Source::MAX_BYTES).
     pub const BYTES: u64 = 128 << 20;
+    /// Maximum total bytes to which all user-data of a run is decoded, beside
+    /// [`PartLimit::DECODED_PER_BYTE`]: the values of a text take many times its size.
+    pub const DECODED: u64 = 8 << 20;
+    /// Number of bytes that each byte of a file may be decoded to in any case.
+    pub const DECODED_PER_BYTE: u64 = 12;
 }
 
 impl PartFaultKind {

@@ -9,7 +9,7 @@ use layercake::system::cloud_init::part::{
     PartResemblance,
 };
 use layercake::system::cloud_init::read::{
-    Included, UserData, read, read_configuration, read_with,
+    DecodingBudget, Included, UserData, read, read_configuration, read_with,
 };
 use layercake::yaml::YamlProblemKind;
 
@@ -707,7 +707,9 @@ fn header_of_a_whole_file_applies_if_it_is_a_part() {
             value: Spanned::new("list(append)".into(), Span::new(header, 12, 24)),
         };
         let name = header.name.span;
-        let read = read_with(file, vec![header], &mut sources, &mut |_, _, _| Included::Missing);
+        let budget = &mut DecodingBudget::default();
+        let include = &mut |_: &mut SourceMap, _: &RepoPath, _: &str| Included::Missing;
+        let read = read_with(file, vec![header], budget, &mut sources, include);
         let fault = |carrier| PartFault { at: name, kind: PartFaultKind::IgnoredHeader(carrier) };
         assert_eq!(read.faults, carrier.map(fault).into_iter().collect::<Vec<_>>(), "{text}");
         let counts = read.parts.iter().any(|part| part.header.is_some());

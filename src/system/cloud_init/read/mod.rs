@@ -16,6 +16,7 @@ mod mime;
 mod parameter;
 mod sniff;
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -96,7 +97,18 @@ pub(crate) fn is_gzip(bytes: &[u8]) -> bool {
 
 /// Reads user-data. Decoded texts are added to `sources`.
 pub fn read(file: FileId, sources: &mut SourceMap, include: &mut Include<'_>) -> UserData {
-    read_with(file, Vec::new(), sources, include)
+    read_with(file, Vec::new(), &mut DecodingBudget::default(), sources, include)
+}
+
+/// Number of bytes to which the user-data of a run may still be decoded, beside those that the size
+/// of each file allows.
+#[derive(Debug)]
+pub struct DecodingBudget(u64);
+
+impl Default for DecodingBudget {
+    fn default() -> Self {
+        Self(PartLimit::DECODED)
+    }
 }
 
 /// Reads user-data like [`read`], with initial headers, as those of a message part. Merge headers
@@ -104,14 +116,23 @@ pub fn read(file: FileId, sources: &mut SourceMap, include: &mut Include<'_>) ->
 pub fn read_with(
     file: FileId,
     given: Vec<Header>,
+    budget: &mut DecodingBudget,
     sources: &mut SourceMap,
     include: &mut Include<'_>,
 ) -> UserData {
-    let read = UserData::default();
-    let (open, includes, left) = (Vec::new(), 0, PartLimit::BYTES);
-    let has_handler = false;
-    let mut reader =
-        UserDataReader { sources, include, given, open, includes, left, has_handler, read };
+    let mut reader = UserDataReader {
+        sources,
+        include,
+        given,
+        open: Vec::new(),
+        includes: 0,
+        left: PartLimit::BYTES,
+        budget,
+        own_budget: 0,
+        counted: HashSet::new(),
+        has_handler: false,
+        read: UserData::default(),
+    };
     let aborted = reader.file(file, Span::point(file, 0)).err();
     UserData { aborted, ..reader.read }
 }
@@ -142,6 +163,11 @@ struct UserDataReader<'a> {
     includes: usize,
     /// Number of bytes that may still be decoded or included.
     left: u64,
+    budget: &'a mut DecodingBudget,
+    /// Number of bytes that may be decoded because of the size of the files.
+    own_budget: u64,
+    /// Files whose size is counted.
+    counted: HashSet<FileId>,
     /// Whether a part handler precedes, which may handle any type of the parts after it.
     has_handler: bool,
     read: UserData,
@@ -177,6 +203,7 @@ impl UserDataReader<'_> {
     fn opened(&mut self, file: FileId, at: Span) -> Result<(), PartFault> {
         let mut faults = Vec::new();
         let mut headers = std::mem::take(&mut self.given);
+        self.count_size(file);
         let packed = file;
         let file = self.unpacked(file, &mut faults)?;
         if file != packed {
@@ -202,6 +229,15 @@ impl UserDataReader<'_> {
         if is_utf16(source) { self.attach(piece) } else { self.expand(piece) }
     }
 
+    /// Adds the bytes to which a file may be decoded, once.
+    fn count_size(&mut self, file: FileId) {
+        let source = self.sources.get(file);
+        if source.decoded_from().is_none() && self.counted.insert(file) {
+            let size = source.bytes().map_or(source.text().len(), <[u8]>::len);
+            self.own_budget += size as u64 * PartLimit::DECODED_PER_BYTE;
+        }
+    }
+
     /// Returns the file, or its decompressed content.
     fn unpacked(&mut self, file: FileId, faults: &mut Vec<PartFault>) -> Result<FileId, PartFault> {
         let source = self.sources.get(file);
@@ -214,7 +250,7 @@ impl UserDataReader<'_> {
                 let path = source.path().clone();
                 self.add_decoded(path, bytes, at)
             }
-            Err(NotDecompressed::TooLarge) => Err(over_limit(at)),
+            Err(NotDecompressed::TooLarge) => Err(self.over_limit(at)),
             Err(NotDecompressed::Damaged(why)) => {
                 faults.push(PartFault { at, kind: PartFaultKind::NotGzip(why) });
                 Ok(file)
@@ -406,7 +442,7 @@ impl UserDataReader<'_> {
         let sent = source.bytes().unwrap_or(self.sources.slice(at).as_bytes());
         let bytes = match decoding::decompressed(sent, self.max_bytes()) {
             Ok(bytes) => bytes,
-            Err(NotDecompressed::TooLarge) => return Err(over_limit(at)),
+            Err(NotDecompressed::TooLarge) => return Err(self.over_limit(at)),
             Err(NotDecompressed::Damaged(why)) => {
                 return Err(PartFault { at, kind: PartFaultKind::NotGzip(why) });
             }
@@ -454,16 +490,28 @@ impl UserDataReader<'_> {
         bytes: Vec<u8>,
         from: Span,
     ) -> Result<FileId, PartFault> {
-        self.spend(from, bytes.len())?;
-        if bytes.len() as u64 > Source::MAX_BYTES {
-            return Err(over_limit(from));
+        let size = bytes.len() as u64;
+        if size > self.max_bytes() {
+            return Err(self.over_limit(from));
         }
+        self.left -= size;
+        let of_own = size.min(self.own_budget);
+        self.own_budget -= of_own;
+        self.budget.0 -= size - of_own;
         Ok(self.sources.add(Source::decoded(path, bytes, from)))
     }
 
-    /// Maximum number of bytes that the next text may have.
+    /// Maximum number of bytes that the next decoded text may have.
     fn max_bytes(&self) -> u64 {
-        self.left.min(Source::MAX_BYTES)
+        self.left.min(Source::MAX_BYTES).min(self.own_budget + self.budget.0)
+    }
+
+    /// Fault of a text with more than [`UserDataReader::max_bytes`].
+    fn over_limit(&self, at: Span) -> PartFault {
+        if self.own_budget + self.budget.0 < self.left.min(Source::MAX_BYTES) {
+            return PartFault { at, kind: PartFaultKind::OverLimit(PartLimit::Decoded) };
+        }
+        over_limit(at)
     }
 
     fn spend(&mut self, at: Span, bytes: usize) -> Result<(), PartFault> {
