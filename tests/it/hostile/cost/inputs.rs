@@ -73,6 +73,28 @@ pub(super) const PRODUCTS: [Kind; 8] = [
     Kind { name: "edits that change a text together", size: 100, make: joint_edits },
 ];
 
+/// Kinds whose document `x` is compared and blamed, in linear time.
+pub(super) const COMPARED: [Kind; 7] = [
+    Kind { name: "named items in reverse", size: 1_000, make: reversed_items },
+    Kind { name: "nested mappings that moved by one", size: 1_000, make: moved_mappings },
+    Kind { name: "nested mappings that are others", size: 600, make: other_mappings },
+    Kind { name: "items that move between others", size: 1_500, make: moving_items },
+    Kind { name: "values that all differ", size: 1_500, make: other_values },
+    Kind { name: "values of other documents", size: 300, make: substituted_values },
+    Kind { name: "keys below many others", size: 300, make: deep_keys },
+];
+
+/// Kinds that put values in so many places that the cost is bounded by limits, by their size.
+pub(super) const MULTIPLIED: [Kind; 7] = [
+    Kind { name: "lists of aliases", size: 16, make: alias_lists },
+    Kind { name: "longer lists of aliases", size: 19, make: alias_lists },
+    Kind { name: "mappings of aliases", size: 19, make: alias_mappings },
+    Kind { name: "substitutions from all earlier documents", size: 13, make: mesh },
+    Kind { name: "more of them", size: 18, make: mesh },
+    Kind { name: "a chain of substitutions", size: 150, make: chain },
+    Kind { name: "alternatives and documents that match none", size: 100, make: alternatives },
+];
+
 /// Repository with one site, which has these documents.
 pub(super) fn site(documents: String) -> Files {
     Files { base: site_files(documents), head: None }
@@ -276,7 +298,7 @@ fn other_items(size: usize) -> Files {
 
 fn other_values(size: usize) -> Files {
     let mapping = |value: &str| {
-        plain("a", &format!("{{{}}}", joined(size, |at| format!("k{at}: {value}{at}"))))
+        plain("x", &format!("{{{}}}", joined(size, |at| format!("k{at}: {value}{at}"))))
     };
     compared(mapping("x"), mapping("y"))
 }
@@ -370,7 +392,7 @@ pub(super) fn copies(count: usize) -> Files {
 }
 
 /// Documents each of which substitutes from all earlier ones.
-pub(super) fn mesh(count: usize) -> Files {
+fn mesh(count: usize) -> Files {
     let all = |value: &str| {
         documents(count, |at| {
             let mut more = String::from(if at > 0 { "  substitutions:\n" } else { "" });
@@ -382,15 +404,115 @@ pub(super) fn mesh(count: usize) -> Files {
                 )
                 .unwrap();
             }
-            document(
-                &format!("n{at}"),
-                "abstract: false, layer: site",
-                &more,
-                &format!("{{v: {value}}}"),
-            )
+            let name = if at + 1 == count { "x".to_owned() } else { format!("n{at}") };
+            document(&name, "abstract: false, layer: site", &more, &format!("{{v: {value}}}"))
         })
     };
     compared(all("x"), all("y"))
+}
+
+fn reversed_items(size: usize) -> Files {
+    let list = |value: u8, name: &dyn Fn(usize) -> usize| {
+        let item = |at| format!("{{name: n{}, v: {value}}}", name(at));
+        plain("x", &format!("{{l: [{}]}}", joined(size, item)))
+    };
+    compared(list(1, &|at| at), list(2, &|at| size - at))
+}
+
+/// Mappings without names, of which those on the head have the numbers from `first` on.
+fn nested_mappings(size: usize, first: usize) -> Files {
+    let list = |first: usize| {
+        let item = |at| format!("{{b: [{{k1: [{{id: {}}}]}}]}}", first + at);
+        plain("x", &format!("{{a: [{}]}}", joined(size, item)))
+    };
+    compared(list(0), list(first))
+}
+
+fn moved_mappings(size: usize) -> Files {
+    nested_mappings(size, 1)
+}
+
+fn other_mappings(size: usize) -> Files {
+    nested_mappings(size, 1_000_000)
+}
+
+/// Each third item is elsewhere on the head, and each fifth is there twice.
+fn moving_items(size: usize) -> Files {
+    let list = |moved: usize| {
+        let number = |at: usize| match at % 3 {
+            0 => (at + moved) % size,
+            _ => at,
+        };
+        let item = |at: usize| format!("{{v: {}}}", number(at - at % 5 / 4));
+        plain("x", &format!("{{l: [{}]}}", joined(size, item)))
+    };
+    compared(list(0), list(99))
+}
+
+fn substituted_values(size: usize) -> Files {
+    let all = |value: &str| {
+        let source = |at| plain(&format!("s{at}"), &format!("{value}{at}"));
+        let substitution = |at| {
+            format!(
+                "    - {{src: {{schema: example/Kind/v1, name: s{at}, path: .}}, dest: {{path: \
+                 .k{at}}}}}\n"
+            )
+        };
+        let more = format!("  substitutions:\n{}", documents(size, substitution));
+        documents(size, source) + &document("x", "abstract: false, layer: site", &more, "{}")
+    };
+    compared(all("v"), all("w"))
+}
+
+fn deep_keys(size: usize) -> Files {
+    let all = |value: &str| {
+        let keys = joined(size, |at| format!("k{at}: {value}"));
+        plain("x", &format!("{}{{{keys}}}{}", "{a: ".repeat(200), "}".repeat(200)))
+    };
+    compared(all("v"), all("w"))
+}
+
+/// Collections each of which has the previous one twice.
+fn aliases_of(depth: usize, one: fn(usize) -> String) -> Files {
+    let all = |value: &str| {
+        let rest: String = (1..depth).map(one).collect();
+        plain("x", &format!("\n  a0: &a0 [v, v, v, {value}]\n{rest}"))
+    };
+    compared(all("v"), all("w"))
+}
+
+fn alias_lists(depth: usize) -> Files {
+    aliases_of(depth, |at| format!("  a{at}: &a{at} [*a{0}, *a{0}]\n", at - 1))
+}
+
+fn alias_mappings(depth: usize) -> Files {
+    aliases_of(depth, |at| format!("  a{at}: &a{at} {{l: *a{0}, r: *a{0}}}\n", at - 1))
+}
+
+/// Documents each of which substitutes from the previous one.
+fn chain(count: usize) -> Files {
+    let all = |value: &str| {
+        let data = format!("{{v: {value}}}");
+        let rest = (1..count).map(|at| {
+            let name = if at + 1 == count { "x".to_owned() } else { format!("n{at}") };
+            substituting(&name, &format!("n{}", at - 1), "s", &data)
+        });
+        plain("n0", &data) + &rest.collect::<String>()
+    };
+    compared(all("x"), all("y"))
+}
+
+/// As many documents as alternatives.
+fn alternatives(size: usize) -> Files {
+    let properties = joined(20, |at| format!("k{at}: {{type: integer}}"));
+    let any_of = joined(size, |_| format!("{{properties: {{{properties}}}}}"));
+    let schema = schema(&format!("{{anyOf: [{any_of}]}}"));
+    let values = joined(20, |at| format!("k{at}: v"));
+    let all = |value: u8| {
+        let document = |at| plain(&format!("n{at}"), &format!("{{{values}, z: {value}}}"));
+        schema.clone() + &documents(size, document) + &plain("x", "{}")
+    };
+    compared(all(1), all(2))
 }
 
 fn deep(size: usize) -> Files {
