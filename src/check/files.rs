@@ -9,6 +9,7 @@ use std::sync::Arc;
 use globset::GlobSet;
 use rayon::prelude::*;
 
+use self::parts::LinkedParts;
 pub(super) use self::parts::PartFile;
 use super::file::{AsRead, LoadedFile, failure};
 use super::{Plan, Progress, ProgressUnit, Scope, Which, Work};
@@ -20,7 +21,7 @@ use crate::source::{
 use crate::stopwatch::{Stage, add_count, split_for, time};
 use crate::system::cloud_init::declared::{PartGlobs, SecretFiles};
 use crate::system::cloud_init::read::{DecodingBudget, UserData};
-use crate::system::deckhand::layout::{Layout, Place, Uses};
+use crate::system::deckhand::layout::{Layout, NotFollowed, Place, Uses};
 use crate::system::deckhand::secrecy::Folder;
 use crate::yaml::{self, Node, Parsed};
 
@@ -129,12 +130,16 @@ impl<'p> SitesRead<'p> {
 
 /// Sites that read one of these files on at least one side: for a file in a site's folder the site,
 /// in a type's folder the sites of the type. `None` for possibly all sites: if a file is global, in
-/// no layer or a definition (which relates its site to others), or if a definition is unusable.
+/// no layer or a definition (which relates its site to others), if a definition is unusable, or if
+/// links may lead to the file.
 pub(crate) fn sites_reading<'f>(
     files: impl IntoIterator<Item = &'f RepoPath>,
     sides: &[(&dyn Tree, &Layout)],
 ) -> Option<SiteNames> {
     let (_, layout) = sides.last()?;
+    if sides.iter().any(|(_, layout)| layout.has_links()) {
+        return None;
+    }
     let (mut sites, mut types) = (SiteNames::new(), BTreeSet::new());
     for file in files {
         match layout.place_of(file)? {
@@ -260,10 +265,13 @@ impl<'t> Files<'t> {
         if self.part_globs.is_empty() {
             return Ok(side);
         }
-        let entries = tree.entries(&RepoPath::new(""))?;
-        let nested = self.nested_with_parts(plan, tree, &entries, side.layout.as_ref())?;
+        let mut entries = tree.entries(&RepoPath::new(""))?;
+        let mut unread = self.nested_with_parts(plan, tree, &entries, side.layout.as_ref())?;
+        let linked = LinkedParts::of(tree, &entries, &self.part_globs)?;
+        unread.extend(self.unread_links(plan, tree, &linked.unread, side.layout.as_ref())?);
+        entries.extend(linked.entries);
         let mut side = SideFiles { parts: self.parts(plan, tree, entries)?, ..side };
-        side.files.extend(nested);
+        side.files.extend(unread);
         Ok(side)
     }
 
@@ -277,7 +285,7 @@ impl<'t> Files<'t> {
     ) -> Result<Vec<SideFile>, Error> {
         let globs = self.part_globs.clone();
         let is_known = |path: &RepoPath| {
-            layout.is_some_and(|layout| layout.nested.iter().any(|nested| nested.path == *path))
+            layout.is_some_and(|it| it.unread.iter().any(|unread| unread.folder.path == *path))
         };
         let may_have_parts = |path: &RepoPath| match tree.files_of_nested(path) {
             Some(files) => files.iter().any(|file| globs.has(&path.join(file.as_str()))),
@@ -289,11 +297,32 @@ impl<'t> Files<'t> {
                 && may_have_parts(&entry.path)
         });
         let nested = nested.map(|entry| {
-            let (content, is_nested) = (entry.content, true);
-            ToRead { content, is_nested, ..ToRead::of(&entry.path, tree) }
+            let (content, unread) = (entry.content, Some(&NotFollowed::Nested));
+            ToRead { content, unread, ..ToRead::of(&entry.path, tree) }
         });
         let ids = self.read(plan, &nested.collect::<Vec<_>>())?;
         Ok(ids.into_iter().map(SideFile::of_set).collect())
+    }
+
+    /// Links on the way to parts that cannot be followed.
+    fn unread_links(
+        &mut self,
+        plan: &Plan<'_>,
+        tree: &dyn Tree,
+        links: &[(Entry, NotFollowed)],
+        layout: Option<&Layout>,
+    ) -> Result<Vec<SideFile>, Error> {
+        let is_known = |path: &RepoPath| {
+            layout.is_some_and(|it| it.unread.iter().any(|unread| unread.folder.path == *path))
+        };
+        let links = links.iter().filter(|(link, _)| !is_known(&link.path));
+        let links: Vec<ToRead<'_>> = links
+            .map(|(link, why)| {
+                let (content, unread) = (link.content, Some(why));
+                ToRead { content, unread, ..ToRead::of(&link.path, tree) }
+            })
+            .collect();
+        Ok(self.read(plan, &links)?.into_iter().map(SideFile::of_set).collect())
     }
 
     fn repository(
@@ -327,11 +356,10 @@ impl<'t> Files<'t> {
         }
         add_count(Stage::List, || layout.files.len());
         layout.ensure_present(tree)?;
-        let all = || layout.files.iter().chain(&layout.nested);
-        let is_nested = (0..).map(|at| at >= layout.files.len());
+        let unread = layout.unread.iter().map(|it| (&it.folder, Some(&it.why)));
+        let all = || layout.files.iter().map(|file| (file, None)).chain(unread.clone());
         let files: Vec<ToRead<'_>> = all()
-            .zip(is_nested)
-            .map(|(file, is_nested)| {
+            .map(|(file, unread)| {
                 let tree = file.repository.map_or(tree, |index| &further[index].tree);
                 // A session reads a file once, and both sides read the same files of a further
                 // repository that is read from disk.
@@ -340,11 +368,11 @@ impl<'t> Files<'t> {
                 let commit = file.repository.and_then(|index| further[index].commit.as_ref());
                 let (content, place, may_be_link) = (file.content, Some(&file.place), file.is_link);
                 let to_read = ToRead { commit, ..ToRead::of(&file.path, tree) };
-                ToRead { content, unchanging, may_be_link, place, is_nested, ..to_read }
+                ToRead { content, unchanging, may_be_link, place, unread, ..to_read }
             })
             .collect();
         let ids = self.read(plan, &files)?;
-        let files = all().zip(ids).map(|(file, id)| SideFile {
+        let files = all().zip(ids).map(|((file, _), id)| SideFile {
             id,
             repository: file.repository,
             place: Some(file.place.clone()),
@@ -440,7 +468,11 @@ impl<'t> Files<'t> {
             .map(|(((file, identity), id), kept)| {
                 let _part = split.part();
                 let (path, tree) = (file.path, file.tree);
-                let bytes = (!file.is_nested).then(|| tree.read(path));
+                let bytes = match file.unread {
+                    None => Some(tree.read(path)),
+                    Some(NotFollowed::Link(why)) => Some(Err(why.clone())),
+                    Some(NotFollowed::Nested) => None,
+                };
                 let failure = bytes.as_ref().and_then(|bytes| bytes.as_ref().err());
                 if let Some(error) = failure.and_then(|error| error.fatal(path)) {
                     return Err(error);
@@ -538,8 +570,8 @@ pub(super) struct ToRead<'t> {
     may_be_link: bool,
     /// Sites that it applies to.
     place: Option<&'t Place>,
-    /// Whether it is a repository instead of a file.
-    is_nested: bool,
+    /// Reason why it is a folder that is not read; `None` for a file.
+    unread: Option<&'t NotFollowed>,
 }
 
 /// Properties that identify equal files.
@@ -571,8 +603,8 @@ enum FileFormat {
 impl<'t> ToRead<'t> {
     fn of(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
         let (content, unchanging, text, place) = (None, false, FileFormat::Documents, None);
-        let (may_be_link, is_nested, commit) = (true, false, None);
-        Self { path, tree, content, commit, unchanging, text, may_be_link, place, is_nested }
+        let (may_be_link, unread, commit) = (true, None, None);
+        Self { path, tree, content, commit, unchanging, text, may_be_link, place, unread }
     }
 
     /// A file whose text is not YAML for Deckhand.

@@ -674,11 +674,17 @@ impl<'w> SiteHistory<'w> {
                 is_on_the_way(folder, sites) || below.is_some_and(|name| !name.contains('/'))
             })
         };
-        let tree = self.reader.files(id, &is_listed)?;
-        let layout = Layout::discover(&tree, &self.roots[0])?;
+        let listed = self.reader.files(id, &is_listed)?;
+        let mut layout = Layout::discover(&listed, &self.roots[0])?;
+        // The target of a link may be in a folder that was not listed.
+        if layout.as_ref().is_none_or(Layout::has_links) {
+            layout = Layout::discover(&self.reader.files(id, &|_| true)?, &self.roots[0])?;
+        }
         let sites = layout.iter().flat_map(Layout::definitions).map(|(site, _)| site.clone());
         let sites: Arc<BTreeSet<Arc<str>>> = Arc::new(sites.collect());
-        self.sites.insert(contents, sites.clone());
+        if !layout.is_some_and(|layout| layout.has_links()) {
+            self.sites.insert(contents, sites.clone());
+        }
         Ok(sites)
     }
 

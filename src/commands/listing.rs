@@ -36,7 +36,7 @@ pub fn run(
     let mut files = Vec::new();
     for entry in tree.entries(&RepoPath::new(""))? {
         let content = match (entry.kind, entry.content) {
-            (EntryKind::Missing, _) => continue,
+            (EntryKind::Missing | EntryKind::FolderLink, _) => continue,
             (EntryKind::Submodule, _) => None,
             (EntryKind::File, Some(content)) => Some(content),
             (EntryKind::File, None) => match tree.read(&entry.path) {

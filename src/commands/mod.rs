@@ -33,7 +33,7 @@ pub mod sites;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -530,7 +530,8 @@ impl Start {
         if self.commit.is_none() && self.base.is_none() {
             let resolved = directory.join(file).canonicalize();
             let resolved = resolved.map_err(|_| places::not_found(selection, file))?;
-            return RepoPath::of_place(root, &resolved).ok_or_else(outside);
+            let resolved = RepoPath::of_place(root, &resolved).ok_or_else(outside)?;
+            return Ok(self.linked_path(directory, file, &resolved).unwrap_or(resolved));
         }
         let path = RepoPath::of_place(root, &canonical_or_deleted(directory.join(file))?)
             .ok_or_else(outside)?;
@@ -554,6 +555,14 @@ impl Start {
         })
     }
 
+    /// Path that the user gave for the file at `resolved`, if it leads there through links.
+    fn linked_path(&self, directory: &Path, file: &Path, resolved: &RepoPath) -> Option<RepoPath> {
+        let is_plain = file.components().all(|part| matches!(part, Component::Normal(_)));
+        let start = directory.canonicalize().ok().filter(|_| is_plain)?;
+        let path = RepoPath::of_place(self.root.as_ref()?, &start.join(file))?;
+        (self.tree.real_path(&path).as_ref() == Some(resolved)).then_some(path)
+    }
+
     /// Layout of the files and of the base side. A side without a site repository has no sites, if
     /// the other side has one. If `sites` are given and can be found by name, lists only these.
     fn layouts(&self, sites: &[String]) -> Result<(Option<Layout>, Option<Layout>), Error> {
@@ -574,7 +583,7 @@ impl Start {
             (None, Some(base), _) => Ok((Some(absent(&self.tree, &base)?), Some(base))),
             (Some(head), None, Some(tree)) => {
                 let base = absent(tree, &head)?;
-                Ok((Some(head), (!base.nested.is_empty()).then_some(base)))
+                Ok((Some(head), (!base.unread.is_empty()).then_some(base)))
             }
             (head, base, _) => Ok((head, base)),
         }

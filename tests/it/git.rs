@@ -729,20 +729,18 @@ mod unix {
                 refusal(tree, "absolute"),
                 "a symbolic link that leads out of the repository"
             );
-            assert_eq!(listed(tree, "folder"), NOTHING, "links to folders are not followed");
+            assert_eq!(listed(tree, "folder"), ["folder (folder link)"], "links are not followed");
             assert_eq!(listed(tree, "folder/b"), NOTHING, "nor within a path");
         }
         assert_eq!(entry(&head, "file").content, entry(&head, "site/a.yaml").content);
         assert_ne!(entry(&head, "absolute").content, entry(&head, "above").content);
-        let files = ["above", "absolute", "below-file", "dangling", "file", "git", "loop-1"];
+        let above = ["above", "absolute", "absolute-folder", "below-file", "dangling", "file"];
+        let files = ["folder (folder link)", "folder-2 (folder link)", "git", "loop-1"];
         let inside = ["loop-2", "site/a.yaml", "site/b/b.yaml", "site/b/up", "site/twice"];
-        let all = [&files[..], &inside[..], &["through"]].concat();
+        let all = [&above[..], &files[..], &inside[..], &["through"]].concat();
         assert_eq!(listed(&work_tree, ""), all);
         assert_eq!(listed(&folder, ""), all);
-        // the target of a link that leaves the commit is not looked up
-        let mut in_commit = all;
-        in_commit.insert(2, "absolute-folder");
-        assert_eq!(listed(&head, ""), in_commit);
+        assert_eq!(listed(&head, ""), all);
     }
 
     #[test]
@@ -953,6 +951,7 @@ fn listed(tree: &(impl Tree + ?Sized), folder: &str) -> Vec<String> {
         EntryKind::File => entry.path.to_string(),
         EntryKind::Submodule => format!("{} (submodule)", entry.path),
         EntryKind::Missing => format!("{} (missing)", entry.path),
+        EntryKind::FolderLink => format!("{} (folder link)", entry.path),
     });
     shown.collect()
 }

@@ -22,7 +22,7 @@ pub(super) fn all_files(tree: &dyn Tree) -> Option<Vec<RepoPath>> {
                 let inner = tree.files_of_nested(&path)?;
                 files.extend(inner.into_iter().map(|file| path.join(file.as_str())));
             }
-            EntryKind::File | EntryKind::Missing => files.push(path),
+            EntryKind::File | EntryKind::FolderLink | EntryKind::Missing => files.push(path),
         }
     }
     Some(files)

@@ -37,12 +37,25 @@ pub trait Tree: Sync {
     }
 
     /// Lists all entries below `folder`, sorted by path, without folders and ignored files. A
-    /// missing `folder` has no entries; a submodule has itself as an entry.
+    /// missing `folder` has no entries; a submodule has itself as an entry, and so has a symbolic
+    /// link.
     ///
     /// # Errors
     /// If the tree cannot be listed.
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
         inner_at(self, folder).map_or(Ok(Vec::new()), |(inner, folder)| inner.entries(&folder))
+    }
+
+    /// Lists the entries of `folder` below the symbolic link `link`, which leads to it.
+    ///
+    /// # Errors
+    /// If the tree cannot be listed.
+    fn linked_entries(&self, link: &RepoPath, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
+        let below = |entry: Entry| {
+            let path = link.join(entry.path.below(folder)?);
+            Some(Entry { path, ..entry })
+        };
+        Ok(self.entries(folder)?.into_iter().filter_map(below).collect())
     }
 
     /// Reads one file. Files larger than [`Source::MAX_BYTES`] are refused before they are read.
@@ -59,6 +72,16 @@ pub trait Tree: Sync {
     fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
         let (inner, path) = inner_at(self, path)?;
         inner.real_path(&path)
+    }
+
+    /// Folder that the symbolic link at `path` leads to; `None` if it leads to a file. Components of
+    /// `path` may be links too.
+    ///
+    /// # Errors
+    /// If the link cannot be followed: it is broken, forms a loop, or leads out of this tree.
+    fn linked_folder(&self, path: &RepoPath) -> Result<Option<RepoPath>, ReadError> {
+        let (inner, path) = inner_at(self, path).ok_or_else(|| ReadError::new(NO_SUCH_FILE))?;
+        inner.linked_folder(&path)
     }
 
     /// Computes the id that [`entries`](Tree::entries) would give a file with these bytes, if this
@@ -128,18 +151,20 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether the entry is below a folder, or is the folder itself as a submodule.
+    /// Whether the entry is below a folder, or is the folder itself as a submodule or a link.
     pub(super) fn is_in(&self, folder: &RepoPath) -> bool {
-        let is_folder = self.kind == EntryKind::Submodule && self.path == *folder;
-        is_folder || self.path.below(folder).is_some()
+        let is_folder = self.is_link || self.kind == EntryKind::Submodule;
+        (is_folder && self.path == *folder) || self.path.below(folder).is_some()
     }
 }
 
 /// Kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A file, or a symbolic link to one.
+    /// A file, or a symbolic link to one or to nothing in this tree.
     File,
+    /// A symbolic link to a folder of this tree. Its files are not listed.
+    FolderLink,
     /// A git submodule or another nested repository, whose content is not part of this repository.
     Submodule,
     /// A file that git tracks, but that is missing on disk.
@@ -192,6 +217,10 @@ pub enum ReadError {
 
 /// Reason for a missing file.
 pub(super) const NO_SUCH_FILE: &str = "no such file";
+/// Reasons why a link is not followed.
+pub(super) const LEADS_OUT: &str = "a symbolic link that leads out of the repository";
+pub(super) const LEADS_NOWHERE: &str = "a broken symbolic link";
+pub(super) const LEADS_INTO_NESTED: &str = "a symbolic link into a nested repository";
 
 impl ReadError {
     /// Error that must end the run, if any: an unreadable file of the user is a finding, but a
@@ -317,18 +346,38 @@ impl WorkTree {
         Some(WorkTreePath { path: parts.join(&b'/').into(), kind })
     }
 
-    fn entry(&self, seen: &WorkTreePath) -> Option<Entry> {
+    fn entry(&self, seen: &WorkTreePath) -> Entry {
         let path = RepoPath::of_bytes(&seen.path);
         let kind = match seen.kind {
             WorkTreePathKind::File => EntryKind::File,
             WorkTreePathKind::Repository => EntryKind::Submodule,
-            WorkTreePathKind::Link if path.on_disk(&self.root).is_dir() => {
-                return None;
-            }
-            WorkTreePathKind::Link => EntryKind::File,
+            WorkTreePathKind::Link => match self.linked_folder(&path) {
+                Ok(Some(_)) => EntryKind::FolderLink,
+                Ok(None) | Err(_) => EntryKind::File,
+            },
         };
         let is_link = matches!(seen.kind, WorkTreePathKind::Link);
-        Some(Entry { path, kind, content: None, is_link })
+        Entry { path, kind, content: None, is_link }
+    }
+
+    /// Whether this is a symbolic link, and its folder has no others in its path.
+    fn is_plain_link(&self, path: &Path) -> bool {
+        let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+        is_link && path.parent().is_some_and(|folder| self.is_plain_folder(folder))
+    }
+
+    /// Whether a folder is in a repository inside of this one.
+    fn is_nested(&self, folder: &RepoPath) -> bool {
+        let is_submodule = |path: &RepoPath| {
+            self.checkout.as_ref().is_some_and(|checkout| checkout.submodule(path).is_some())
+        };
+        let ends = folder.as_str().match_indices('/').map(|(end, _)| end);
+        let mut folders = ends.chain([folder.as_str().len()]).map(|end| &folder.as_str()[..end]);
+        folders.any(|folder| {
+            let folder = RepoPath::new(folder);
+            let is_other = || is_there(&folder.on_disk(&self.root).join(".git"));
+            !folder.is_root() && (is_submodule(&folder) || is_other())
+        })
     }
 
     /// Whether `folder` exists under exactly this name: inside the root, outside of `.git`, and
@@ -363,7 +412,7 @@ impl WorkTree {
         }
         let resolved = fs::canonicalize(&file).map_err(|error| link_error(&error))?;
         if !self.holds(&resolved) {
-            return Err(ReadError::new("a symbolic link that leads out of the repository"));
+            return Err(ReadError::new(LEADS_OUT));
         }
         let metadata = fs::metadata(&resolved).map_err(|error| unreadable(&error))?;
         Ok((resolved, metadata))
@@ -372,14 +421,15 @@ impl WorkTree {
 
 impl Tree for WorkTree {
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
-        // symbolic links to folders are never followed
-        let is_there = self.is_plain_folder(&folder.on_disk(&self.root));
+        // links are listed, not followed
+        let start = folder.on_disk(&self.root);
+        let is_there = self.is_plain_folder(&start) || self.is_plain_link(&start);
         let seen = match &self.checkout {
             _ if !is_there => Vec::new(),
             Some(checkout) => checkout.on_disk(folder)?,
             None => self.walk(folder)?,
         };
-        let mut entries: Vec<Entry> = seen.iter().filter_map(|seen| self.entry(seen)).collect();
+        let mut entries: Vec<Entry> = seen.iter().map(|seen| self.entry(seen)).collect();
         entries.retain(|entry| entry.is_in(folder));
         entries.sort_by(|one, other| one.path.cmp(&other.path));
         if let Some(checkout) = &self.checkout {
@@ -423,6 +473,25 @@ impl Tree for WorkTree {
         }
     }
 
+    fn linked_folder(&self, path: &RepoPath) -> Result<Option<RepoPath>, ReadError> {
+        match self.resolve(path.on_disk(&self.root)) {
+            Ok((folder, metadata)) if metadata.is_dir() => {
+                let folder = RepoPath::of_place(&self.root, &folder);
+                let folder = folder.ok_or_else(|| ReadError::new(LEADS_OUT))?;
+                if self.is_nested(&folder) {
+                    return Err(ReadError::new(LEADS_INTO_NESTED));
+                }
+                Ok(Some(folder))
+            }
+            Ok(_) => Ok(None),
+            Err(error) if error.is_missing() => match self.left_out() {
+                Ok(Some(left_out)) => left_out.linked_folder(path),
+                Ok(None) | Err(_) => Err(error),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
         self.checkout.as_ref()?.repository().content_of(bytes)
     }
@@ -435,7 +504,7 @@ impl Tree for WorkTree {
             let target = fs::read_link(&file).ok()?;
             let target = target.as_os_str().as_encoded_bytes();
             let submodule = submodule_behind(path, target, |path| self.content_of_nested(path));
-            return repository.content_of(target).map(|text| broken_link(text, submodule));
+            return repository.content_of(target).map(|text| unread_link(text, submodule));
         }
         if seen.is_dir() {
             return self.content_of_nested(path);
@@ -458,9 +527,9 @@ impl Tree for WorkTree {
     }
 }
 
-/// Id of a broken symbolic link, whose text has the id `text`; it differs from the id of a file
+/// Id of a symbolic link to no file, whose text has the id `text`; it differs from the id of a file
 /// with this text. For a link into a submodule, the id depends on the submodule's commit.
-pub(super) fn broken_link(text: ContentId, submodule: Option<ContentId>) -> ContentId {
+pub(super) fn unread_link(text: ContentId, submodule: Option<ContentId>) -> ContentId {
     let commit = submodule.map(|commit| commit.to_string()).unwrap_or_default();
     ContentId::new(&Sha256::digest(format!("broken link {text} {commit}")))
 }
@@ -686,7 +755,7 @@ fn unreadable(error: &io::Error) -> ReadError {
 
 fn link_error(error: &io::Error) -> ReadError {
     match error.kind() {
-        io::ErrorKind::NotFound => ReadError::new("a broken symbolic link"),
+        io::ErrorKind::NotFound => ReadError::new(LEADS_NOWHERE),
         kind => ReadError::new(format!("a symbolic link that cannot be followed: {kind}")),
     }
 }
@@ -746,6 +815,16 @@ impl<T: Tree> Tree for Labelled<T> {
         let real = self.tree.real_path(&self.inner_path(path)?)?;
         Some(RepoPath::new(format!("{}{}", self.label, real.below(&self.folder)?)))
     }
+
+    fn linked_folder(&self, path: &RepoPath) -> Result<Option<RepoPath>, ReadError> {
+        let inside = self.inner_path(path).ok_or_else(|| ReadError::new(NO_SUCH_FILE))?;
+        let Some(real) = self.tree.linked_folder(&inside)? else { return Ok(None) };
+        let below = if real == self.folder { Some("") } else { real.below(&self.folder) };
+        match below {
+            Some(below) => Ok(Some(RepoPath::new(format!("{}{below}", self.label)))),
+            None => Err(ReadError::new(LEADS_OUT)),
+        }
+    }
 }
 
 /// A tree with excluded files.
@@ -768,6 +847,12 @@ impl<T: Tree> Tree for Excluding<T> {
 
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
         let mut entries = self.tree.entries(folder)?;
+        entries.retain(|entry| !self.excluded.is_match(entry.path.as_str()));
+        Ok(entries)
+    }
+
+    fn linked_entries(&self, link: &RepoPath, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
+        let mut entries = self.tree.linked_entries(link, folder)?;
         entries.retain(|entry| !self.excluded.is_match(entry.path.as_str()));
         Ok(entries)
     }

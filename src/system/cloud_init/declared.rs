@@ -44,6 +44,8 @@ pub(crate) struct PartGlobs {
     base: GlobSet,
     /// Literal prefixes of the globs; every matching path begins with one of them.
     prefixes: Vec<String>,
+    /// Globs for the folders on the way to parts, without those that `**` matches.
+    folders: GlobSet,
 }
 
 impl PartGlobs {
@@ -54,12 +56,16 @@ impl PartGlobs {
             glob_set(globs.map(|glob| fill_placeholders(glob, "*", "*")))
         };
         let globs = sets.iter().flat_map(|set| &set.sources).flat_map(|(_, globs)| globs);
-        let prefixes = globs.map(|glob| glob[..glob.find(META).unwrap_or(glob.len())].to_owned());
+        let prefixes =
+            globs.clone().map(|glob| glob[..glob.find(META).unwrap_or(glob.len())].to_owned());
         Self {
             user_data: of(&SourceKind::is_user_data),
             conf_d: of(&|kind| kind == SourceKind::ConfD),
             base: of(&|kind| kind == SourceKind::Base),
             prefixes: prefixes.collect(),
+            folders: glob_set(
+                globs.flat_map(|glob| folders_of(&fill_placeholders(glob, "*", "*"))),
+            ),
         }
     }
 
@@ -69,6 +75,11 @@ impl PartGlobs {
         self.prefixes
             .iter()
             .any(|prefix| prefix.starts_with(&folder) || folder.starts_with(prefix.as_str()))
+    }
+
+    /// Whether a link to a folder is on the way to parts. Like shells, `**` follows no links.
+    pub(crate) fn follow(&self, link: &RepoPath) -> bool {
+        self.folders.is_match(link.as_str())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -237,6 +248,12 @@ fn matcher(glob: &str) -> Option<GlobMatcher> {
 /// Parses a path glob; `None` if it is malformed, which is reported when the configuration is read.
 fn parsed(glob: &str) -> Option<Glob> {
     GlobBuilder::new(glob).literal_separator(true).build().ok()
+}
+
+/// Globs for the folders of a glob, up to `**`.
+fn folders_of(glob: &str) -> Vec<String> {
+    let ends = glob.match_indices('/').map(|(end, _)| &glob[..end]);
+    ends.take_while(|folder| !folder.contains("**")).map(str::to_owned).collect()
 }
 
 fn glob_set(globs: impl Iterator<Item = String>) -> GlobSet {

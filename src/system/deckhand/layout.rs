@@ -10,7 +10,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use crate::error::Error;
 use crate::near::nearest;
 use crate::source::{
-    ContentId, Entry, EntryKind, FileId, RepoPath, Span, Spanned, Tree, UsedRevision,
+    ContentId, Entry, EntryKind, FileId, ReadError, RepoPath, Span, Spanned, Tree, UsedRevision,
 };
 use crate::yaml::{Key, Node, Value};
 
@@ -21,8 +21,10 @@ pub struct Layout {
     pub(crate) root: RepoPath,
     /// YAML files of all layers, sorted by repository and path.
     pub(crate) files: Vec<LayerFile>,
-    /// Nested repositories, which are not read: submodules and other clones.
-    pub(crate) nested: Vec<LayerFile>,
+    /// Folders that are not read.
+    pub(crate) unread: Vec<UnreadFolder>,
+    /// Number of links to folders.
+    links: usize,
     /// Files that are not read, with the reason.
     pub(crate) odd: Vec<(RepoPath, Oddity)>,
     sites: BTreeSet<Arc<str>>,
@@ -43,6 +45,32 @@ pub(crate) struct LayerFile {
     pub(crate) content: Option<ContentId>,
     /// Whether it is a symbolic link.
     pub(crate) is_link: bool,
+}
+
+/// A folder whose files are not read.
+#[derive(Clone, Debug)]
+pub(crate) struct UnreadFolder {
+    /// Its path, and its place.
+    pub(crate) folder: LayerFile,
+    /// Reason why it is not read.
+    pub(crate) why: NotFollowed,
+}
+
+/// Reason why a folder is not read.
+#[derive(Clone, Debug)]
+pub(crate) enum NotFollowed {
+    /// It is a nested repository: a submodule or another clone.
+    Nested,
+    /// It is a symbolic link that cannot be followed.
+    Link(ReadError),
+}
+
+impl NotFollowed {
+    /// A link after [`Layout::MAX_LINKS`] others.
+    pub(crate) fn beyond_limit() -> Self {
+        let most = Layout::MAX_LINKS;
+        Self::Link(ReadError::Refused(format!("a symbolic link to a folder after {most} others")))
+    }
 }
 
 /// Place of a file below a repository's root.
@@ -259,6 +287,9 @@ fn folded(path: &str) -> String {
 pub(crate) const LAYERS: [&str; 3] = ["global", "site", "type"];
 
 impl Layout {
+    /// Maximum number of links to folders that are followed: each adds all files of a folder.
+    pub const MAX_LINKS: usize = 100;
+
     /// Name of the file that defines a site, in its folder.
     pub(crate) const DEFINITION: &str = "site-definition.yaml";
 
@@ -272,12 +303,12 @@ impl Layout {
         let mut folder = Some(from.clone());
         while let Some(root) = folder {
             let mut layout = Self::empty(root.clone());
-            let sites = tree.entries(&root.join("site"))?;
+            let sites = layout.list(tree, &root.join("site"), (&root, None))?;
             let is_there =
                 |entries: &[Entry]| entries.iter().any(|entry| entry.kind != EntryKind::Missing);
-            if is_there(&sites) {
-                let global = tree.entries(&root.join("global"))?;
-                let types = tree.entries(&root.join("type"))?;
+            if is_there(&sites) || !layout.unread.is_empty() {
+                let global = layout.list(tree, &root.join("global"), (&root, None))?;
+                let types = layout.list(tree, &root.join("type"), (&root, None))?;
                 let defined = sites.iter().any(|entry| Self::may_be_definition(&entry.path));
                 if defined || is_there(&global) || is_there(&types) {
                     let entries = global.iter().chain(&sites).chain(&types);
@@ -305,9 +336,10 @@ impl Layout {
         while let Some(root) = folder {
             let mut entries = Vec::new();
             let mut defined = 0;
-            let layout = Self::empty(root.clone());
+            let mut layout = Self::empty(root.clone());
             for name in &names {
-                entries.extend(tree.entries(&root.join("site").join(name))?);
+                let folder = root.join("site").join(name);
+                entries.extend(layout.list(tree, &folder, (&root, None))?);
                 let definition = layout.definition_of(name);
                 let mut defines = entries.iter().map(|entry| (&entry.path, entry.kind));
                 defined += usize::from(defines.any(|it| it == (&definition, EntryKind::File)));
@@ -325,10 +357,10 @@ impl Layout {
 
     /// Adds these files of sites and the files of the other layers.
     fn with_layers(mut self, tree: &dyn Tree, mut entries: Vec<Entry>) -> Result<Self, Error> {
-        for layer in ["global", "type"] {
-            entries.extend(tree.entries(&self.root.join(layer))?);
-        }
         let root = self.root.clone();
+        for layer in ["global", "type"] {
+            entries.extend(self.list(tree, &root.join(layer), (&root, None))?);
+        }
         self.add(tree, entries.iter(), &root, None);
         Ok(self)
     }
@@ -342,7 +374,10 @@ impl Layout {
         let mut layout = Self::empty(root.clone());
         let entries = tree.entries(&RepoPath::new(""))?;
         let nested = entries.iter().filter(|entry| entry.kind == EntryKind::Submodule);
-        layout.nested.extend(nested.filter_map(|entry| nested_in(tree, entry, root, None)));
+        layout.unread.extend(nested.filter_map(|entry| nested_in(tree, entry, root, None)));
+        for layer in LAYERS {
+            layout.list(tree, &root.join(layer), (root, None))?;
+        }
         Ok(layout)
     }
 
@@ -350,7 +385,8 @@ impl Layout {
         Self {
             root,
             files: Vec::new(),
-            nested: Vec::new(),
+            unread: Vec::new(),
+            links: 0,
             odd: Vec::new(),
             sites: BTreeSet::new(),
             types: BTreeSet::new(),
@@ -370,10 +406,68 @@ impl Layout {
     ) -> Result<(), Error> {
         let mut entries = Vec::new();
         for layer in LAYERS {
-            entries.extend(tree.entries(&root.join(layer))?);
+            entries.extend(self.list(tree, &root.join(layer), (root, Some(index)))?);
         }
         self.add(tree, entries.iter(), root, Some(index));
         Ok(())
+    }
+
+    /// Lists the entries below a folder of a layer. Like Pegleg, follows links in place of such
+    /// folders, and no others (`pegleg.md` 1.2).
+    fn list(
+        &mut self,
+        tree: &dyn Tree,
+        folder: &RepoPath,
+        (root, repository): (&RepoPath, Option<usize>),
+    ) -> Result<Vec<Entry>, Error> {
+        let mut open = tree.entries(folder)?;
+        let is_searched =
+            |entry: &Entry| entry.is_link && entry.path.below(root).is_some_and(is_folder_of_layer);
+        if !open.iter().any(is_searched) {
+            return Ok(open);
+        }
+        let mut listed = Vec::with_capacity(open.len());
+        while let Some(entry) = open.pop() {
+            if !is_searched(&entry) {
+                listed.push(entry);
+                continue;
+            }
+            self.links += 1;
+            match tree.linked_folder(&entry.path) {
+                // Pegleg ignores files in place of these folders.
+                Ok(None) => {}
+                Ok(Some(_)) if self.links > Self::MAX_LINKS => {
+                    let why = NotFollowed::beyond_limit();
+                    self.unread.extend(unread_link(&entry, why, (root, repository)));
+                }
+                Ok(Some(folder)) => {
+                    let entries = tree.linked_entries(&entry.path, &folder)?;
+                    let (links, others): (Vec<_>, Vec<_>) =
+                        entries.into_iter().partition(is_searched);
+                    open.extend(links);
+                    // Each is at another path too.
+                    listed.extend(others.into_iter().map(|it| Entry { is_link: true, ..it }));
+                }
+                Err(why) => {
+                    let why = NotFollowed::Link(why);
+                    self.unread.extend(unread_link(&entry, why, (root, repository)));
+                }
+            }
+        }
+        listed.sort_by(|one, other| one.path.cmp(&other.path));
+        // A tracked file may be missing in a folder that became a link.
+        let read: BTreeSet<RepoPath> = listed
+            .iter()
+            .filter(|entry| entry.kind == EntryKind::File)
+            .map(|entry| entry.path.clone())
+            .collect();
+        listed.retain(|entry| entry.kind != EntryKind::Missing || !read.contains(&entry.path));
+        Ok(listed)
+    }
+
+    /// Whether a folder of a layer is a symbolic link, so that files outside of it are part of it.
+    pub(crate) fn has_links(&self) -> bool {
+        self.links > 0
     }
 
     /// Drops unwanted sites with their files.
@@ -384,7 +478,7 @@ impl Layout {
             Place::Global | Place::Type(_) => true,
         };
         self.files.retain(is_wanted);
-        self.nested.retain(is_wanted);
+        self.unread.retain(|unread| is_wanted(&unread.folder));
     }
 
     /// Whether the folders of two sites collide on some file systems.
@@ -400,7 +494,7 @@ impl Layout {
             Place::Global | Place::Type(_) => true,
         };
         self.files.retain(is_wanted);
-        self.nested.retain(is_wanted);
+        self.unread.retain(|unread| is_wanted(&unread.folder));
     }
 
     /// Drops the files of unwanted types.
@@ -451,14 +545,14 @@ impl Layout {
             let below = entry.path.below(root).expect("the tree lists only paths below the root");
             match entry.kind {
                 EntryKind::Submodule => {
-                    self.nested.extend(nested_in(tree, entry, root, repository));
+                    self.unread.extend(nested_in(tree, entry, root, repository));
                     continue;
                 }
                 EntryKind::Missing if !is_skipped(below) && below.ends_with(".yaml") => {
                     self.odd.push((entry.path.clone(), Oddity::NotOnDisk));
                     continue;
                 }
-                EntryKind::Missing => continue,
+                EntryKind::Missing | EntryKind::FolderLink => continue,
                 EntryKind::File => {}
             }
             let Some(place) = Place::of(below) else { continue };
@@ -674,15 +768,13 @@ fn nested_in(
     entry: &Entry,
     root: &RepoPath,
     repository: Option<usize>,
-) -> Option<LayerFile> {
+) -> Option<UnreadFolder> {
     let in_layer = |path: &RepoPath| {
         let below = path.below(root)?;
         (!is_skipped(below)).then(|| Place::of(below))?
     };
     let place = match entry.path.below(root) {
-        Some(below) if below.split('/').any(|part| part == TOOLS) => return None,
-        Some(below) if !LAYERS.contains(&below.split('/').next()?) => return None,
-        Some(below) => Place::of(&format!("{below}/")).unwrap_or(Place::Global),
+        Some(below) => place_of_folder(below)?,
         None if *root == entry.path || root.below(&entry.path).is_some() => Place::Global,
         None => return None,
     };
@@ -693,7 +785,36 @@ fn nested_in(
     };
     let has_documents = files.is_none_or(|files| files.iter().any(is_document));
     let Entry { path, content, is_link, .. } = entry.clone();
-    has_documents.then_some(LayerFile { path, place, repository, content, is_link })
+    let folder = LayerFile { path, place, repository, content, is_link };
+    has_documents.then_some(UnreadFolder { folder, why: NotFollowed::Nested })
+}
+
+/// A link in place of a folder of a layer, which cannot be followed.
+fn unread_link(
+    entry: &Entry,
+    why: NotFollowed,
+    (root, repository): (&RepoPath, Option<usize>),
+) -> Option<UnreadFolder> {
+    let place = place_of_folder(entry.path.below(root)?)?;
+    let Entry { path, content, is_link, .. } = entry.clone();
+    let folder = LayerFile { path, place, repository, content, is_link };
+    Some(UnreadFolder { folder, why })
+}
+
+/// Place of the files of a folder in a layer; `None` if Pegleg skips them, or in no layer.
+fn place_of_folder(below: &str) -> Option<Place> {
+    let mut parts = below.split('/');
+    let is_read = parts.clone().all(|part| part != TOOLS) && LAYERS.contains(&parts.next()?);
+    is_read.then(|| Place::of(&format!("{below}/")).unwrap_or(Place::Global))
+}
+
+/// Whether Pegleg searches this folder by its path: `global`, and the folder of a type or a site.
+/// Those of `site` and `type` are then found in it.
+fn is_folder_of_layer(below: &str) -> bool {
+    match below.split_once('/') {
+        None => LAYERS.contains(&below),
+        Some((layer, name)) => matches!(layer, "site" | "type") && !name.contains('/'),
+    }
 }
 
 impl Place {

@@ -1,5 +1,7 @@
 //! What a site takes in is read, or an edit of it is of unknown content: never "no edits".
 
+use std::collections::BTreeSet;
+
 use super::{Sandbox, document};
 
 /// Whether a comparison with the last commit passes as unchanged, and what it prints.
@@ -116,4 +118,181 @@ fn edit_of_a_part_that_is_not_followed_is_of_unknown_content() {
         std::fs::remove_file(sandbox.path("site/lab/cloud/1")).unwrap();
         assert!(!compared(&sandbox).0, "{text} removed");
     }
+}
+
+/// Moves a folder of a site repository to `shared/`, and links it there.
+#[cfg(unix)]
+fn link_to_shared(sandbox: &Sandbox, folder: &str) {
+    let moved = sandbox.path(&format!("shared/{folder}"));
+    std::fs::create_dir_all(moved.parent().unwrap()).unwrap();
+    std::fs::rename(sandbox.path(folder), moved).unwrap();
+    let up = "../".repeat(folder.matches('/').count());
+    std::os::unix::fs::symlink(format!("{up}shared/{folder}"), sandbox.path(folder)).unwrap();
+}
+
+/// Pegleg searches the folders of the layers by name, and follows links there, but no links below
+/// them (`pegleg.md` 1.2).
+#[cfg(unix)]
+#[test]
+fn links_in_place_of_layer_folders_are_followed() {
+    for folder in ["site/lab", "type/small", "global", "site", "type"] {
+        let sandbox = Sandbox::with_sites();
+        let unlinked = sandbox.run(&["render", "--site", "lab"]).stdout;
+        sandbox.commit();
+        link_to_shared(&sandbox, folder);
+        assert_eq!(sandbox.run(&["render", "--site", "lab"]).stdout, unlinked, "{folder}");
+        let (is_unchanged, shown) = compared(&sandbox);
+        assert!(is_unchanged, "the same files, moved behind a link: {folder}: {shown}");
+        sandbox.commit();
+        assert!(compared(&sandbox).0, "{folder}: the commit and the files are equal");
+
+        let layer = folder.split('/').next().unwrap();
+        let below = if folder == layer { "site/lab" } else { folder };
+        let below = if layer == folder && layer != "site" { folder } else { below };
+        let below = if folder == "type" { "type/small" } else { below };
+        sandbox.write(&format!("shared/{below}/x.yaml"), document("added", layer, "{a: 1}"));
+        let shown_path = format!("{below}/x.yaml:");
+        let (is_unchanged, shown) = compared(&sandbox);
+        assert!(!is_unchanged && shown.contains(&shown_path), "{folder}: {shown}");
+        sandbox.git(&["add", "--all"]);
+        let staged = sandbox.run(&["lint", "--staged", "--expect-unchanged"]);
+        assert!(staged.code == 1 && staged.stdout.contains(&shown_path), "{folder}: {staged:?}");
+        sandbox.commit();
+        let sides = ["diff", "HEAD~1", "HEAD", "--expect-unchanged"];
+        let committed = sandbox.run(&sides);
+        assert!(committed.stdout.contains(&shown_path), "{folder}: {committed:?}");
+        let log = sandbox.run(&["log", "--site", "lab", "--limit", "1"]).stdout;
+        assert!(log.contains("added"), "{folder}: {log}");
+        let impact = sandbox.run(&["impact", &format!("{below}/x.yaml")]);
+        assert!(impact.code == 0 && impact.stdout.contains("added"), "{folder}: {impact:?}");
+
+        // No link below these folders is followed.
+        sandbox.write("outside/y.yaml", document("other", layer, "{a: 1}"));
+        let deeper = sandbox.path(&format!("shared/{below}/deeper"));
+        std::os::unix::fs::symlink(sandbox.path("outside"), deeper).unwrap();
+        assert!(compared(&sandbox).0, "{folder}");
+    }
+}
+
+/// An edited link that leads to no folder of the repository is an edit of unknown content of the
+/// sites that search it.
+#[cfg(unix)]
+#[test]
+fn links_that_cannot_be_followed_are_of_unknown_content() {
+    let targets = [
+        ("../../outside", "a symbolic link that leads out of the repository"),
+        ("/usr", "a symbolic link that leads out of the repository"),
+        ("../.git", "a symbolic link that leads out of the repository"),
+        ("lab", "a symbolic link that cannot be followed"),
+        ("nowhere", "a broken symbolic link"),
+        ("../nested", "a symbolic link into a nested repository"),
+    ];
+    let folders = [
+        ("site/lab", &["lab"][..]),
+        ("type/small", &["lab", "prod"]),
+        ("global", &["lab", "prod"]),
+    ];
+    for (folder, sites) in folders {
+        for (target, reason) in targets {
+            let target = match target {
+                "lab" => folder.rsplit('/').next().unwrap(),
+                "../nested" if folder == "global" => "nested",
+                "../.git" if folder == "global" => ".git",
+                "../../outside" if folder == "global" => "../outside",
+                target => target,
+            };
+            let sandbox = Sandbox::with_sites();
+            sandbox.git(&["init", "--quiet", "nested"]);
+            sandbox.write(".gitignore", "nested\n");
+            std::fs::create_dir_all(sandbox.beside("outside")).unwrap();
+            sandbox.commit();
+            std::fs::remove_dir_all(sandbox.path(folder)).unwrap();
+            std::os::unix::fs::symlink(target, sandbox.path(folder)).unwrap();
+            let (is_unchanged, shown) = compared(&sandbox);
+            assert!(!is_unchanged, "{folder} -> {target}: {shown}");
+            let report = sandbox.run(&["diff", "-o", "json"]).json();
+            let outputs = report["outputs"].as_array().unwrap();
+            let statuses: BTreeSet<(&str, &str)> = outputs
+                .iter()
+                .map(|it| (it["site"].as_str().unwrap(), it["status"].as_str().unwrap()))
+                .collect();
+            let expected = sites.iter().map(|site| (*site, "not-comparable")).collect();
+            assert_eq!(statuses, expected, "{folder} -> {target}");
+            let findings = sandbox.findings(&[]);
+            let unread = findings.iter().find(|it| it["rule"] == "unreadable-file");
+            let unread = unread.unwrap_or_else(|| panic!("{folder} -> {target}: {findings:?}"));
+            let message = unread["message"].as_str().unwrap();
+            assert!(message.contains(reason), "{folder} -> {target}: {message}");
+            assert_eq!(unread["primary"]["file"], folder);
+            sandbox.commit();
+            assert!(compared(&sandbox).0, "{folder} -> {target}: the commit has the same link");
+            if !target.starts_with('/') && target != "nowhere" && !target.contains("nested") {
+                let staged = sandbox.findings(&["--rev", "HEAD"]);
+                let is_unread = |it: &serde_json::Value| it["rule"] == "unreadable-file";
+                assert!(staged.iter().any(is_unread), "{folder} -> {target}: {staged:?}");
+            }
+        }
+    }
+}
+
+/// Links beyond the limit are reported, and their content is unknown.
+#[cfg(unix)]
+#[test]
+fn links_beyond_the_limit_are_of_unknown_content() {
+    let sandbox = Sandbox::with_sites();
+    for number in 0..=100 {
+        let link = sandbox.path(&format!("site/lab-{number:03}"));
+        std::os::unix::fs::symlink("lab", link).unwrap();
+    }
+    let findings = sandbox.findings(&[]);
+    let unread = findings.iter().filter(|it| it["rule"] == "unreadable-file");
+    let unread: Vec<&str> = unread.map(|it| it["message"].as_str().unwrap()).collect();
+    assert_eq!(unread, ["cannot read file: a symbolic link to a folder after 100 others"]);
+}
+
+fn set_parts(sandbox: &Sandbox, text: &str) {
+    sandbox
+        .write("layercake.yaml", "cloud-config:\n  - {name: g, parts: ['site/{site}/cloud/*']}\n");
+    sandbox.write("site/lab/cloud/1", text);
+}
+
+#[cfg(unix)]
+fn link(sandbox: &Sandbox, target: &str, path: &str) {
+    let path = sandbox.path(path);
+    let _ = std::fs::remove_file(&path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(target, path).unwrap();
+}
+
+/// Parts behind links to folders are read, as shells expand globs; `**` follows none.
+#[cfg(unix)]
+#[test]
+fn parts_behind_links_are_read() {
+    let links = ["site/lab/cloud", "site/lab"];
+    for folder in links {
+        let sandbox = Sandbox::with_sites();
+        set_parts(&sandbox, "#cloud-config\nruncmd: [one]\n");
+        sandbox.commit();
+        link_to_shared(&sandbox, folder);
+        assert!(compared(&sandbox).0, "{folder}: the same files, moved behind a link");
+        sandbox.commit();
+        set_parts(&sandbox, "#cloud-config\nruncmd: [two]\n");
+        let (is_unchanged, shown) = compared(&sandbox);
+        assert!(!is_unchanged && shown.contains("site/lab/cloud/1"), "{folder}: {shown}");
+
+        sandbox.commit();
+        std::fs::remove_file(sandbox.path(folder)).unwrap();
+        link(&sandbox, "/usr/lib", folder);
+        let (is_unchanged, shown) = compared(&sandbox);
+        assert!(
+            !is_unchanged && shown.contains("leads out of the repository"),
+            "{folder}: {shown}"
+        );
+    }
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("layercake.yaml", "cloud-config:\n  - {name: g, parts: ['site/lab/**/1']}\n");
+    sandbox.write("site/lab/cloud/1", "#cloud-config\nruncmd: [one]\n");
+    link(&sandbox, ".", "site/lab/cloud/loop");
+    link(&sandbox, "/usr/lib", "site/lab/cloud/out");
+    assert_eq!(sandbox.rules(&[]), Vec::<String>::new());
 }

@@ -13,7 +13,10 @@ use super::listing::files_below;
 use super::{Repository, content_id, cure};
 use crate::error::{Error, ErrorKind};
 use crate::nested::all_files;
-use crate::tree::{NO_SUCH_FILE, broken_link, read_plain, submodule_behind};
+use crate::tree::{
+    LEADS_INTO_NESTED, LEADS_NOWHERE, LEADS_OUT, NO_SUCH_FILE, read_plain, submodule_behind,
+    unread_link,
+};
 use crate::{ContentId, Entry, EntryKind, Nested, ReadError, RepoPath, Source, Tree};
 
 /// Files of one commit or of the index. Symbolic links are resolved inside of it; nothing outside
@@ -98,21 +101,25 @@ impl StoredTree {
             Mode::Commit => (EntryKind::Submodule, Some(content_id(id))),
             Mode::Blob | Mode::BlobExecutable => (EntryKind::File, Some(content_id(id))),
             Mode::Link => match self.resolve(&path) {
-                Ok(StoredTarget::Folder | StoredTarget::Submodule) => return None,
+                Ok(StoredTarget::Folder) => {
+                    (EntryKind::FolderLink, Some(self.unread_link(&path, id)))
+                }
                 Ok(StoredTarget::File(id)) => (EntryKind::File, Some(content_id(id))),
-                Err(_) => (EntryKind::File, Some(self.broken_link(&path, id))),
+                Ok(StoredTarget::Submodule) | Err(_) => {
+                    (EntryKind::File, Some(self.unread_link(&path, id)))
+                }
             },
         };
         Some(Entry { path, kind, content, is_link: matches!(mode, Mode::Link) })
     }
 
-    fn broken_link(&self, path: &RepoPath, id: gix::ObjectId) -> ContentId {
+    fn unread_link(&self, path: &RepoPath, id: gix::ObjectId) -> ContentId {
         let target = self.blob(id, MAX_LINK_BYTES).unwrap_or_default();
         let submodule = submodule_behind(path, &target, |path| match self.nested(path) {
             Nested::Submodule(commit) => Some(commit),
             Nested::Untracked => None,
         });
-        broken_link(content_id(id), submodule)
+        unread_link(content_id(id), submodule)
     }
 
     /// Entry at `path`, with symbolic links resolved.
@@ -226,8 +233,21 @@ impl Tree for StoredTree {
         Some(RepoPath::of_bytes(&self.follow(path).ok()?.0))
     }
 
+    fn linked_folder(&self, path: &RepoPath) -> Result<Option<RepoPath>, ReadError> {
+        match self.follow(path)? {
+            (folder, StoredTarget::Folder) => Ok(Some(RepoPath::of_bytes(&folder))),
+            (_, StoredTarget::File(_)) => Ok(None),
+            (_, StoredTarget::Submodule) => Err(ReadError::new(LEADS_INTO_NESTED)),
+        }
+    }
+
     fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
         self.repository.content_of(bytes)
+    }
+
+    fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
+        let at = self.entries.binary_search_by(|entry| entry.path.cmp(path)).ok()?;
+        self.entries[at].content
     }
 
     fn nested(&self, path: &RepoPath) -> Nested {
@@ -294,8 +314,6 @@ impl StoredTarget {
     }
 }
 
-const LEADS_OUT: &str = "a symbolic link that leads out of the repository";
-const LEADS_NOWHERE: &str = "a broken symbolic link";
 const TOO_MANY_LINKS: &str = "too many levels of symbolic links";
 
 /// The limit of Linux.
