@@ -324,8 +324,15 @@ impl<'a> Sides<'a> {
             if one == other {
                 return false;
             }
-            let [base, head] = sides
-                .map(|file| file.map(|file| file.read.unfollowed(sources)).unwrap_or_default());
+            // What exceeds a limit may include files that differ.
+            let mut read = sides.iter().flatten().map(|file| &file.read);
+            if read.any(|read| read.exceeds_limit()) {
+                return true;
+            }
+            let [base, head] = sides.map(|file| {
+                file.map(|file| (file.read.unfollowed(sources), &file.read.unread[..]))
+                    .unwrap_or_default()
+            });
             base != head
         });
         edited.map(|(path, sides)| {

@@ -50,6 +50,13 @@ pub enum PartKind {
     Other(Arc<str>),
 }
 
+/// Name of the header that selects the instances that use a part.
+pub(super) const LAUNCH_INDEX: &str = "launch-index";
+/// Names of the header and of the archive key for the file of a part.
+pub(super) const FILE_HEADER: &str = "content-disposition";
+/// See [`FILE_HEADER`].
+pub(super) const FILE_NAME: &str = "filename";
+
 /// A header of a part.
 #[derive(Clone, Debug)]
 pub struct Header {

@@ -72,7 +72,7 @@ fn files_whose_names_are_not_utf8_are_read() {
 }
 
 /// Texts that cloud-init uses, with `ADDRESS` in a place that is not followed.
-const UNFOLLOWED: [&str; 8] = [
+const UNFOLLOWED: [&str; 11] = [
     "#include\nhttps://ADDRESS.example.org/base.yaml\n",
     "#include-once\nhttps://ADDRESS.example.org/base.yaml\n",
     "## template: jinja\n#cloud-config\nruncmd: [[echo, ADDRESS]]\n",
@@ -84,6 +84,11 @@ const UNFOLLOWED: [&str; 8] = [
      #cloud-config\nruncmd: [[echo, KNOWN]]\n--B--\n",
     "#cloud-config-archive\n- {type: text/cloud-config, content: \"runcmd: [[echo, KNOWN]]\"}\n- {type: \
      text/x-shellscript, content: \"#!/bin/sh\\necho ADDRESS\"}\n",
+    "#cloud-config-archive\n- {type: text/x-shellscript, filename: ADDRESS, content: echo}\n",
+    "Content-Type: text/x-shellscript\nMIME-Version: 1.0\nContent-Disposition: attachment; \
+     filename=\"ADDRESS\"\n\n#!/bin/sh\necho\n",
+    "Content-Type: text/cloud-config\nMIME-Version: 1.0\nLaunch-Index: ADDRESS\n\n#cloud-config\n\
+     runcmd: [[echo, one]]\n",
 ];
 
 /// A part of unknown effect makes the output of its set not comparable, and no other.
@@ -250,11 +255,151 @@ fn links_beyond_the_limit_are_of_unknown_content() {
     assert_eq!(unread, ["cannot read file: a symbolic link to a folder after 100 others"]);
 }
 
+/// An edit of something that is taken in and not read: how it is before and after.
+struct Unread {
+    /// Row of the table in `docs/limits.md`.
+    row: &'static str,
+    before: fn(&Sandbox),
+    after: fn(&Sandbox),
+}
+
+const POINTER: &str = "version https://git-lfs.github.com/spec/v1\noid sha256:";
+
+fn pointer(digit: &str) -> String {
+    format!("{POINTER}{}\nsize 12\n", digit.repeat(64))
+}
+
 fn set_parts(sandbox: &Sandbox, text: &str) {
     sandbox
         .write("layercake.yaml", "cloud-config:\n  - {name: g, parts: ['site/{site}/cloud/*']}\n");
     sandbox.write("site/lab/cloud/1", text);
 }
+
+/// A part for the instance with this index.
+fn indexed(index: &str) -> String {
+    let part = "content: \"#cloud-config\\nruncmd: [one]\"";
+    format!("#cloud-config-archive\n- {{type: text/cloud-config, launch-index: {index}, {part}}}\n")
+}
+
+/// An archive with a part handler, and a part for it.
+fn handled(sandbox: &Sandbox, content: &str) {
+    let handler = "def list_types(): return ['text/own']\\ndef handle_part(*_): pass\\n";
+    let archive = format!(
+        "#cloud-config-archive\n- {{type: text/part-handler, content: \"{handler}\"}}\n\
+         - {{type: text/own, content: {content}}}\n"
+    );
+    set_parts(sandbox, &archive);
+}
+
+fn includes(sandbox: &Sandbox, last: &str) {
+    set_parts(sandbox, "#include\n../inc/0\n");
+    for number in 0..80 {
+        let next = format!("#include\n{}\n", number + 1);
+        sandbox.write(&format!("site/lab/inc/{number}"), next);
+    }
+    sandbox.write("site/lab/inc/80", format!("#cloud-config\nruncmd: [{last}]\n"));
+}
+
+fn named_revision(sandbox: &Sandbox, revision: &str) {
+    let url = "https://example.org/base";
+    let more = format!("  repositories: {{base: {{url: {url}, revision: {revision}}}}}\n");
+    sandbox.write("site/lab/site-definition.yaml", super::definition("lab", &more));
+}
+
+#[cfg(unix)]
+const UNREAD: [Unread; 16] = [
+    Unread {
+        row: "a git LFS pointer",
+        before: |it| it.write("site/lab/x.yaml", pointer("a")),
+        after: |it| it.write("site/lab/x.yaml", pointer("b")),
+    },
+    Unread {
+        row: "a file encrypted by git-crypt, or not UTF-8",
+        before: |it| it.write("site/lab/x.yaml", b"\0GITCRYPT\0\xfe one"),
+        after: |it| it.write("site/lab/x.yaml", b"\0GITCRYPT\0\xfe two"),
+    },
+    Unread {
+        row: "a file that is larger than a [limit](#what-is-too-large), or too deeply nested",
+        before: |it| it.write("site/lab/x.yaml", document("x", "site", "{a: 1}")),
+        after: |it| {
+            let data = format!("{}{}", "[".repeat(300), "]".repeat(300));
+            it.write("site/lab/x.yaml", document("x", "site", &data));
+        },
+    },
+    Unread {
+        row: "a file that cannot be opened: without permission, a pipe, or a link that is broken or \
+              leads out of the repository",
+        before: |it| link(it, "nowhere", "site/lab/x.yaml"),
+        after: |it| link(it, "/etc/hostname", "site/lab/x.yaml"),
+    },
+    Unread {
+        row: "text after a YAML syntax error",
+        before: |it| it.write("site/lab/x.yaml", document("x", "site", "{a: 1}")),
+        after: |it| it.write("site/lab/x.yaml", document("x", "site", "{a: 1")),
+    },
+    Unread {
+        row: "the files of a nested repository",
+        before: |it| nested(it, "one"),
+        after: |it| nested(it, "two"),
+    },
+    Unread {
+        row: "the files of a repository or revision that was not given",
+        before: |it| named_revision(it, "v1"),
+        after: |it| named_revision(it, "v2"),
+    },
+    Unread {
+        row: "a folder behind a link that is broken or a loop, leads out of the repository, or \
+              follows 100 others",
+        before: |it| link(it, "/usr/lib", "type/other"),
+        after: |it| {
+            std::fs::remove_dir_all(it.path("type/small")).unwrap();
+            link(it, "/usr/lib", "type/small");
+        },
+    },
+    Unread {
+        row: "a Jinja template (`## template: jinja`)",
+        before: |it| set_parts(it, "## template: jinja\n#cloud-config\nruncmd: [one]\n"),
+        after: |it| set_parts(it, "## template: jinja\n#cloud-config\nruncmd: [two]\n"),
+    },
+    Unread {
+        row: "a remote `#include` or `#include-once`",
+        before: |it| set_parts(it, "#include\nhttps://one.example.org/base.yaml\n"),
+        after: |it| set_parts(it, "#include\nhttps://two.example.org/base.yaml\n"),
+    },
+    Unread {
+        row: "a script, a boothook or a part handler",
+        before: |it| set_parts(it, "#cloud-boothook\n#!/bin/sh\necho one\n"),
+        after: |it| set_parts(it, "#cloud-boothook\n#!/bin/sh\necho two\n"),
+    },
+    Unread {
+        row: "the file name of a script, and the launch index of a part",
+        before: |it| set_parts(it, &indexed("0")),
+        after: |it| set_parts(it, &indexed("1")),
+    },
+    Unread {
+        row: "user-data in base64, which some platforms decode",
+        before: |it| set_parts(it, "I2Nsb3VkLWNvbmZpZwphOiAxCg==\n"),
+        after: |it| set_parts(it, "I2Nsb3VkLWNvbmZpZwphOiAyCg==\n"),
+    },
+    Unread {
+        row: "a part of a type that only a part handler accepts",
+        before: |it| handled(it, "one"),
+        after: |it| handled(it, "two"),
+    },
+    Unread {
+        row: "a file of parts, or one that these include, that cannot be opened",
+        before: |it| {
+            set_parts(it, "#include\n../inc\n");
+            link(it, "nowhere", "site/lab/inc");
+        },
+        after: |it| link(it, "/etc/hostname", "site/lab/inc"),
+    },
+    Unread {
+        row: "what exceeds a limit of parts, includes or decoded bytes",
+        before: |it| includes(it, "one"),
+        after: |it| includes(it, "two"),
+    },
+];
 
 #[cfg(unix)]
 fn link(sandbox: &Sandbox, target: &str, path: &str) {
@@ -262,6 +407,51 @@ fn link(sandbox: &Sandbox, target: &str, path: &str) {
     let _ = std::fs::remove_file(&path);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::os::unix::fs::symlink(target, path).unwrap();
+}
+
+/// A clone below a site, with a document.
+fn nested(sandbox: &Sandbox, text: &str) {
+    let folder = "site/lab/nested";
+    if !sandbox.path(folder).exists() {
+        sandbox.git(&["init", "--quiet", folder]);
+        sandbox
+            .write(".gitmodules", format!("[submodule \"n\"]\n  path = {folder}\n  url = ./n\n"));
+    }
+    sandbox.write(&format!("{folder}/x.yaml"), document(text, "site", "{a: 1}"));
+    sandbox.git(&["-C", folder, "add", "--all"]);
+    sandbox.git(&["-C", folder, "commit", "--quiet", "--message=state"]);
+}
+
+/// `docs/limits.md` lists what is taken in and not read. In each row, an edit fails the gates, and
+/// the JSON report counts outputs that are not comparable.
+#[cfg(unix)]
+#[test]
+fn every_row_of_the_table_fails_the_gates() {
+    let page = include_str!("../../../docs/limits.md");
+    let (_, section) = page.split_once("\n## What is taken in and not read\n").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    let rows: Vec<&str> = rows.skip(1).map(|row| row.split_once(" | ").unwrap().1).collect();
+    let cases: Vec<&str> = UNREAD.iter().map(|case| case.row).collect();
+    assert_eq!(rows, cases, "each row of the table has a case");
+    for Unread { row, before, after } in UNREAD {
+        let sandbox = Sandbox::with_sites();
+        before(&sandbox);
+        sandbox.commit();
+        // What exceeds a limit is never known to be the same.
+        assert!(compared(&sandbox).0 || row.starts_with("what exceeds"), "{row}");
+        after(&sandbox);
+        let (is_unchanged, shown) = compared(&sandbox);
+        assert!(!is_unchanged, "{row}: {shown}");
+        let report = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
+        let statuses = &report["totals"]["by_status"];
+        assert_ne!(statuses["not_comparable"], 0, "{row}: {statuses}");
+        let outputs = report["outputs"].as_array().unwrap();
+        let sites: BTreeSet<&str> = outputs.iter().map(|it| it["site"].as_str().unwrap()).collect();
+        let is_of_type = row.starts_with("a folder behind a link");
+        let expected: &[&str] = if is_of_type { &["lab", "prod"] } else { &["lab"] };
+        assert_eq!(sites, expected.iter().copied().collect(), "{row}");
+    }
 }
 
 /// Parts behind links to folders are read, as shells expand globs; `**` follows none.

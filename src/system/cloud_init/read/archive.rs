@@ -6,7 +6,10 @@ use std::sync::Arc;
 use super::sniff::{self, CLOUD_CONFIG, OCTET_STREAM};
 use super::{UnreadPart, UserDataReader, content, mime};
 use crate::source::{Span, Spanned};
-use crate::system::cloud_init::part::{Carrier, Header, PartFault, PartFaultKind};
+use crate::system::cloud_init::part::{
+    Carrier, FILE_NAME, Header, LAUNCH_INDEX, PartFault, PartFaultKind,
+};
+use crate::yaml::emit::scalar_text;
 use crate::yaml::{Mapping, Node, Value};
 
 /// Keys of an entry that do not become headers, in lower case.
@@ -136,13 +139,19 @@ fn sniffed_type(content: &Value) -> String {
     text.and_then(sniff::content_type).unwrap_or(default).to_owned()
 }
 
-/// Headers from the other keys of an entry.
+/// Headers from the other keys of an entry, with the keys for its file name and its launch index.
 fn headers(fields: &Mapping) -> Result<Vec<Header>, PartFault> {
     let mut headers = Vec::new();
     for (key, value) in fields.iter() {
         let Some(name) = key.as_str() else {
             return Err(fault(key.span, PartFaultKind::HeaderValue(key.value.kind())));
         };
+        if matches!(name, FILE_NAME | LAUNCH_INDEX) {
+            let text = scalar_text(&value.value).into();
+            let name = Spanned::new(name.into(), key.span);
+            headers.push(Header { name, value: Spanned::new(text, value.span) });
+            continue;
+        }
         if NO_HEADERS.contains(&name.to_lowercase().as_str()) {
             continue;
         }

@@ -24,7 +24,8 @@ use self::decoding::NotDecompressed;
 use self::sniff::ContentUse;
 use super::PART;
 use super::part::{
-    Carrier, CloudPart, FaultCost, Header, PartFault, PartFaultKind, PartKind, PartLimit,
+    Carrier, CloudPart, FILE_HEADER, FILE_NAME, FaultCost, Header, LAUNCH_INDEX, PartFault,
+    PartFaultKind, PartKind, PartLimit, PartResemblance,
 };
 use crate::source::{
     DocKey, Encoding, FileId, RepoPath, Source, SourceMap, Span, TextFault, offset,
@@ -45,35 +46,57 @@ pub struct UserData {
     /// Reason why cloud-init discards the user-data, if it does: then no part is used, and those
     /// after this location are missing.
     pub aborted: Option<PartFault>,
+    /// Files of it that cannot be opened.
+    pub(crate) unread: Vec<FileId>,
 }
 
 impl UserData {
     /// Returns what cloud-init uses and this program does not follow, with its kind: templates with
-    /// their position, scripts and other parts that are not merged, addresses of remote includes,
-    /// and texts that exceed a limit.
+    /// their position, scripts and other parts that are not merged, their file names, launch
+    /// indexes, and addresses of remote includes.
     pub(crate) fn unfollowed<'s>(&'s self, sources: &'s SourceMap) -> Vec<(&'s str, &'s [u8])> {
         let bytes = |at: Span| match sources.get(at.file).bytes() {
             Some(bytes) => bytes,
             None => sources.slice(at).as_bytes(),
         };
         let is_used = |part: &&CloudPart| {
-            part.faults.iter().all(|fault| fault.kind.cost() == FaultCost::Nothing)
+            // Some platforms decode user-data.
+            let is_of_base64 = PartFaultKind::Unrecognized(PartResemblance::Base64);
+            let mut faults = part.faults.iter().map(|fault| &fault.kind);
+            faults.all(|kind| kind.cost() == FaultCost::Nothing || *kind == is_of_base64)
         };
         let parts = self.parts.iter().filter(|part| !part.is_nothing()).filter(is_used);
         let parts = parts.filter_map(|part| match part.kind {
             PartKind::CloudConfig | PartKind::JsonPatch(_) => None,
             PartKind::Template | PartKind::Other(_) => Some((part.kind.as_str(), bytes(part.span))),
         });
-        let of_parts = self.parts.iter().flat_map(|part| &part.faults);
-        let faults = self.faults.iter().chain(&self.aborted).chain(of_parts);
-        let unread = faults.filter_map(|fault| match fault.kind {
+        let headers = self.parts.iter().flat_map(|part| {
+            let is_merged = part.is_merged();
+            let is_read = move |name: &str| match name {
+                LAUNCH_INDEX => true,
+                // Scripts run in the order of these names.
+                FILE_HEADER | FILE_NAME => !is_merged,
+                _ => false,
+            };
+            let headers = part.headers.iter();
+            let headers = headers.filter(move |it| is_read(&it.name.value.to_ascii_lowercase()));
+            headers.map(|it| ("header", it.value.value.as_bytes()))
+        });
+        let remote = self.all_faults().filter_map(|fault| match fault.kind {
             PartFaultKind::RemoteInclude => Some(("include", bytes(fault.at))),
-            PartFaultKind::OverLimit(_) => {
-                Some(("limit", sources.get(fault.at.file).text().as_bytes()))
-            }
             _ => None,
         });
-        parts.chain(unread).collect()
+        parts.chain(headers).chain(remote).collect()
+    }
+
+    /// Whether some of it is not read because of a limit.
+    pub(crate) fn exceeds_limit(&self) -> bool {
+        self.all_faults().any(|fault| matches!(fault.kind, PartFaultKind::OverLimit(_)))
+    }
+
+    fn all_faults(&self) -> impl Iterator<Item = &PartFault> {
+        let of_parts = self.parts.iter().flat_map(|part| &part.faults);
+        self.faults.iter().chain(&self.aborted).chain(of_parts)
     }
 }
 
@@ -213,7 +236,10 @@ impl UserDataReader<'_> {
         let text = source.text().clone();
         match source.fault() {
             None | Some(TextFault::BadEncoding(..)) => {}
-            Some(_) => return Err(PartFault { at, kind: PartFaultKind::NoText }),
+            Some(_) => {
+                self.read.unread.push(file);
+                return Err(PartFault { at, kind: PartFaultKind::NoText });
+            }
         }
         if mime::is_message(source.bytes().unwrap_or(text.as_bytes())) {
             self.ignore_headers(&mut headers, Carrier::Multipart);
