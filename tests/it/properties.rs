@@ -16,6 +16,7 @@ mod patch;
 mod repository;
 mod session;
 mod slips;
+mod unread;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

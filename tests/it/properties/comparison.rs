@@ -34,7 +34,7 @@ use crate::related::describe_relations;
 use crate::support::sample::is_thorough;
 use crate::support::{options, saved};
 
-fn compared(
+pub(super) fn compared(
     base: &MemoryTree,
     head: &MemoryTree,
     semantics: Semantics,
@@ -68,7 +68,8 @@ fn compared_with(
     compared
 }
 
-const FOLLOWED: Attribution = Attribution::Followed { renderings: Settings::MAX_RENDERINGS };
+pub(super) const FOLLOWED: Attribution =
+    Attribution::Followed { renderings: Settings::MAX_RENDERINGS };
 
 /// Inputs of each output, by site and identity: the locations of the documents it is made of.
 type Inputs = BTreeMap<(String, String), BTreeSet<(RepoPath, u32)>>;
