@@ -322,6 +322,24 @@ impl LoadedFile {
         }
     }
 
+    /// Hides the layers of its secret documents that are not known.
+    pub(super) fn hide_layers(&mut self, is_known: &dyn Fn(&str) -> bool) {
+        let mut hidden = Vec::new();
+        for document in self.documents.iter_mut().filter(|document| document.data.secret) {
+            let layer = document.layer.as_ref().filter(|layer| !is_known(&layer.value));
+            hidden.extend(layer.map(|layer| layer.span));
+            if layer.is_some() {
+                document.hide_layer();
+            }
+        }
+        if !hidden.is_empty() {
+            self.secrets.extend(hidden);
+            self.ignores.hide(&self.secrets);
+            // Findings may quote it.
+            self.found = None;
+        }
+    }
+
     /// Hides the parts of its documents that are secret later.
     pub(super) fn hide_later(&mut self, later: &[Option<Later>], file: FileId, source: &Source) {
         if later.iter().all(Option::is_none) {

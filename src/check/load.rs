@@ -25,7 +25,7 @@ use crate::system::cloud_init::read::UserData;
 use crate::system::cloud_init::{GivenFile, Set};
 use crate::system::deckhand::known::KnownToThreads;
 use crate::system::deckhand::layout::{
-    Layout, LayoutProblem, NamedRepository, Place, SiteFiles, Uses, clashes,
+    LAYERS, Layout, LayoutProblem, NamedRepository, Place, SiteFiles, Uses, clashes,
 };
 use crate::system::deckhand::schema::Schemas;
 use crate::system::deckhand::secrecy::later::{Later, LaterSecrets, PlacedDocument};
@@ -306,6 +306,7 @@ impl Loaded {
         let read = Files::new(plan, sources, (work, sites), earlier, &keep)?;
         let Files { mut sources, kept: mut files, sides, known: read_files, .. } = read;
         let mut sides: Vec<LoadedSide> = sides.into_iter().map(LoadedSide::of).collect();
+        hide_unknown_layers(&mut files);
         add_count(Stage::Documents, || files.iter().map(|file| file.documents.len()).sum());
         for (side, uses) in sides.iter_mut().zip(uses) {
             time(Stage::List, || side.find_sets(uses, &mut sources, &files, work));
@@ -490,6 +491,17 @@ impl Loaded {
     }
 }
 
+/// Hides the layers of secret documents that no policy has: the value may be a part of the secret.
+fn hide_unknown_layers(files: &mut [LoadedFile]) {
+    let documents = files.iter().flat_map(|file| &file.documents);
+    let orders = documents.clone().filter_map(|document| document.layer_order.as_ref());
+    let layers = orders.flatten().map(|layer| layer.value.clone());
+    let known: HashSet<Arc<str>> = layers.chain(LAYERS.map(Arc::from)).collect();
+    for file in files {
+        file.hide_layers(&|layer| known.contains(layer));
+    }
+}
+
 /// Hides text that is public in the base and secret in the head, if a file was edited.
 fn hide_later_secrets(
     files: &mut [LoadedFile],
@@ -516,17 +528,9 @@ fn hide_in_earlier(
     if earlier.is_empty() {
         return;
     }
-    let in_files = |wanted: &BTreeSet<FileId>| -> Vec<PlacedDocument<'_>> {
-        let placed = wanted.iter().flat_map(|id| {
-            let path = sources.get(*id).path();
-            let documents = files[id.index()].documents.iter();
-            documents.map(move |document| PlacedDocument { path, document })
-        });
-        placed.collect()
-    };
-    let removed = in_files(earlier);
-    let all = in_files(head);
-    let later = LaterSecrets::of(&all, &in_files(added), &in_files(known));
+    let [all, added, known, removed] =
+        [head, added, known, earlier].map(|wanted| placed(files, sources, wanted));
+    let later = LaterSecrets::of(&all, &added, &known);
     let found: Vec<Option<Later>> = removed.iter().map(|it| later.in_document(*it)).collect();
     let mut found = found.into_iter();
     for id in earlier {
@@ -534,6 +538,20 @@ fn hide_in_earlier(
         let later: Vec<Option<Later>> = found.by_ref().take(file.documents.len()).collect();
         file.hide_later(&later, *id, sources.get(*id));
     }
+}
+
+/// Documents of these files.
+fn placed<'a>(
+    files: &'a [LoadedFile],
+    sources: &'a SourceMap,
+    wanted: &BTreeSet<FileId>,
+) -> Vec<PlacedDocument<'a>> {
+    let placed = wanted.iter().flat_map(|id| {
+        let path = sources.get(*id).path();
+        let documents = files[id.index()].documents.iter();
+        documents.map(move |document| PlacedDocument { path, document })
+    });
+    placed.collect()
 }
 
 impl LoadedSide {

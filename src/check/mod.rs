@@ -514,8 +514,6 @@ pub struct ParseTotals {
     pub files: usize,
     /// Number of YAML documents in them.
     pub documents: usize,
-    /// Number of bytes of text.
-    pub bytes: usize,
 }
 
 /// Reads and parses the files of `plan`, and does nothing with them.
@@ -532,11 +530,7 @@ pub(crate) fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
     let reads = (Work::Judge, SitesRead::All);
     let sources = SideSource::of_plan(plan);
     let files = Files::new(plan, &sources, reads, FilesSoFar::default(), &keep)?;
-    let totals = ParseTotals {
-        files: files.kept.len(),
-        documents: documents.load(Relaxed),
-        bytes: files.sources.iter().map(|(_, source)| source.text().len()).sum(),
-    };
+    let totals = ParseTotals { files: files.kept.len(), documents: documents.load(Relaxed) };
     give_back(files);
     Ok(totals)
 }

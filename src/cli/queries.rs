@@ -102,9 +102,8 @@ pub(super) fn sites(
 
 /// Prints what `debug parse` reads.
 pub(super) fn parse(selection: &Selection) -> Result<ExitCode, VerbFailure> {
-    let ParseTotals { files, documents, bytes } =
-        commands::parse::run(selection, &Progress::default())?;
-    print(|out| writeln!(out, "{files} files, {documents} documents, {bytes} bytes"))?;
+    let ParseTotals { files, documents } = commands::parse::run(selection, &Progress::default())?;
+    print(|out| writeln!(out, "{files} files, {documents} documents"))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -21,6 +21,8 @@ pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId, near: Option<&NearLayer>
     let message =
         format!("layer `{}` of `{}` is not in `layerOrder`", layer.value, facts.name(doc));
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(layer.span, "unknown layer"))
+        // The text at its location may be secret.
+        .about(&*layer.value)
         .note("Deckhand refuses the whole site; layercake renders the document without a parent")
         .document(document.key.clone());
     let diagnostic = match layers(facts, near) {

@@ -65,7 +65,7 @@ fn reread_documents_are_unchanged() {
             wrapped += usize::from(source == NodeSource::KeptWrapped);
         }
     }
-    assert!(dropped > 100 && secret > 4 && wrapped > 2, "{dropped}, {secret}, {wrapped}");
+    assert!(dropped > 100 && secret > 3 && wrapped > 2, "{dropped}, {secret}, {wrapped}");
 }
 
 /// Source of a document's nodes.
@@ -104,8 +104,10 @@ fn reread(document: &Document, sources: &SourceMap) -> NodeSource {
         Whole::InText { .. } => NodeSource::PlainText,
         Whole::Held(_) if document.is_wrapped => NodeSource::KeptWrapped,
         Whole::Held(_) => {
+            // Its layer is hidden.
+            let is_hidden = document.data.secret && &*document.key.layer == "(hidden)";
             let is_doubtful = source.fault().is_some() || document.is_doubtful;
-            assert!(is_doubtful, "{} is kept without a reason", document.key);
+            assert!(is_doubtful || is_hidden, "{} is kept without a reason", document.key);
             NodeSource::KeptDoubtful
         }
     }

@@ -106,6 +106,7 @@ fn commands() -> Vec<Vec<&'static str>> {
         commands.push(vec!["lint", "--since", "HEAD", gate, "-o", "json"]);
         commands.push(vec!["diff", "HEAD", gate]);
     }
+    commands.push(vec!["debug", "parse"]);
     commands.push(vec!["lint", "--since", "HEAD", "site/lab/secrets"]);
     commands.push(vec!["diff", "HEAD", "--site", "lab", "--exit-code"]);
     commands.push(vec!["diff", "HEAD", "--color", "always"]);

@@ -222,6 +222,11 @@ pub(super) fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
                 .replace("nested", "twice"),
         ),
         ("again.yaml", passphrase("encrypted", &of.named("again"))),
+        (
+            "layer.yaml",
+            passphrase("layered", "x")
+                .replace("layer: site", &format!("layer: {}", of.named("layer"))),
+        ),
         ("listed.yaml", format!("---\n- {{schema: {PASSPHRASE}, data: {}}}\n", of.named("listed"))),
         (
             "no-schema.yaml",

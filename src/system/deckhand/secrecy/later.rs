@@ -5,11 +5,12 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use crate::source::{RepoPath, Span};
+use crate::source::{DocKey, RepoPath, Span};
 use crate::system::deckhand::document::{Document, DocumentSubstitution};
 use crate::system::deckhand::parents::has_all_labels;
-use crate::yaml::emit::scalar_text;
+use crate::yaml::emit::{HIDDEN, scalar_text};
 use crate::yaml::path::{Location, Path, children, inside};
 use crate::yaml::{Mapping, Node, Value, Whole};
 
@@ -258,6 +259,28 @@ impl Document {
             && let Some(data) = Mapping::to_change(mapping).get_mut("data")
         {
             *data = self.data.clone();
+        }
+        self.whole = Whole::Held(root);
+    }
+}
+
+impl Document {
+    /// Hides the name of its layer, in messages and in [`Document::root`].
+    pub(crate) fn hide_layer(&mut self) {
+        let Some(layer) = self.layer.as_mut() else { return };
+        let hidden: Arc<str> = HIDDEN.into();
+        layer.value.clone_from(&hidden);
+        self.key = DocKey::new(self.key.schema.clone(), hidden, self.key.name.clone());
+        let mut root = self.root();
+        let mut place = Some(&mut root);
+        for name in ["metadata", "layeringDefinition", "layer"] {
+            place = place.and_then(|node| match &mut node.value {
+                Value::Mapping(mapping) => Mapping::to_change(mapping).get_mut(name),
+                _ => None,
+            });
+        }
+        if let Some(layer) = place {
+            layer.secret = true;
         }
         self.whole = Whole::Held(root);
     }
