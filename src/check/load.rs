@@ -23,6 +23,7 @@ use crate::stopwatch::{Stage, add_count, time};
 use crate::system::cloud_init::declared::sets_of_site;
 use crate::system::cloud_init::read::UserData;
 use crate::system::cloud_init::{GivenFile, Set};
+use crate::system::deckhand::document::Document;
 use crate::system::deckhand::known::KnownToThreads;
 use crate::system::deckhand::layout::{
     LAYERS, Layout, LayoutProblem, NamedRepository, Place, SiteFiles, Uses, clashes,
@@ -132,6 +133,8 @@ pub(super) struct Loaded {
     pub(super) configured: Configured,
     /// Error in the baseline of the base, if it is unusable.
     pub(super) damaged_baseline: Option<String>,
+    /// Findings for documents of the head that were secret in the base, without their sites.
+    exposed: Vec<Diagnostic>,
 }
 
 /// Files of one side and their layout.
@@ -257,7 +260,9 @@ impl Loaded {
         loaded.head = sides.next().unwrap_or_default();
         loaded.base = sides.next();
         if let Some(base) = &loaded.base {
+            let exposed = ExposedDocuments::of(&loaded, &loaded.head, base);
             hide_later_secrets(&mut loaded.files, &loaded.sources, &loaded.head, base);
+            loaded.exposed = exposed.hide_in(&mut loaded.files, &loaded.sources);
         }
         let sides = (&mut loaded.head, &mut loaded.base);
         let accepted_by = plan.options.accepted_by;
@@ -334,6 +339,7 @@ impl Loaded {
             settings,
             configured: Configured::default(),
             damaged_baseline: None,
+            exposed: Vec::new(),
         };
         Ok((loaded, sides))
     }
@@ -469,6 +475,15 @@ impl Loaded {
         files.into_iter().map(|file| self.file(file).documents.len()).sum()
     }
 
+    /// Findings for documents of the head that were secret in the base.
+    pub(super) fn exposed_findings(&self) -> impl Iterator<Item = Diagnostic> {
+        let sites = self.head.sites_of_files();
+        self.exposed.iter().map(|finding| {
+            let sites = sites.of(finding.primary.span.file).cloned().collect();
+            Diagnostic { sites, ..finding.clone() }
+        })
+    }
+
     /// Whether layercake failed while reading a file.
     pub(super) fn has_failed(&self) -> bool {
         let mut problems = self.files.iter().flat_map(|file| &file.problems);
@@ -552,6 +567,41 @@ fn placed<'a>(
         documents.map(move |document| PlacedDocument { path, document })
     });
     placed.collect()
+}
+
+/// Documents of the head that were secret in the base, with their findings.
+struct ExposedDocuments(BTreeMap<Span, Diagnostic>);
+
+impl ExposedDocuments {
+    fn of(loaded: &Loaded, head: &LoadedSide, base: &LoadedSide) -> Self {
+        let ids = |side: &LoadedSide| -> BTreeSet<FileId> {
+            side.files.iter().map(|file| file.id).collect()
+        };
+        let (of_head, of_base) = (ids(head), ids(base));
+        let edited: BTreeSet<FileId> = of_head.difference(&of_base).copied().collect();
+        let gone: BTreeSet<FileId> = of_base.difference(&of_head).copied().collect();
+        let placed = |wanted: &BTreeSet<FileId>| placed(&loaded.files, &loaded.sources, wanted);
+        let (all, before) = (placed(&edited), placed(&gone));
+        let found = LaterSecrets::of(&all, &[], &[]);
+        let exposed = before.iter().flat_map(|document| found.exposed(*document));
+        Self(exposed.map(|it| (it.head.span, rules::report_exposed(&it))).collect())
+    }
+
+    /// Hides the data of the documents, which must not be shown beside its secret state. Returns the
+    /// findings.
+    fn hide_in(self, files: &mut [LoadedFile], sources: &SourceMap) -> Vec<Diagnostic> {
+        let ids: BTreeSet<FileId> = self.0.keys().map(|at| at.file).collect();
+        for id in ids {
+            let file = &mut files[id.index()];
+            let is_shown =
+                |document: &Document| !document.data.secret && self.0.contains_key(&document.span);
+            let documents = file.documents.iter();
+            let later: Vec<Option<Later>> =
+                documents.map(|document| is_shown(document).then_some(Later::Data)).collect();
+            file.hide_later(&later, id, sources.get(id));
+        }
+        self.0.into_values().collect()
+    }
 }
 
 impl LoadedSide {

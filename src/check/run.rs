@@ -165,6 +165,9 @@ fn compared_findings(
     }
     head.extend(loaded.configuration_findings(sides.plan, sides.head));
     head.extend(loaded.configured.change());
+    if settings.before == ComparedWith::Base {
+        head.extend(loaded.exposed_findings());
+    }
     let (internal, base): (Vec<_>, Vec<_>) = base.into_iter().partition(rules::is_internal);
     head.extend(internal);
     let has_failed = head.iter().any(rules::is_internal);

@@ -95,6 +95,7 @@ mod duplicate_output;
 mod duplicate_schema;
 mod empty_document;
 mod empty_override;
+mod exposed_secret;
 mod foreign;
 mod generated_source_missing;
 mod ignored_revision;
@@ -191,6 +192,7 @@ mod reach;
 pub(crate) use cloud_init::{UserDataFacts, report_user_data};
 pub(crate) use config_changed::report_changed_configuration;
 pub(crate) use correction::{Correction, corrections};
+pub(crate) use exposed_secret::report_exposed;
 pub(crate) use foreign::folded;
 pub(crate) use missing_reference::Reference;
 pub(crate) use reach::ReachedEdit;
@@ -245,6 +247,7 @@ registry! {
     empty_document,
     empty_override,
     cloud_init::exploded_value,
+    exposed_secret,
     generated_source_missing,
     cloud_init::ignored_merge_header,
     ignored_revision,
@@ -466,7 +469,9 @@ pub fn selected(word: &str) -> Option<Vec<&'static Rule>> {
 /// Rules that an ignore comment may name, by name or alias but not by group. Empty for findings
 /// without a location in a file.
 pub(crate) fn ignorable(name: &str) -> Vec<&'static Rule> {
-    const NEVER: [&Rule; 5] = [
+    const NEVER: [&Rule; 6] = [
+        // The comment would be part of the change that exposes the secret.
+        &exposed_secret::RULE,
         &internal_error::RULE,
         &reach_over_limit::RULE,
         &stale_baseline::RULE,

@@ -13,6 +13,7 @@ mod consequences;
 mod dangers;
 mod decoded;
 mod errors;
+mod exposed;
 mod faults;
 #[cfg(unix)]
 mod files;

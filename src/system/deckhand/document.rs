@@ -67,8 +67,8 @@ pub struct Document {
     pub(crate) encrypted: bool,
     /// Layers of a LayeringPolicy.
     pub(crate) layer_order: Option<Vec<Spanned<Arc<str>>>>,
-    /// Whether the document is of the base side, and is public there except for values that are
-    /// secret in the head.
+    /// Whether the document is public, and hidden in a comparison: at least some of its values are
+    /// secret on the other side.
     pub(crate) is_secret_later: bool,
     /// Span of the key `data`, if it is present.
     pub(crate) data_key: Option<Span>,

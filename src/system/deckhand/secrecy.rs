@@ -3,6 +3,7 @@
 //! A document is public only if it declares so and was read reliably. If anything is in doubt, it
 //! is secret.
 
+pub(crate) mod exposed;
 pub(crate) mod later;
 
 use std::path::Path;

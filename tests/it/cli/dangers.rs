@@ -4,7 +4,12 @@
 use super::{Sandbox, document};
 
 /// What a change may break, most dangerous first, with the start of the documents' names.
-const CLASSES: [&str; 6] = ["refused", "faulty", "gone", "cut", "loose", "open"];
+const CLASSES: [&str; 6] = ["refused", "faulty", "open", "gone", "cut", "loose"];
+
+/// Position of a class: an exposed secret is an error, as a faulty document.
+fn rank(class: usize) -> usize {
+    if CLASSES.get(class) == Some(&"open") { class - 1 } else { class }
+}
 
 /// Numbers of the documents of each class, and of documents with harmless changes.
 struct Case {
@@ -106,7 +111,7 @@ impl Case {
         let (entries, _) = entries.rsplit_once("\n\n").expect("a closing verdict");
         let class = |entry: &str| {
             let named = self.names().filter(|(_, name)| entry.contains(&**name));
-            named.map(|(class, _)| class).min()
+            named.map(|(class, _)| rank(class)).min()
         };
         let is_change = |entry: &&str| !entry.starts_with("error[");
         entries.split("\n\n").filter(is_change).filter_map(class).collect()
@@ -128,8 +133,8 @@ fn more_dangerous_changes_come_first_and_are_kept() {
             let is_kept = |name: &str| shown.contains(name);
             let kept = case.names().filter(|(_, name)| is_kept(name));
             let left_out = case.names().filter(|(_, name)| !is_kept(name));
-            let least = kept.map(|(class, _)| class).max();
-            let worst = left_out.map(|(class, _)| class).min();
+            let least = kept.map(|(class, _)| rank(class)).max();
+            let worst = left_out.map(|(class, _)| rank(class)).min();
             assert!(worst.is_none() || worst >= least, "{form}: {worst:?} {least:?}\n{shown}");
         }
     }

@@ -152,8 +152,9 @@ proptest! {
             prop_assert_eq!(describe_changes(&there, false), describe_changes(&back, true));
             // Only new findings follow from edits, so that others are counted there.
             let rules = |findings: &layercake::triage::Findings| {
-                let rules = findings.diagnostics.iter().map(|it| (it.rule.name, it.severity));
-                let mut rules: Vec<_> = rules.collect();
+                // A secret is exposed in one direction only.
+                let both = findings.diagnostics.iter().filter(|it| it.rule.name != "exposed-secret");
+                let mut rules: Vec<_> = both.map(|it| (it.rule.name, it.severity)).collect();
                 rules.sort_unstable();
                 rules
             };

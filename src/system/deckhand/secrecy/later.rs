@@ -140,7 +140,7 @@ impl<'a> LaterSecrets<'a> {
     /// Head documents that correspond to a base document: same file and name, preferably with the
     /// same schema; then nameless ones of the same file, which may be secret; then the same schema,
     /// layer and name in any file.
-    fn counterparts(&self, base: PlacedDocument<'_>) -> Vec<&'a Document> {
+    pub(super) fn counterparts(&self, base: PlacedDocument<'_>) -> Vec<&'a Document> {
         let key = &base.document.key;
         let in_file = |name| self.documents(self.by_file.get(&(base.path, name)));
         let of_schema: Vec<&Document> =
