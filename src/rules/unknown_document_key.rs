@@ -26,7 +26,7 @@ pub(super) fn report(
     let diagnostic = Diagnostic::new(&RULE, message, label).note("Deckhand does not read it");
     match near {
         Some(near) => Diagnostic {
-            // The document lacks what was written for it.
+            // The document has no data unless this key is corrected.
             severity: Severity::Error,
             ..diagnostic.did_you_mean(near, word_edit(facts.sources, at, key, near))
         },

@@ -36,6 +36,8 @@ mod secret_parts;
 mod secrets;
 mod semantics;
 pub mod shell_integration;
+#[cfg(target_os = "linux")]
+mod shells;
 #[cfg(unix)]
 mod terminal;
 mod timing;

@@ -27,6 +27,7 @@ use layercake::rules::{MAX_VIOLATIONS, RULES, selected};
 use layercake::schema::{Schema, Violation};
 use layercake::source::{Repository, Source, StoredTree};
 use layercake::system::cloud_init::part;
+use layercake::system::deckhand::layout::Layout;
 use layercake::system::heat::Groups;
 use layercake::yaml::diff;
 use layercake::yaml::path::{
@@ -132,6 +133,7 @@ fn limits_match_the_code() {
         ("bytes of all strings of a rendered document", YamlLimit::BYTES),
         ("parts of one user-data", size(part::PartLimit::PARTS)),
         ("nested messages and includes", size(part::PartLimit::NESTING)),
+        ("links to folders that are followed on one side", size(Layout::MAX_LINKS)),
         ("files that one user-data includes", size(part::PartLimit::INCLUDES)),
         ("bytes of one user-data that are decoded or included", part::PartLimit::BYTES),
         (

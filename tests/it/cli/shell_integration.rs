@@ -76,21 +76,7 @@ const HOSTILE: [&str; 20] = [
 
 #[test]
 fn only_names_that_are_one_word_are_offered() {
-    let sandbox = Sandbox::with_sites();
-    let definition = fs::read_to_string(sandbox.path("site/lab/site-definition.yaml")).unwrap();
-    let site_type = definition.replace("name: lab", "name: other");
-    for name in HOSTILE.iter().chain(&["lab-2", "--lab"]) {
-        sandbox.write(&format!("site/{name}/site-definition.yaml"), &site_type);
-        sandbox.write(&format!("files/{name}"), "");
-    }
-    sandbox.commit();
-    let references = HOSTILE.iter().filter(|name| {
-        let name = name.replace(' ', "${IFS}");
-        let tag = Command::new("git").current_dir(&sandbox.root).args(["tag", &name]).output();
-        tag.unwrap().status.success()
-    });
-    assert!(references.count() > 8, "git accepts many of the names");
-    sandbox.git(&["tag", "lab-1"]);
+    let sandbox = with_hostile_names();
     let words = |line: &[&str]| completed_in(&sandbox, &[&["layercake"], line].concat());
     assert_eq!(words(&["blame", "la"]), ["lab", "lab-2"]);
     assert_eq!(words(&["lint", "--site", ""]), ["lab", "lab-2", "prod"]);
@@ -99,6 +85,28 @@ fn only_names_that_are_one_word_are_offered() {
     assert_eq!(words(&["lint", "files/"]), ["files/--lab", "files/lab-2"]);
     assert_eq!(words(&["lint", "--config", "files/la"]), ["files/lab-2"]);
     assert!(!sandbox.path("PWNED").exists());
+}
+
+/// A repository with sites, files, branches and tags of hostile names.
+pub(super) fn with_hostile_names() -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    let definition = fs::read_to_string(sandbox.path("site/lab/site-definition.yaml")).unwrap();
+    let site_type = definition.replace("name: lab", "name: other");
+    for name in HOSTILE.iter().chain(&["lab-2", "--lab"]) {
+        sandbox.write(&format!("site/{name}/site-definition.yaml"), &site_type);
+        sandbox.write(&format!("files/{name}"), "");
+    }
+    sandbox.commit();
+    for kind in ["tag", "branch"] {
+        let accepted = HOSTILE.iter().filter(|name| {
+            let name = name.replace(' ', "${IFS}");
+            let made = Command::new("git").current_dir(&sandbox.root).args([kind, &name]).output();
+            made.unwrap().status.success()
+        });
+        assert!(accepted.count() > 8, "git accepts many of the names");
+    }
+    sandbox.git(&["tag", "lab-1"]);
+    sandbox
 }
 
 /// Completions that bash offers for the last word, without further packages.
@@ -127,7 +135,7 @@ fn completed_in(sandbox: &Sandbox, line: &[&str]) -> Vec<String> {
 }
 
 /// `PATH` with the folder of the program in front.
-fn path_with_program() -> OsString {
+pub(super) fn path_with_program() -> OsString {
     let folder = Path::new(env!("CARGO_BIN_EXE_layercake")).parent().unwrap().to_owned();
     let others = std::env::var_os("PATH").unwrap_or_default();
     std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&others))).unwrap()

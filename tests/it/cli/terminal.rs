@@ -153,7 +153,7 @@ fn run_on_terminal(mut command: Command) -> String {
 }
 
 /// The two ends of a new terminal.
-fn open_terminal() -> (OwnedFd, OwnedFd) {
+pub(super) fn open_terminal() -> (OwnedFd, OwnedFd) {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&terminal).unwrap();
     unlockpt(&terminal).unwrap();

@@ -74,24 +74,25 @@ pub(super) const PRODUCTS: [Kind; 8] = [
 ];
 
 /// Kinds whose document `x` is compared and blamed, in linear time.
-pub(super) const COMPARED: [Kind; 7] = [
+pub(super) const COMPARED: [Kind; 6] = [
     Kind { name: "named items in reverse", size: 1_000, make: reversed_items },
     Kind { name: "nested mappings that moved by one", size: 1_000, make: moved_mappings },
     Kind { name: "nested mappings that are others", size: 600, make: other_mappings },
     Kind { name: "items that move between others", size: 1_500, make: moving_items },
     Kind { name: "values that all differ", size: 1_500, make: other_values },
-    Kind { name: "values of other documents", size: 300, make: substituted_values },
     Kind { name: "keys below many others", size: 300, make: deep_keys },
 ];
 
-/// Kinds that put values in so many places that the cost is bounded by limits, by their size.
-pub(super) const MULTIPLIED: [Kind; 7] = [
+/// Kinds that put values in so many places that the cost is bounded by limits, or whose cost is the
+/// product of values and steps, of at most a hundred kilobytes.
+pub(super) const MULTIPLIED: [Kind; 8] = [
     Kind { name: "lists of aliases", size: 16, make: alias_lists },
     Kind { name: "longer lists of aliases", size: 19, make: alias_lists },
     Kind { name: "mappings of aliases", size: 19, make: alias_mappings },
     Kind { name: "substitutions from all earlier documents", size: 13, make: mesh },
     Kind { name: "more of them", size: 18, make: mesh },
     Kind { name: "a chain of substitutions", size: 150, make: chain },
+    Kind { name: "values of other documents", size: 380, make: substituted_values },
     Kind { name: "alternatives and documents that match none", size: 100, make: alternatives },
 ];
 
