@@ -99,7 +99,7 @@ pub enum Wrong {
         alternatives: usize,
         /// Numbers of the nearest alternatives, from 1; several if they are equally near.
         tied: Vec<usize>,
-        /// The first of them, at most [`Violation::MAX_TIED`]; none inside of another alternative.
+        /// The first of them, at most eight; none inside of another alternative.
         nearest: Vec<Alternative>,
     },
     /// Value that matches several alternatives of `oneOf`.
