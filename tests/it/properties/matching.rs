@@ -56,9 +56,10 @@ fn expected(base: &[Document], head: &[Document]) -> Changes {
         if let ([(layer, before)], [(now, after)]) =
             (&below.iter().collect::<Vec<_>>()[..], &above.iter().collect::<Vec<_>>()[..])
         {
-            // Another layer is another document for Deckhand.
-            if before != after || layer != now {
-                add(**now, Status::Changed);
+            match () {
+                () if before != after => add(**now, Status::Changed),
+                () if layer != now => add(**now, Status::Metadata),
+                () => {}
             }
             continue;
         }

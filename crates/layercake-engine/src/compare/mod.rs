@@ -256,20 +256,6 @@ pub fn shorten(question: &Question<'_>, changes: &mut [Change]) {
     }
 }
 
-/// Whether a difference of metadata changes how Deckhand treats the rendered document: whether it is
-/// stored encrypted, whether it is a control document, and its layer, which is part of its identity
-/// (`deckhand.md` 2, 13, 16). All other metadata acts only through rendering.
-fn is_of_treatment(difference: &Difference) -> bool {
-    let pieces = difference.location().0.iter().take(2);
-    let keys: Vec<&str> = pieces.map(|piece| piece.as_text().unwrap_or_default()).collect();
-    match keys[..] {
-        []
-        | ["schema" | "storagePolicy" | "layeringDefinition"]
-        | ["layeringDefinition", "layer"] => true,
-        [..] => false,
-    }
-}
-
 /// Output on one or both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Output {
@@ -317,19 +303,11 @@ impl<'a> Comparing<'a> {
                 Outcome::Blocked(_) => None,
             })
         };
-        let metadata = match (base, head) {
-            (Some((base, before)), Some((head, after))) => {
-                after.metadata_against(head, before.written(base), self.keys)
-            }
-            _ => Vec::new(),
-        };
         let (status, data) = match (data(base), data(head)) {
             (Some(Some(base)), Some(Some(head))) => {
                 let keys = self.keys.of_schema(self.schema());
                 let differences = diff::differences_within(base, head, &keys, most);
-                let unchanged = differences.is_empty()
-                    && renamed_from.is_none()
-                    && !metadata.iter().any(is_of_treatment);
+                let unchanged = differences.is_empty() && renamed_from.is_none();
                 (if unchanged { Status::Metadata } else { Status::Changed }, differences)
             }
             (Some(Some(base)), None) => (Status::Removed, vec![only(Some(base), None)]),
@@ -338,6 +316,12 @@ impl<'a> Comparing<'a> {
             (Some(None), Some(Some(_))) => (Status::Repaired, Vec::new()),
             // Not an output if it is rendered on neither side.
             (None | Some(None), None | Some(None)) => return None,
+        };
+        let metadata = match (base, head) {
+            (Some((base, before)), Some((head, after))) => {
+                after.metadata_against(head, before.written(base), self.keys)
+            }
+            _ => Vec::new(),
         };
         if status == Status::Metadata && metadata.is_empty() {
             return None;
