@@ -152,7 +152,7 @@ struct Slips<'s, 'a> {
 impl Slips<'_, '_> {
     /// Maximum number of documents in all corrected sites of a site, where one corrected site is always
     /// allowed.
-    const MAX_DOCUMENTS: usize = 40_000;
+    const MAX_DOCUMENTS: usize = 30_000;
 
     /// Marks the findings that do not occur in the site without a slip.
     fn mark(&self, facts: &SiteFacts<'_>, findings: &mut [Diagnostic]) {
