@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::edited::{SetPair, Sides};
 use super::load::{LoadedSide, SetFiles};
-use super::site::{KnownDocuments, OneSide, Related, judged, tables};
+use super::site::{KnownDocuments, MAX_TRIED_DOCUMENTS, OneSide, Related, judged, tables};
 use super::taking::takes_away;
 use super::{Checked, CheckedSite, RenderedSite, Work};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach};
@@ -126,9 +126,6 @@ impl Compared {
         self.findings.retained(|it| it.rule.is(Trait::Unreadable) || is_gated(it))
     }
 }
-
-/// Maximum number of files of the sites that are rendered again to find consequences, per site.
-const MAX_REVERTED_FILES: usize = 20_000;
 
 /// Number of edits that are reverted on their own in any case.
 const MIN_REVERTED: usize = 20;
@@ -433,7 +430,9 @@ impl<'a> SiteRun<'_, 'a> {
             self.caused(base_findings, head_findings, concerned, &findings_with)
         });
         let mut tried = self.taking_edits(&caused);
-        let untried = tried.split_off(self.most_reverted().min(tried.len()));
+        let documents = head.map_or(0, |head| head.related.site.documents.len());
+        let most = (MAX_TRIED_DOCUMENTS / documents.max(1)).max(MIN_REVERTED);
+        let untried = tried.split_off(most.min(tried.len()));
         let without = time(Stage::Cause, || {
             let findings_without = |reverted| match concerned {
                 // Without its only edit, the site is that of the base.
@@ -551,12 +550,6 @@ impl<'a> SiteRun<'_, 'a> {
         let causes: BTreeSet<EditId> = caused.values().flatten().copied().collect();
         let takes_away = |edit: &EditId| takes_away(&self.edits.edits[edit.index()]);
         causes.into_iter().filter(takes_away).collect()
-    }
-
-    /// Maximum number of edits without which the site is rendered, one at a time.
-    fn most_reverted(&self) -> usize {
-        let files = self.pair.head.map_or(0, |set| set.files.len());
-        (MAX_REVERTED_FILES / files.max(1)).max(MIN_REVERTED)
     }
 
     /// Edits that caused findings of the head which the base does not have: the edits at the

@@ -139,6 +139,10 @@ impl<'a> OneSide<'a> {
     }
 }
 
+/// Maximum number of documents in all corrected sites of a site, where one corrected site is always
+/// allowed, and in all renderings without one edit.
+pub(super) const MAX_TRIED_DOCUMENTS: usize = 30_000;
+
 /// The slips in a site whose remedy is known.
 struct Slips<'s, 'a> {
     plan: &'s Plan<'s>,
@@ -150,16 +154,12 @@ struct Slips<'s, 'a> {
 }
 
 impl Slips<'_, '_> {
-    /// Maximum number of documents in all corrected sites of a site, where one corrected site is always
-    /// allowed.
-    const MAX_DOCUMENTS: usize = 30_000;
-
     /// Marks the findings that do not occur in the site without a slip.
     fn mark(&self, facts: &SiteFacts<'_>, findings: &mut [Diagnostic]) {
         if let Some((at, documents)) = self.with_type() {
             self.mark_without(&[at], || documents, findings);
         }
-        let most = (Self::MAX_DOCUMENTS / self.related.site.documents.len().max(1)).max(1);
+        let most = (MAX_TRIED_DOCUMENTS / self.related.site.documents.len().max(1)).max(1);
         for (tried, correction) in rules::corrections(facts).iter().enumerate() {
             let reported = &correction.reported;
             if tried < most {
