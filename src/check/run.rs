@@ -11,7 +11,7 @@ use super::load::{Loaded, LoadedSide};
 use super::repositories::used_repositories;
 use super::session::{closed, map_in_parallel};
 use super::site::KnownDocuments;
-use super::taking::{is_rename, taking_edit};
+use super::taking::{RemovedKeys, taking_edit};
 use super::{Checked, Plan, ProgressUnit};
 use crate::compare::reach::{Comparison, gather};
 use crate::compare::{Limits, Texts, edits_overlapping};
@@ -209,7 +209,7 @@ fn finding_key(finding: &Diagnostic) -> FindingKey<'_> {
 
 /// Edits by file, to find the causes of findings of file rules.
 struct EditsInFiles<'e> {
-    edits: &'e [Edit],
+    removed: RemovedKeys<'e>,
     sources: &'e SourceMap,
     texts: Texts,
     by_path: BTreeMap<&'e RepoPath, Vec<EditId>>,
@@ -229,7 +229,7 @@ impl<'e> EditsInFiles<'e> {
                 by_path.entry(path).or_default().push(id);
             }
         }
-        Self { edits, sources, texts, by_path }
+        Self { removed: RemovedKeys::of(edits), sources, texts, by_path }
     }
 
     /// Edits at the place of a finding, with those that removed what they add under another name; or
@@ -237,14 +237,13 @@ impl<'e> EditsInFiles<'e> {
     fn causes(&self, finding: &Diagnostic) -> Vec<EditId> {
         /// Maximum number of edits of the file that are named for a finding.
         const MAX_EDITS: usize = 10;
-        let in_file = self.by_path.get(self.sources.path_of(finding.primary.span));
-        let in_file = in_file.map_or(&[][..], Vec::as_slice);
         let there = edits_overlapping([(&self.texts, finding.primary.span)]);
         if there.is_empty() {
-            return in_file.iter().take(MAX_EDITS).copied().collect();
+            let in_file = self.by_path.get(self.sources.path_of(finding.primary.span));
+            return in_file.into_iter().flatten().take(MAX_EDITS).copied().collect();
         }
-        let edit = |id: &EditId| &self.edits[id.index()];
-        let is_renamed = |id: &EditId| there.iter().any(|added| is_rename(edit(id), edit(added)));
-        in_file.iter().copied().filter(|id| there.contains(id) || is_renamed(id)).collect()
+        let renamed = there.iter().filter_map(|added| self.removed.renamed_by(*added));
+        let all: BTreeSet<EditId> = there.iter().copied().chain(renamed).collect();
+        all.into_iter().collect()
     }
 }

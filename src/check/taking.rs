@@ -1,10 +1,13 @@
 //! Edits that take something away, such as a document, a label or a key: findings about its absence
 //! follow from them.
 
+use std::collections::HashMap;
+
 use crate::edit::{Edit, EditId, EditKind, Part, Text};
-use crate::source::SourceMap;
+use crate::source::{DocKey, SourceMap};
 use crate::triage::TakingEdit;
 use crate::yaml::Node;
+use crate::yaml::diff::shown_hash;
 use crate::yaml::path::{Location, Piece};
 
 /// Whether an edit takes something away that others may need.
@@ -89,9 +92,41 @@ fn renamed<'e>(edit: &Edit, edits: &'e [Edit]) -> Option<&'e Edit> {
     edits.iter().find(|added| is_rename(edit, added))
 }
 
+/// Edits that removed a value which other edits may have added under another key.
+pub(super) struct RemovedKeys<'e> {
+    edits: &'e [Edit],
+    by_value: HashMap<(&'e DocKey, u64), Vec<EditId>>,
+}
+
+impl<'e> RemovedKeys<'e> {
+    pub(super) fn of(edits: &'e [Edit]) -> Self {
+        let mut by_value: HashMap<_, Vec<EditId>> = HashMap::new();
+        for (at, edit) in edits.iter().enumerate().filter(|(_, edit)| edit.head.is_none()) {
+            if let Some(key) = value_key(edit, edit.base.as_ref()) {
+                by_value.entry(key).or_default().push(EditId::at(at));
+            }
+        }
+        Self { edits, by_value }
+    }
+
+    /// The only edit that removed what this one added.
+    pub(super) fn renamed_by(&self, added: EditId) -> Option<EditId> {
+        let added = &self.edits[added.index()];
+        let alike = self.by_value.get(&value_key(added, added.head.as_ref())?)?;
+        let mut alike = alike.iter().filter(|id| is_rename(&self.edits[id.index()], added));
+        alike.next().copied().filter(|_| alike.next().is_none())
+    }
+}
+
+/// Document and value of an edit of a key, by which [renames](is_rename) are found.
+fn value_key<'e>(edit: &'e Edit, text: Option<&Text>) -> Option<(&'e DocKey, u64)> {
+    let node = text?.node.as_ref().filter(|_| edit.kind == EditKind::Key)?;
+    Some((&edit.document, shown_hash(node)))
+}
+
 /// Whether one edit removed a value from a document that the other added under another key: of the
 /// same mapping, or anywhere if the value is a collection.
-pub(super) fn is_rename(removed: &Edit, added: &Edit) -> bool {
+fn is_rename(removed: &Edit, added: &Edit) -> bool {
     let is_alone =
         |edit: &Edit| edit.kind == EditKind::Key && edit.base.is_some() != edit.head.is_some();
     let (Some(before), Some(after)) = (&removed.base, &added.head) else { return false };
