@@ -9,7 +9,6 @@ use std::sync::Arc;
 use globset::GlobSet;
 use rayon::prelude::*;
 
-use self::parts::LinkedParts;
 pub(super) use self::parts::PartFile;
 use super::file::{AsRead, LoadedFile, failure};
 use super::{Plan, Progress, ProgressUnit, Scope, Which, Work};
@@ -21,7 +20,7 @@ use crate::source::{
 use crate::stopwatch::{Stage, add_count, split_for, time};
 use crate::system::cloud_init::declared::{PartGlobs, SecretFiles};
 use crate::system::cloud_init::read::{DecodingBudget, UserData};
-use crate::system::deckhand::layout::{Layout, NotFollowed, Place, Uses};
+use crate::system::deckhand::layout::{Layout, LinkedFolders, NotFollowed, Place, Uses};
 use crate::system::deckhand::secrecy::Folder;
 use crate::yaml::{self, Node, Parsed};
 
@@ -265,64 +264,42 @@ impl<'t> Files<'t> {
         if self.part_globs.is_empty() {
             return Ok(side);
         }
-        let mut entries = tree.entries(&RepoPath::new(""))?;
-        let mut unread = self.nested_with_parts(plan, tree, &entries, side.layout.as_ref())?;
-        let linked = LinkedParts::of(tree, &entries, &self.part_globs)?;
-        unread.extend(self.unread_links(plan, tree, &linked.unread, side.layout.as_ref())?);
-        entries.extend(linked.entries);
+        let globs = self.part_globs.clone();
+        let is_followed = |entry: &Entry| entry.is_link && globs.follow(&entry.path);
+        let entries = tree.entries(&RepoPath::new(""))?;
+        let nested = entries.iter().filter(|entry| may_have_parts(tree, entry, &globs));
+        let mut unread: Vec<(Entry, NotFollowed)> =
+            nested.map(|entry| (entry.clone(), NotFollowed::Nested)).collect();
+        let (links, mut entries): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_followed);
+        let linked = LinkedFolders::of(tree, links, &is_followed, &mut 0)?;
+        entries.extend(linked.entries.into_iter().chain(linked.files));
+        unread.extend(linked.unread);
+        let unread = self.unread_folders(plan, tree, &unread, side.layout.as_ref())?;
         let mut side = SideFiles { parts: self.parts(plan, tree, entries)?, ..side };
         side.files.extend(unread);
         Ok(side)
     }
 
-    /// Nested repositories that contain, or may contain, parts of declared sets.
-    fn nested_with_parts(
+    /// Folders that contain, or may contain, parts of declared sets, and are not read.
+    fn unread_folders(
         &mut self,
         plan: &Plan<'_>,
         tree: &dyn Tree,
-        entries: &[Entry],
-        layout: Option<&Layout>,
-    ) -> Result<Vec<SideFile>, Error> {
-        let globs = self.part_globs.clone();
-        let is_known = |path: &RepoPath| {
-            layout.is_some_and(|it| it.unread.iter().any(|unread| unread.folder.path == *path))
-        };
-        let may_have_parts = |path: &RepoPath| match tree.files_of_nested(path) {
-            Some(files) => files.iter().any(|file| globs.has(&path.join(file.as_str()))),
-            None => globs.can_be_in(path),
-        };
-        let nested = entries.iter().filter(|entry| {
-            entry.kind == EntryKind::Submodule
-                && !is_known(&entry.path)
-                && may_have_parts(&entry.path)
-        });
-        let nested = nested.map(|entry| {
-            let (content, unread) = (entry.content, Some(&NotFollowed::Nested));
-            ToRead { content, unread, ..ToRead::of(&entry.path, tree) }
-        });
-        let ids = self.read(plan, &nested.collect::<Vec<_>>())?;
-        Ok(ids.into_iter().map(SideFile::of_set).collect())
-    }
-
-    /// Links on the way to parts that cannot be followed.
-    fn unread_links(
-        &mut self,
-        plan: &Plan<'_>,
-        tree: &dyn Tree,
-        links: &[(Entry, NotFollowed)],
+        unread: &[(Entry, NotFollowed)],
         layout: Option<&Layout>,
     ) -> Result<Vec<SideFile>, Error> {
         let is_known = |path: &RepoPath| {
             layout.is_some_and(|it| it.unread.iter().any(|unread| unread.folder.path == *path))
         };
-        let links = links.iter().filter(|(link, _)| !is_known(&link.path));
-        let links: Vec<ToRead<'_>> = links
-            .map(|(link, why)| {
-                let (content, unread) = (link.content, Some(why));
-                ToRead { content, unread, ..ToRead::of(&link.path, tree) }
+        let unread: Vec<ToRead<'_>> = unread
+            .iter()
+            .filter(|(entry, _)| !is_known(&entry.path))
+            .map(|(entry, why)| {
+                let (content, unread) = (entry.content, Some(why));
+                ToRead { content, unread, ..ToRead::of(&entry.path, tree) }
             })
             .collect();
-        Ok(self.read(plan, &links)?.into_iter().map(SideFile::of_set).collect())
+        Ok(self.read(plan, &unread)?.into_iter().map(SideFile::of_set).collect())
     }
 
     fn repository(
@@ -572,6 +549,15 @@ pub(super) struct ToRead<'t> {
     place: Option<&'t Place>,
     /// Reason why it is a folder that is not read; `None` for a file.
     unread: Option<&'t NotFollowed>,
+}
+
+/// Whether an entry is a nested repository that contains, or may contain, parts of declared sets.
+fn may_have_parts(tree: &dyn Tree, entry: &Entry, globs: &PartGlobs) -> bool {
+    entry.kind == EntryKind::Submodule
+        && match tree.files_of_nested(&entry.path) {
+            Some(files) => files.iter().any(|file| globs.has(&entry.path.join(file.as_str()))),
+            None => globs.can_be_in(&entry.path),
+        }
 }
 
 /// Properties that identify equal files.

@@ -16,7 +16,6 @@ use crate::system::cloud_init::GivenFile;
 use crate::system::cloud_init::declared::PartGlobs;
 use crate::system::cloud_init::part::{CloudPart, Header};
 use crate::system::cloud_init::read::{Included, UserData, read_configuration, read_with};
-use crate::system::deckhand::layout::{Layout, NotFollowed};
 use crate::system::deckhand::secrecy::Folder;
 use crate::system::edits::Located;
 
@@ -31,39 +30,6 @@ pub(in crate::check) struct PartFile {
     nothing: CloudPart,
     /// Whether all of it is secret.
     pub(in crate::check) is_secret: bool,
-}
-
-/// Files behind links to folders on the way to parts.
-pub(super) struct LinkedParts {
-    /// Entries with their paths below the links.
-    pub(super) entries: Vec<Entry>,
-    /// Links that cannot be followed, with the reason.
-    pub(super) unread: Vec<(Entry, NotFollowed)>,
-}
-
-impl LinkedParts {
-    /// `entries` are all entries of the tree, in which links are not followed.
-    pub(super) fn of(tree: &dyn Tree, entries: &[Entry], globs: &PartGlobs) -> Result<Self, Error> {
-        let mut found = Self { entries: Vec::new(), unread: Vec::new() };
-        let is_followed = |entry: &&Entry| entry.is_link && globs.follow(&entry.path);
-        let mut open: Vec<Entry> = entries.iter().filter(is_followed).cloned().collect();
-        let mut links = 0;
-        while let Some(link) = open.pop() {
-            links += 1;
-            match tree.linked_folder(&link.path) {
-                Ok(None) => {}
-                Ok(Some(folder)) if links <= Layout::MAX_LINKS => {
-                    let entries = tree.linked_entries(&link.path, &folder)?;
-                    open.extend(entries.iter().filter(is_followed).cloned());
-                    let entries = entries.into_iter().map(|it| Entry { is_link: true, ..it });
-                    found.entries.extend(entries.filter(|entry| globs.is_part(&entry.path)));
-                }
-                Ok(Some(_)) => found.unread.push((link, NotFollowed::beyond_limit())),
-                Err(why) => found.unread.push((link, NotFollowed::Link(why))),
-            }
-        }
-        Ok(found)
-    }
 }
 
 impl PartFile {

@@ -67,9 +67,54 @@ pub(crate) enum NotFollowed {
 
 impl NotFollowed {
     /// A link after [`Layout::MAX_LINKS`] others.
-    pub(crate) fn beyond_limit() -> Self {
+    fn beyond_limit() -> Self {
         let most = Layout::MAX_LINKS;
         Self::Link(ReadError::Refused(format!("a symbolic link to a folder after {most} others")))
+    }
+}
+
+/// Folders behind links.
+#[derive(Default)]
+pub(crate) struct LinkedFolders {
+    /// Entries with their paths below the links. Each is at another path, too.
+    pub(crate) entries: Vec<Entry>,
+    /// Links that lead to files.
+    pub(crate) files: Vec<Entry>,
+    /// Links that cannot be followed, with the reason.
+    pub(crate) unread: Vec<(Entry, NotFollowed)>,
+}
+
+impl LinkedFolders {
+    /// Follows these links, and those behind them that are to be followed. `links` counts them: at most
+    /// [`Layout::MAX_LINKS`] are followed.
+    ///
+    /// # Errors
+    /// If the tree cannot be listed.
+    pub(crate) fn of(
+        tree: &dyn Tree,
+        mut open: Vec<Entry>,
+        is_followed: &dyn Fn(&Entry) -> bool,
+        links: &mut usize,
+    ) -> Result<Self, Error> {
+        let mut found = Self::default();
+        while let Some(link) = open.pop() {
+            *links += 1;
+            match tree.linked_folder(&link.path) {
+                Ok(None) => found.files.push(link),
+                Ok(Some(_)) if *links > Layout::MAX_LINKS => {
+                    found.unread.push((link, NotFollowed::beyond_limit()));
+                }
+                Ok(Some(folder)) => {
+                    for entry in tree.linked_entries(&link.path, &folder)? {
+                        let is_open = is_followed(&entry);
+                        let list = if is_open { &mut open } else { &mut found.entries };
+                        list.push(Entry { is_link: true, ..entry });
+                    }
+                }
+                Err(why) => found.unread.push((link, NotFollowed::Link(why))),
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -420,40 +465,19 @@ impl Layout {
         folder: &RepoPath,
         (root, repository): (&RepoPath, Option<usize>),
     ) -> Result<Vec<Entry>, Error> {
-        let mut open = tree.entries(folder)?;
+        let entries = tree.entries(folder)?;
         let is_searched =
             |entry: &Entry| entry.is_link && entry.path.below(root).is_some_and(is_folder_of_layer);
-        if !open.iter().any(is_searched) {
-            return Ok(open);
+        if !entries.iter().any(is_searched) {
+            return Ok(entries);
         }
-        let mut listed = Vec::with_capacity(open.len());
-        while let Some(entry) = open.pop() {
-            if !is_searched(&entry) {
-                listed.push(entry);
-                continue;
-            }
-            self.links += 1;
-            match tree.linked_folder(&entry.path) {
-                // Pegleg ignores files in place of these folders.
-                Ok(None) => {}
-                Ok(Some(_)) if self.links > Self::MAX_LINKS => {
-                    let why = NotFollowed::beyond_limit();
-                    self.unread.extend(unread_link(&entry, why, (root, repository)));
-                }
-                Ok(Some(folder)) => {
-                    let entries = tree.linked_entries(&entry.path, &folder)?;
-                    let (links, others): (Vec<_>, Vec<_>) =
-                        entries.into_iter().partition(is_searched);
-                    open.extend(links);
-                    // Each is at another path too.
-                    listed.extend(others.into_iter().map(|it| Entry { is_link: true, ..it }));
-                }
-                Err(why) => {
-                    let why = NotFollowed::Link(why);
-                    self.unread.extend(unread_link(&entry, why, (root, repository)));
-                }
-            }
-        }
+        let (open, mut listed): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_searched);
+        // Pegleg ignores files in place of these folders.
+        let linked = LinkedFolders::of(tree, open, &is_searched, &mut self.links)?;
+        listed.extend(linked.entries);
+        let unread = linked.unread.into_iter();
+        self.unread
+            .extend(unread.filter_map(|(link, why)| unread_link(&link, why, (root, repository))));
         listed.sort_by(|one, other| one.path.cmp(&other.path));
         // A tracked file may be missing in a folder that became a link.
         let read: BTreeSet<RepoPath> = listed
