@@ -12,7 +12,7 @@
 //! therefore bounded ([`MAX_DIFFERENCES`]), and shared values are compared and counted once
 //! (`Pairs`).
 
-mod common;
+mod subsequence;
 mod variants;
 
 use std::borrow::Cow;
@@ -1087,12 +1087,12 @@ fn longest_common_either_way(
         Ordering::Greater => true,
     };
     if swapped {
-        common::subsequence(&of_head, &of_base)
+        subsequence::common(&of_head, &of_base)
             .into_iter()
             .map(|(above, below)| (below, above))
             .collect()
     } else {
-        common::subsequence(&of_base, &of_head)
+        subsequence::common(&of_base, &of_head)
     }
 }
 

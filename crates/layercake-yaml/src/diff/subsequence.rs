@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 8;
 
 /// Common subsequence of two lists, as pairs of indexes: a longest one, unless the lists are long.
 /// Of long lists, the items that are once in each are matched first, then those between these.
-pub(super) fn subsequence(base: &[usize], head: &[usize]) -> Vec<(usize, usize)> {
+pub(super) fn common(base: &[usize], head: &[usize]) -> Vec<(usize, usize)> {
     let mut search = Search { base, head, left: MAX_COMPARISONS, pairs: Vec::new() };
     search.between(0..base.len(), 0..head.len(), MAX_DEPTH);
     search.pairs
