@@ -17,6 +17,7 @@ mod timing;
 mod unchanged;
 mod value;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -480,9 +481,15 @@ impl Report {
     /// no file that was read.
     #[must_use]
     pub fn with_limits(self, sites: &[String], only: &[RepoPath], sources: &SourceMap) -> Self {
+        let read: BTreeSet<&str> = match only {
+            [] => BTreeSet::new(),
+            _ => sources.iter().map(|(_, source)| source.path().as_str()).collect(),
+        };
         let path = |path: &RepoPath| {
-            let only = std::slice::from_ref(path);
-            let is_read = sources.iter().any(|(_, source)| triage::concerns(only, source.path()));
+            let folder = format!("{path}/");
+            let mut below = read.range(&*folder..);
+            let is_read = read.contains(path.as_str())
+                || below.next().is_some_and(|it| it.starts_with(&folder));
             if is_read { path.to_string() } else { format!("{path} (read by no site)") }
         };
         let sites = sites.iter().map(|glob| format!("--site {glob}"));

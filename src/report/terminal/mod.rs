@@ -121,7 +121,7 @@ pub fn write_concise(
 }
 
 /// How much of a finding is written.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum FindingSpace {
     Full,
     /// One line for all findings of its rule.
@@ -416,16 +416,16 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     /// Writes the findings except new errors, which come before the changes of a comparison, and
     /// otherwise last.
     fn write_others(&self, out: &mut dyn Write) -> io::Result<()> {
-        let with = |space: FindingSpace| {
-            let others = self.story.others.iter();
-            others.filter(move |entry| self.space_for(entry.finding) == space)
-        };
-        self.write_findings(with(FindingSpace::Full), out)?;
-        self.write_summaries(with(FindingSpace::Line), out)?;
-        let counted: Vec<_> = with(FindingSpace::Count).map(|entry| entry.finding).collect();
+        let mut by_space: [Vec<&FindingEntry<'r>>; 3] = Default::default();
+        for entry in &self.story.others {
+            by_space[self.space_for(entry.finding) as usize].push(entry);
+        }
+        let [in_full, on_lines, counted] = by_space;
+        self.write_findings(in_full.into_iter(), out)?;
+        self.write_summaries(&on_lines, out)?;
         for (severity, word) in [(Severity::Warning, "warning"), (Severity::Note, "note")] {
-            let of_severity = counted.iter().filter(|finding| finding.severity == severity);
-            self.write_more(of_severity.map(|finding| finding.count).sum(), word, "", out)?;
+            let of_severity = counted.iter().filter(|entry| entry.finding.severity == severity);
+            self.write_more(of_severity.map(|entry| entry.finding.count).sum(), word, "", out)?;
         }
         out.write_all(if counted.is_empty() { b"" } else { b"\n" })
     }
@@ -465,14 +465,11 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     }
 
     /// Writes one line for the findings of each rule, with the first of them.
-    fn write_summaries<'e>(
+    fn write_summaries(
         &self,
-        entries: impl Iterator<Item = &'e FindingEntry<'r>>,
+        entries: &[&FindingEntry<'r>],
         out: &mut dyn Write,
-    ) -> io::Result<()>
-    where
-        'r: 'e,
-    {
+    ) -> io::Result<()> {
         let mut of_rules: IndexMap<&str, Vec<&FindingEntry<'r>>> = IndexMap::new();
         for entry in entries {
             of_rules.entry(&entry.finding.rule).or_default().push(entry);
