@@ -188,10 +188,10 @@ if [[ $INPUT_UPLOAD_SARIF == true && $trusted == false ]]; then
     notice "no findings are sent to code scanning: the token is read-only for pull requests from forks and by Dependabot"
 fi
 
-# Outputs that were added, removed or changed; changed metadata alone does not count.
-changed_outputs='.totals | .changed_outputs - .by_status.metadata + .by_status.not_comparable'
+# Outputs that were added, removed or changed; metadata counts if Deckhand treats the output differently.
+changed_outputs='.totals | .changed_outputs - .by_status.metadata + .other_treatment + .by_status.not_comparable'
 # shellcheck disable=SC2016 # jq variables
-changed_sites='.sites as $sites | .site_sets as $sets | [.outputs[] | select(.status != "metadata")
+changed_sites='.sites as $sites | .site_sets as $sets | [.outputs[] | select(.status != "metadata" or .other_treatment)
     | $sets[.sites[1:] | tonumber - 1].sites[] | $sites[.].name | select(. != null)] | unique'
 new_findings='[.findings[] | select(.suppressed == null and (.state == "new" or .state == null))]'
 sum='map(.count) | add // 0'

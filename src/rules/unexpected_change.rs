@@ -1,7 +1,7 @@
 //! `unexpected-change`: an edit that changes outputs that were expected to stay unchanged.
 
 use super::{ExpectedUnchanged, Gates, ReachedEdit};
-use crate::compare::{Change, Status};
+use crate::compare::Change;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::edit::EditKind;
 
@@ -15,8 +15,7 @@ pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Option<Diagnost
     let expected = gates.unchanged.as_ref()?;
     let changed: Vec<_> = reached
         .outputs()
-        .filter(|change| change.status != Status::Metadata)
-        .filter(|change| is_expected(change, expected))
+        .filter(|change| change.is_visible() && is_expected(change, expected))
         .collect();
     // An edit of unknown content that reaches no output may have removed outputs.
     let is_unread = reached.reach.edit.kind.is_unknown();
@@ -53,7 +52,7 @@ fn is_expected(change: &Change, expected: &ExpectedUnchanged) -> bool {
 /// Finding for an unexplained change of an output that was expected to stay unchanged.
 pub(super) fn check_unexplained(change: &Change, gates: &Gates) -> Option<Diagnostic> {
     let expected = gates.unchanged.as_ref()?;
-    if change.status == Status::Metadata || !is_expected(change, expected) {
+    if !change.is_visible() || !is_expected(change, expected) {
         return None;
     }
     let message = format!("`{}` was expected to stay unchanged", change.key.name);

@@ -213,6 +213,9 @@ pub struct ReportedOutput {
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) renamed_from: Option<String>,
     pub(crate) status: Status,
+    /// Whether Deckhand treats the output differently, with the same data.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) other_treatment: bool,
     /// Group that contains the output.
     pub(crate) group: GroupRef,
     pub(crate) sites: SetRef,
@@ -491,6 +494,7 @@ fn outputs_of<'c>(
             document: document.clone(),
             renamed_from: renamed_from.map(|it| it.name.to_string()),
             status: change.status,
+            other_treatment: change.has_other_treatment(),
             group,
             sites: sets.set_of(sites),
             touched,

@@ -272,6 +272,9 @@ pub struct Totals {
     pub(crate) untouched_outputs: usize,
     /// Changed outputs by kind of change.
     pub by_status: ByStatus,
+    /// Outputs with the same data that Deckhand treats differently.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) other_treatment: usize,
     /// Changed outputs that edits do not fully explain: a bug in layercake.
     pub(crate) unexplained: usize,
     /// Sites with a shielded edit.
@@ -624,6 +627,7 @@ impl Report {
                 totals.changed_outputs += outputs;
                 totals.untouched_outputs += if output.touched { 0 } else { outputs };
             }
+            totals.other_treatment += if output.other_treatment { outputs } else { 0 };
             totals.unexplained += if output.unexplained { outputs } else { 0 };
         }
     }

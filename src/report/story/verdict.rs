@@ -268,6 +268,10 @@ fn others(report: &Report) -> Vec<StyledText> {
     let plain = |words: String| StyledText::plain(words);
     present([
         (
+            totals.other_treatment,
+            plain(format!("{} treated differently by Deckhand", totals.other_treatment)),
+        ),
+        (
             totals.untouched_outputs,
             plain(format!("{} from unedited files", totals.untouched_outputs)),
         ),

@@ -1,4 +1,5 @@
-//! Secrets that a change exposes: the rule `exposed-secret`, and what stays hidden.
+//! Secrets that a change exposes: the rule `exposed-secret`, what stays hidden, and metadata that
+//! changes how Deckhand treats an output.
 
 use super::{Sandbox, document, formats};
 
@@ -138,5 +139,46 @@ fn secrets_that_stay_secret_are_not_exposed() {
             !errors.iter().any(|it| it.starts_with("exposed-secret")),
             "{old}{new}: {errors:?}"
         );
+    }
+}
+
+/// Metadata that decides how Deckhand stores and identifies an output fails the gate; what acts
+/// only through rendering does not, if the result is the same.
+#[test]
+fn other_treatment_by_deckhand_is_not_unchanged() {
+    let plain = document("d", "global", "{a: 1}");
+    let flow = "layeringDefinition: {abstract: false, layer: global}";
+    let labelled = format!("labels: {{a: b}}\n  {flow}");
+    let cases: [(&str, &str, bool); 7] = [
+        ("storagePolicy: cleartext", "storagePolicy: encrypted", true),
+        ("layer: global", "layer: type", true),
+        ("schema: metadata/Document/v1", "schema: metadata/Control/v1", true),
+        (flow, &labelled, false),
+        (flow, "layeringDefinition: {layer: global}", false),
+        (flow, "replacement: false\n  layeringDefinition: {abstract: false, layer: global}", false),
+        (
+            flow,
+            "layeringDefinition: {abstract: false, layer: global, parentSelector: {no: one}}",
+            false,
+        ),
+    ];
+    for (from, to, is_changed) in cases {
+        let sandbox = with_secret("global/d.yaml", &plain);
+        sandbox.write("global/d.yaml", plain.replace(from, to));
+        let ran = sandbox.run(&["diff", "--expect-unchanged"]);
+        assert_eq!(ran.code == 1, is_changed, "{from} -> {to}: {ran:?}");
+        let report = sandbox.run(&["diff", "-o", "json"]).json();
+        let totals = &report["totals"];
+        assert_eq!(totals["by_status"]["metadata"], 2, "{from} -> {to}: {totals}");
+        let treated = totals["other_treatment"].as_u64().unwrap_or_default();
+        assert_eq!(treated, if is_changed { 2 } else { 0 }, "{from} -> {to}: {totals}");
+        let in_outputs = report["outputs"].as_array().unwrap();
+        assert!(
+            in_outputs
+                .iter()
+                .all(|it| it["other_treatment"].as_bool().unwrap_or_default() == is_changed)
+        );
+        let proven = sandbox.run(&["diff", "--verify-attribution"]);
+        assert_eq!(proven.code, 0, "{from} -> {to}: {proven:?}");
     }
 }

@@ -439,6 +439,20 @@ impl Change {
     }
 }
 
+/// Returns whether a difference of metadata changes how Deckhand treats the rendered document:
+/// whether it is stored encrypted, whether it is a control document, and its layer, which is part of
+/// its identity (`deckhand.md` 2, 13, 16). All other metadata acts only through rendering.
+fn is_of_treatment(difference: &Difference) -> bool {
+    let pieces = difference.location().0.iter().take(2);
+    let keys: Vec<&str> = pieces.map(|piece| piece.as_text().unwrap_or_default()).collect();
+    match keys[..] {
+        []
+        | ["schema" | "storagePolicy" | "layeringDefinition"]
+        | ["layeringDefinition", "layer"] => true,
+        [..] => false,
+    }
+}
+
 /// Change of one output of one site.
 #[derive(Clone, Debug)]
 pub struct Change {
@@ -477,6 +491,17 @@ impl Change {
     /// report must show.
     pub fn is_unexplained(&self) -> bool {
         self.unexplained > 0 || self.edits.is_empty()
+    }
+
+    /// Returns whether a consumer of the output can see the change: any but one of metadata that acts
+    /// only through rendering, whose result is the same.
+    pub fn is_visible(&self) -> bool {
+        self.status != Status::Metadata || self.has_other_treatment()
+    }
+
+    /// Returns whether the data is the same, and Deckhand treats the document differently.
+    pub fn has_other_treatment(&self) -> bool {
+        self.status == Status::Metadata && self.metadata.iter().any(is_of_treatment)
     }
 }
 
