@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::missing_source::{self, LackingKey};
+use super::misspelled_schema::{meant_schemas, missing_sources};
 use super::{SiteFacts, missing_layering_policy, missing_parent};
 use crate::graph::DocId;
 use crate::near::nearest;
@@ -36,13 +37,14 @@ impl Correction {
     }
 }
 
-/// Corrections of the slips in a site, in the order of what they affect: documents, layers, parents,
-/// sources, values.
+/// Corrections of the slips in a site, in the order of what they affect: documents, layers, schemas,
+/// parents, sources, values.
 pub(crate) fn corrections(facts: &SiteFacts<'_>) -> Vec<Correction> {
     let mut corrections: Vec<Correction> =
         facts.site.iter().filter_map(|(doc, document)| envelope(facts, doc, document)).collect();
     corrections.extend(policy(facts));
     corrections.extend(layers(facts));
+    corrections.extend(schemas(facts));
     corrections.extend(parents(facts));
     corrections.extend(sources(facts));
     corrections.extend(values(facts));
@@ -166,6 +168,17 @@ fn layers(facts: &SiteFacts<'_>) -> Vec<Correction> {
     facts.site.problems.iter().filter_map(of_problem).collect()
 }
 
+/// Documents with the schema that is probably meant.
+fn schemas(facts: &SiteFacts<'_>) -> Vec<Correction> {
+    let of_document = |(doc, meant): (DocId, &str)| {
+        let document = facts.document(doc);
+        let schema = text(meant, document.schema_span);
+        let corrected = with_root(document, |root| set(root, &["schema"], schema))?;
+        Some(Correction::of(vec![document.schema_span], doc, corrected))
+    };
+    meant_schemas(facts).into_iter().filter_map(of_document).collect()
+}
+
 /// Children with the selector that was probably intended; those with the same selector together,
 /// since the slip may be in the parent.
 fn parents(facts: &SiteFacts<'_>) -> Vec<Correction> {
@@ -228,20 +241,17 @@ fn placeholder_parent(facts: &SiteFacts<'_>, children: &[DocId]) -> Option<Docum
     placeholder(facts, (schema, &name), above, Some(labels), data)
 }
 
-/// Sources that concrete documents look for in vain.
-fn missing_sources<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item = &'f SubstitutionSource> {
-    facts.site.problems.iter().filter_map(|problem| match problem {
-        SiteProblem::MissingSource { doc, substitution, of_abstract: None, .. } => {
-            Some(&facts.document(*doc).sources[*substitution])
-        }
-        _ => None,
-    })
-}
-
 /// Documents under the schema and name under which others look for them.
 fn sources(facts: &SiteFacts<'_>) -> Vec<Correction> {
     let mut wanted: BTreeMap<(&str, &str), Vec<Span>> = BTreeMap::new();
-    for source in missing_sources(facts) {
+    let misspelled: BTreeSet<(&str, &str)> = meant_schemas(facts)
+        .into_iter()
+        .map(|(doc, meant)| (meant, &*facts.document(doc).key.name))
+        .collect();
+    let is_misspelled = |source: &&SubstitutionSource| {
+        misspelled.contains(&(&*source.schema.value, &*source.name.value))
+    };
+    for source in missing_sources(facts).filter(|source| !is_misspelled(source)) {
         let places = wanted.entry((&source.schema.value, &source.name.value)).or_default();
         places.push(source.name.span);
     }

@@ -9,7 +9,7 @@ use crate::graph::DocId;
 use crate::near::nearest;
 use crate::source::Span;
 use crate::system::deckhand::Site;
-use crate::yaml::Query;
+use crate::yaml::{Node, Query};
 
 super::rule!(
     "missing-reference", Error[Absence], "a rendered document refers to a document that is not rendered";
@@ -153,6 +153,42 @@ fn missing<'a>(
         docs.sort_unstable();
     }
     missing
+}
+
+/// Documents that references do not find only because their schema is not quite that of the target,
+/// with the latter.
+pub(super) fn nearly_named<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item = (DocId, &'f str)> {
+    let schemas: BTreeSet<&str> = facts.site.iter().map(|(_, it)| &*it.key.schema).collect();
+    facts.settings.references.iter().flat_map(move |reference| {
+        let near = |schema: &&str| nearest(schema, [&*reference.target]).is_some();
+        let near: BTreeSet<&str> = schemas.iter().copied().filter(near).collect();
+        let candidates = facts.site.iter().filter(|(_, it)| near.contains(&*it.key.schema));
+        let by_name: BTreeMap<&str, DocId> =
+            candidates.map(|(doc, document)| (&*document.key.name, doc)).collect();
+        named_by(facts, reference, &by_name).into_iter().map(|doc| (doc, &*reference.target))
+    })
+}
+
+/// Those of these documents whose names a reference has, if it finds no other.
+fn named_by(
+    facts: &SiteFacts<'_>,
+    reference: &Reference,
+    by_name: &BTreeMap<&str, DocId>,
+) -> BTreeSet<DocId> {
+    if by_name.is_empty() {
+        return BTreeSet::new();
+    }
+    let referring = facts
+        .site
+        .iter()
+        .filter(|(doc, it)| it.key.schema == reference.schema && facts.site.is_output(*doc));
+    let data = referring.filter_map(|(doc, _)| facts.rendered.data(doc));
+    data.flat_map(|data| reference.path.find(data))
+        .filter(|node| !node.secret)
+        .filter_map(Node::as_str)
+        .filter(|name| facts.site.output(&reference.target, name).is_none())
+        .filter_map(|name| by_name.get(name).copied())
+        .collect()
 }
 
 /// Rendered documents of all schemas that references mention.

@@ -140,6 +140,7 @@ mod missing_revision;
 mod missing_site_definition;
 mod missing_source;
 mod missing_type;
+mod misspelled_schema;
 mod mixed_keys;
 mod near_destination;
 mod nested_replacement;
@@ -300,6 +301,7 @@ registry! {
     missing_site_definition,
     missing_source,
     missing_type,
+    misspelled_schema,
     mixed_keys,
     near_destination,
     nested_replacement,

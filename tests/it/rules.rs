@@ -212,6 +212,7 @@ const CHANGES_VALUES: &[&str] = &[
     "invalid-document",
     "invalid-property-group",
     "missing-type",
+    "misspelled-schema",
     "schema-violation",
     "unknown-document-key",
     "unknown-layer",
