@@ -11,12 +11,12 @@ use super::load::{Loaded, LoadedSide};
 use super::repositories::used_repositories;
 use super::session::{closed, map_in_parallel};
 use super::site::KnownDocuments;
-use super::taking::{RemovedKeys, taking_edit};
+use super::taking::taking_edit;
 use super::{Checked, Plan, ProgressUnit};
 use crate::compare::reach::{Comparison, gather};
 use crate::compare::{Limits, Texts, edits_overlapping};
 use crate::diagnostic::Diagnostic;
-use crate::edit::{Edit, EditId, EditKind};
+use crate::edit::{Edit, EditId, EditKind, RenamedKeys};
 use crate::error::Error;
 use crate::rules;
 use crate::source::{RepoPath, SourceMap, Span};
@@ -176,7 +176,8 @@ fn compared_findings(
     sides.plan.keep_requested(&mut base);
     sides.plan.keep_requested(&mut head);
     let sources = &loaded.sources;
-    let in_files = LazyCell::new(|| EditsInFiles::of(edits, sources));
+    let renamed = RenamedKeys::of(edits);
+    let in_files = LazyCell::new(|| EditsInFiles::of(edits, &renamed, sources));
     let causes = |finding: &Diagnostic| match caused.get(&finding_key(finding)) {
         Some(causes) => causes.clone(),
         None => FindingCauses { caused: in_files.causes(finding), without: Vec::new() },
@@ -190,7 +191,7 @@ fn compared_findings(
         let edit = &edits[id.index()];
         edit.head.as_ref().filter(|_| edit.kind == EditKind::File).map(|text| text.at.file)
     };
-    let taking = |id: EditId| taking_edit(id, edits, sources);
+    let taking = |id: EditId| taking_edit(id, edits, &renamed, sources);
     let edits = EditsOfFindings { unread: &unread, taking: &taking, untried: &untried };
     compared.mark_consequences(&edits, sources);
     let added_ignores = match settings.before {
@@ -209,14 +210,14 @@ fn finding_key(finding: &Diagnostic) -> FindingKey<'_> {
 
 /// Edits by file, to find the causes of findings of file rules.
 struct EditsInFiles<'e> {
-    removed: RemovedKeys<'e>,
+    renamed: &'e RenamedKeys,
     sources: &'e SourceMap,
     texts: Texts,
     by_path: BTreeMap<&'e RepoPath, Vec<EditId>>,
 }
 
 impl<'e> EditsInFiles<'e> {
-    fn of(edits: &'e [Edit], sources: &'e SourceMap) -> Self {
+    fn of(edits: &'e [Edit], renamed: &'e RenamedKeys, sources: &'e SourceMap) -> Self {
         let ids: Vec<EditId> = (0..edits.len()).map(EditId::at).collect();
         let texts = Texts::of(edits, &ids, |edit| edit.head.as_ref());
         let mut by_path: BTreeMap<&RepoPath, Vec<EditId>> = BTreeMap::new();
@@ -229,7 +230,7 @@ impl<'e> EditsInFiles<'e> {
                 by_path.entry(path).or_default().push(id);
             }
         }
-        Self { removed: RemovedKeys::of(edits), sources, texts, by_path }
+        Self { renamed, sources, texts, by_path }
     }
 
     /// Edits at the place of a finding, with those that removed what they add under another name; or
@@ -242,8 +243,8 @@ impl<'e> EditsInFiles<'e> {
             let in_file = self.by_path.get(self.sources.path_of(finding.primary.span));
             return in_file.into_iter().flatten().take(MAX_EDITS).copied().collect();
         }
-        let renamed = there.iter().filter_map(|added| self.removed.renamed_by(*added));
-        let all: BTreeSet<EditId> = there.iter().copied().chain(renamed).collect();
+        let removed = there.iter().filter_map(|added| self.renamed.old_of(*added));
+        let all: BTreeSet<EditId> = there.iter().copied().chain(removed).collect();
         all.into_iter().collect()
     }
 }

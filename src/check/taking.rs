@@ -1,13 +1,10 @@
 //! Edits that take something away, such as a document, a label or a key: findings about its absence
 //! follow from them.
 
-use std::collections::HashMap;
-
-use crate::edit::{Edit, EditId, EditKind, Part, Text};
-use crate::source::{DocKey, SourceMap};
+use crate::edit::{Edit, EditId, EditKind, Part, RenamedKeys, Text};
+use crate::source::SourceMap;
 use crate::triage::TakingEdit;
 use crate::yaml::Node;
-use crate::yaml::diff::shown_hash;
 use crate::yaml::path::{Location, Piece};
 
 /// Whether an edit takes something away that others may need.
@@ -37,9 +34,11 @@ pub(super) fn takes_away(edit: &Edit) -> bool {
 pub(super) fn taking_edit<'e>(
     id: EditId,
     edits: &'e [Edit],
+    renamed: &'e RenamedKeys,
     sources: &'e SourceMap,
 ) -> Option<TakingEdit<'e>> {
     let edit = &edits[id.index()];
+    let renamed = renamed.new_of(id).map(|added| &edits[added.index()]);
     let texts = edit.base.iter().chain(&edit.head);
     takes_away(edit).then(|| TakingEdit {
         files: texts.map(|text| sources.path_of(text.at)).collect(),
@@ -47,12 +46,12 @@ pub(super) fn taking_edit<'e>(
         head: edit.head.as_ref(),
         is_policy: edit.kind == EditKind::Policy,
         is_relation: edit.part == Part::Metadata && edit.kind != EditKind::Renamed,
-        help: Box::new(move |needed| help(edit, edits, needed)),
+        help: Box::new(move |needed| help(edit, renamed, needed)),
     })
 }
 
-/// Remedy for places that need what an edit takes away.
-fn help(edit: &Edit, edits: &[Edit], needed: usize) -> String {
+/// Remedy for places that need what an edit takes away; `renamed` added it under another key.
+fn help(edit: &Edit, renamed: Option<&Edit>, needed: usize) -> String {
     let subject = subject(edit);
     let places = match needed {
         0 | 1 => "the place that needs it".to_owned(),
@@ -61,8 +60,7 @@ fn help(edit: &Edit, edits: &[Edit], needed: usize) -> String {
     if edit.is_secret() {
         return format!("restore what an edit removed, or change {places}");
     }
-    let renamed = renamed(edit, edits).map(self::subject);
-    match (values(edit), renamed) {
+    match (values(edit), renamed.map(self::subject)) {
         (Some([before, after]), _) if subject.starts_with("metadata.labels") => {
             let documents =
                 if needed > 1 { format!("{needed} documents") } else { "1 document".into() };
@@ -85,58 +83,6 @@ fn help(edit: &Edit, edits: &[Edit], needed: usize) -> String {
             format!("an edit changed `{subject}`: change it back, or change {places}")
         }
     }
-}
-
-/// Edit that added what `edit` removed under another key of the same document.
-fn renamed<'e>(edit: &Edit, edits: &'e [Edit]) -> Option<&'e Edit> {
-    edits.iter().find(|added| is_rename(edit, added))
-}
-
-/// Edits that removed a value which other edits may have added under another key.
-pub(super) struct RemovedKeys<'e> {
-    edits: &'e [Edit],
-    by_value: HashMap<(&'e DocKey, u64), Vec<EditId>>,
-}
-
-impl<'e> RemovedKeys<'e> {
-    pub(super) fn of(edits: &'e [Edit]) -> Self {
-        let mut by_value: HashMap<_, Vec<EditId>> = HashMap::new();
-        for (at, edit) in edits.iter().enumerate().filter(|(_, edit)| edit.head.is_none()) {
-            if let Some(key) = value_key(edit, edit.base.as_ref()) {
-                by_value.entry(key).or_default().push(EditId::at(at));
-            }
-        }
-        Self { edits, by_value }
-    }
-
-    /// The only edit that removed what this one added.
-    pub(super) fn renamed_by(&self, added: EditId) -> Option<EditId> {
-        let added = &self.edits[added.index()];
-        let alike = self.by_value.get(&value_key(added, added.head.as_ref())?)?;
-        let mut alike = alike.iter().filter(|id| is_rename(&self.edits[id.index()], added));
-        alike.next().copied().filter(|_| alike.next().is_none())
-    }
-}
-
-/// Document and value of an edit of a key, by which [renames](is_rename) are found.
-fn value_key<'e>(edit: &'e Edit, text: Option<&Text>) -> Option<(&'e DocKey, u64)> {
-    let node = text?.node.as_ref().filter(|_| edit.kind == EditKind::Key)?;
-    Some((&edit.document, shown_hash(node)))
-}
-
-/// Whether one edit removed a value from a document that the other added under another key: of the
-/// same mapping, or anywhere if the value is a collection.
-fn is_rename(removed: &Edit, added: &Edit) -> bool {
-    let is_alone =
-        |edit: &Edit| edit.kind == EditKind::Key && edit.base.is_some() != edit.head.is_some();
-    let (Some(before), Some(after)) = (&removed.base, &added.head) else { return false };
-    let is_beside =
-        removed.part == added.part && removed.location.parent() == added.location.parent();
-    is_alone(removed)
-        && is_alone(added)
-        && removed.document == added.document
-        && before.node.as_ref().is_some_and(|node| is_beside || node.is_collection())
-        && before.node == after.node
 }
 
 /// The strings before and after an edit of a string.

@@ -1,9 +1,13 @@
 //! Edits of the sources, as values instead of text. A comparison explains rendered changes by them.
 //! Computing edits and their reach is left to other modules.
 
+mod renamed_keys;
+
 use layercake_source::{DocKey, Span};
 use layercake_yaml::Node;
 use layercake_yaml::path::{Item, Location};
+
+pub use renamed_keys::RenamedKeys;
 
 /// Index of an edit between two sides, in the order of paths and places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,7 +94,7 @@ impl EditKind {
 
 /// The part of a document that was edited.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {

@@ -335,6 +335,11 @@ pub fn identical(one: &Node, other: &Node) -> bool {
     is_same_value && one.span == other.span && one.secret == other.secret
 }
 
+/// Hash of a value with its secrets, which no report may have: otherwise as [`shown_hash`].
+pub fn whole_hash(node: &Node) -> u64 {
+    Hashes::default().of(node)
+}
+
 /// Hash of a value without secrets: equal for the [same] values, almost certainly different for
 /// others. It differs between runs.
 pub fn shown_hash(node: &Node) -> u64 {

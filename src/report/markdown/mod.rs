@@ -9,6 +9,7 @@ mod bounded_page;
 mod text;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use self::bounded_page::{BoundedPage, PageFull, TableColumn};
@@ -254,7 +255,9 @@ impl<'r> MarkdownPage<'_, 'r> {
             place if place.is_empty() => place,
             place => format!(" at {place}"),
         };
-        format!("{numbers}{place}{}", and_more(entry.edits.len() - 1))
+        let places: BTreeSet<String> =
+            entry.edits.iter().map(|edit| place_of(edit).words()).collect();
+        format!("{numbers}{place}{}", and_more(places.len() - 1))
     }
 
     /// Returns the place and path of an edit for a hunk header.

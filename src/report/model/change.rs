@@ -17,7 +17,7 @@ use super::sites::SiteSets;
 use super::value::{ShownValue, max_bytes};
 use crate::compare::reach::{Comparison, EditReach, Group as Alike, Shield as Stop, Why};
 use crate::compare::{Cause as CauseOf, Change, Hop, Idle, PlaceCauses, Proof, Status, Via};
-use crate::edit::{EditId, EditKind, Part, Text};
+use crate::edit::{EditId, EditKind, Part, RenamedKeys, Text};
 use crate::report::View;
 use crate::source::{DocKey, FileId, Span};
 use crate::yaml::diff::{self, Difference};
@@ -57,6 +57,9 @@ pub struct ReportedEdit {
     pub(crate) at: OnSides<FilePlace>,
     pub(crate) before: Option<ShownValue>,
     pub(crate) after: Option<ShownValue>,
+    /// Edit that removed, under another key, the value which this one added; `None` for a secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) renames: Option<EditRef>,
     pub(crate) reach: Reach,
     /// Method used to determine its effects; `None` for an edit without effect.
     pub(crate) proof: Option<Proof>,
@@ -304,9 +307,14 @@ impl ReportedShield {
 impl ReportedChanges {
     pub(super) fn new(comparison: &Comparison, sets: &mut SiteSets, view: &View<'_>) -> Self {
         let max_bytes = max_bytes(count_values(comparison));
-        let edits = comparison.edits.iter().enumerate();
-        let edits =
-            edits.map(|(at, it)| ReportedEdit::new(EditRef::at(at), it, max_bytes, sets, view));
+        let renamed = RenamedKeys::of(comparison.edits.iter().map(|it| &it.edit));
+        let edits = comparison.edits.iter().enumerate().map(|(at, reach)| {
+            let removed = renamed.old_of(EditId::at(at)).filter(|_| !reach.edit.is_secret());
+            let removed =
+                removed.filter(|removed| renamed.new_of(*removed) == Some(EditId::at(at)));
+            let edit = ReportedEdit::new(EditRef::at(at), reach, max_bytes, sets, view);
+            ReportedEdit { renames: removed.map(|it| EditRef::at(it.index())), ..edit }
+        });
         let edits = edits.collect();
         let mut routes = RouteTable::new(view);
         let mut edit_sets = EditSets::default();
@@ -353,6 +361,11 @@ impl ReportedEdit {
         self.reach.outputs > 0 || self.reach.kept.is_some() || self.is_undecided()
     }
 
+    /// Returns whether the edit is listed with its effects or shields.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.has_effect() || self.reach.shielded.is_some()
+    }
+
     /// Returns whether the document has this schema and name.
     pub(crate) fn is_of(&self, schema: &str, name: &str) -> bool {
         (&*self.document.schema, &*self.document.name) == (schema, name)
@@ -388,6 +401,7 @@ impl ReportedEdit {
             at: OnSides { base: at(edit.base.as_ref()), head: at(edit.head.as_ref()) },
             before: value(edit.base.as_ref()),
             after: value(edit.head.as_ref()),
+            renames: None,
             reach: Reach {
                 outputs: reach.outputs,
                 untouched: reach.untouched,

@@ -511,6 +511,11 @@ impl Report {
     }
 
     /// Returns the edit with this id.
+    /// Returns the listed edit that removed the value which this one added under another key.
+    pub(crate) fn renamed_by(&self, added: &ReportedEdit) -> Option<&ReportedEdit> {
+        added.renames.map(|removed| self.edit(removed)).filter(|it| it.is_listed())
+    }
+
     pub(crate) fn edit(&self, id: EditRef) -> &ReportedEdit {
         id.of(&self.edits)
     }

@@ -163,6 +163,7 @@ impl Report {
                 return Err(format!("the edit `{}` is on neither side", edit.id));
             }
             edit.at.check()?;
+            edit.renames.map_or(Ok(()), |removed| check_id(removed, &self.edits))?;
             self.check_set(edit.reach.sites)?;
             edit.reach.kept.map_or(Ok(()), |kept| self.check_set(kept.sites))?;
             edit.reach.shielded.map_or(Ok(()), |sites| self.check_set(sites))?;

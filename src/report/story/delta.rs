@@ -122,6 +122,11 @@ impl ValueDelta {
         }
     }
 
+    /// Returns the delta of a value that stays the same.
+    pub(super) fn without_lines(self) -> Self {
+        Self { lines: Vec::new(), contents: None, is_cut: false, ..self }
+    }
+
     /// Returns whether the value is in the metadata of the document.
     pub(crate) fn is_in_metadata(&self) -> bool {
         self.path.starts_with("metadata")

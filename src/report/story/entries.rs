@@ -35,6 +35,8 @@ pub(crate) struct EditEntry<'r> {
     pub(crate) edits: Vec<&'r ReportedEdit>,
     /// Distinct changes of the edited values; empty if outputs that they reach show them.
     pub(crate) changes: Vec<EditedValue<'r>>,
+    /// Lines of the values whose keys were renamed, as removed and as added.
+    renamed: Vec<Vec<DiffLine>>,
     /// Summary of the changed outputs.
     pub(crate) reach: StyledText,
     /// Summary of the sites in which the edits are shielded; empty if there are none.
@@ -95,7 +97,7 @@ pub(super) fn entries<'r>(
     let faulty = Faulty::of(report);
     let folds = Folds::new(report, sites, &faulty);
     let listed = folds.all.iter().flat_map(|fold| &fold.edits);
-    let edited = listed.map(|edit| (edit.id, ValueDelta::of_edit(edit))).collect();
+    let edited = listed.map(|edit| (edit.id, names.delta(edit))).collect();
     let each_value = arrangement == Arrangement::Whole;
     let arranger = Arranger { report, names, sites, deltas, edited, each_value, folds, faulty };
     let mut entries = match arrangement {
@@ -292,8 +294,13 @@ impl<'r> EditEntry<'r> {
         &self,
         block: &'b OutputBlock<'r>,
     ) -> (Vec<&'b ChangedValue<'r>>, Vec<&'b ChangedValue<'r>>) {
-        let shown: BTreeSet<&[DiffLine]> =
-            self.changes.iter().map(|change| &change.delta.lines[..]).collect();
+        let shown: BTreeSet<&[DiffLine]> = self
+            .changes
+            .iter()
+            .map(|it| &it.delta.lines)
+            .chain(&self.renamed)
+            .map(|it| &it[..])
+            .collect();
         block.values.iter().partition(|value| shown.contains(&value.delta.lines[..]))
     }
 
@@ -377,6 +384,7 @@ impl<'r> Arranger<'_, 'r> {
         EditEntry {
             edits: fold.edits.clone(),
             changes: self.changes(fold),
+            renamed: self.renamed(fold),
             reach: self.reach(fold),
             shielded: self.shielded(fold),
             blocks,
@@ -386,9 +394,16 @@ impl<'r> Arranger<'_, 'r> {
         }
     }
 
+    fn renamed(&self, fold: &Fold<'r>) -> Vec<Vec<DiffLine>> {
+        let added = fold.edits.iter().copied();
+        let pairs = added.filter_map(|added| Some([self.report.renamed_by(added)?, added]));
+        pairs.flatten().map(|edit| ValueDelta::of_edit(edit).lines).collect()
+    }
+
     fn changes(&self, fold: &Fold<'r>) -> Vec<EditedValue<'r>> {
         let mut changes: IndexMap<&[DiffLine], EditedValue<'r>> = IndexMap::new();
-        for edit in &fold.edits {
+        let is_shown = |edit: &&&ReportedEdit| self.report.renamed_by(edit).is_none();
+        for edit in fold.edits.iter().filter(is_shown) {
             let delta = &self.edited[&edit.id];
             let value = || EditedValue { edits: Vec::new(), delta: delta.clone() };
             changes.entry(&delta.lines).or_insert_with(value).edits.push(edit);

@@ -113,8 +113,7 @@ fn alike<'r>(
     sites: &SiteNames<'r>,
     faulty: &Faulty,
 ) -> Vec<Vec<&'r ReportedEdit>> {
-    let is_listed = |edit: &&ReportedEdit| edit.has_effect() || edit.reach.shielded.is_some();
-    let listed = || report.edits.iter().filter(is_listed);
+    let listed = || report.edits.iter().filter(|edit| edit.is_listed());
     let mut seen: HashMap<Values<'_>, usize> = HashMap::new();
     for values in listed().filter_map(values) {
         *seen.entry(values).or_default() += 1;
@@ -123,12 +122,14 @@ fn alike<'r>(
     let unread: BTreeSet<&str> = unread.collect();
     let mut alike: IndexMap<EntryKey<'_>, Vec<&ReportedEdit>> = IndexMap::new();
     for edit in listed() {
-        let is_keeping = edit.reach.kept.is_some();
-        let values = values(edit).filter(|values| seen[values] > 1 && !is_keeping);
-        let key = match (unread_repository(edit, &unread), values) {
+        // Both edits of a renamed key are listed together.
+        let first = report.renamed_by(edit).unwrap_or(edit);
+        let is_keeping = first.reach.kept.is_some();
+        let values = values(first).filter(|values| seen[values] > 1 && !is_keeping);
+        let key = match (unread_repository(first, &unread), values) {
             (Some(file), _) => EntryKey::Repository(file),
             (None, Some(values)) => EntryKey::Values(values),
-            (None, None) => EntryKey::of_reach(edit, &traces[edit.id.index()], report, sites),
+            (None, None) => EntryKey::of_reach(first, &traces[first.id.index()], report, sites),
         };
         alike.entry(key).or_default().push(edit);
     }

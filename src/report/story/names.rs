@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::delta::{ShortDelta, Sign, ValueDelta};
 use crate::edit::{EditKind, Part};
-use crate::report::model::{FilePlace, Report, ReportedEdit};
+use crate::report::model::{EditRef, FilePlace, Report, ReportedEdit};
 use crate::report::text::{StyledText, TextRole};
 use crate::source::DocKey;
 
@@ -12,6 +12,8 @@ use crate::source::DocKey;
 pub(crate) struct DocumentNames<'r> {
     report: &'r Report,
     ambiguous: BTreeSet<&'r str>,
+    /// Edits that added a value under another key, by the edits that removed it.
+    renamed: BTreeMap<EditRef, &'r ReportedEdit>,
     /// Shortest end of the path of each edited file that no other one has.
     files: BTreeMap<&'r str, &'r str>,
 }
@@ -26,7 +28,14 @@ impl<'r> DocumentNames<'r> {
             schemas.entry(name).or_default().insert(schema);
         }
         schemas.retain(|_, schemas| schemas.len() > 1);
-        Self { report, ambiguous: schemas.into_keys().collect(), files: short_files(report) }
+        let listed = report.edits.iter().filter(|edit| edit.is_listed());
+        let renamed = listed.filter_map(|added| Some((report.renamed_by(added)?.id, added)));
+        Self {
+            report,
+            ambiguous: schemas.into_keys().collect(),
+            renamed: renamed.collect(),
+            files: short_files(report),
+        }
     }
 
     /// Returns the place of the first edit, with a short name of its file, and the number of others,
@@ -75,10 +84,20 @@ impl<'r> DocumentNames<'r> {
         if key.layer.is_empty() { name } else { name.and(format!(" ({})", key.layer)) }
     }
 
-    /// Describes the document of an edit and the path in it.
+    /// Describes the document of an edit and the path in it; the new path of a renamed key, too.
     pub(crate) fn subject(&self, edit: &ReportedEdit) -> StyledText {
-        let path = if edit.kind == EditKind::Renamed { String::new() } else { path(edit) };
-        StyledText::list([self.what(edit), StyledText::name(path)], "  ")
+        let of_key = if edit.kind == EditKind::Renamed { String::new() } else { path(edit) };
+        let text = StyledText::list([self.what(edit), StyledText::name(of_key)], "  ");
+        match self.renamed.get(&edit.id) {
+            Some(added) => text.and(" renamed to ").then(TextRole::Name, path(added)),
+            None => text,
+        }
+    }
+
+    /// Returns the change of the edited value; a renamed key has the same value.
+    pub(super) fn delta(&self, edit: &ReportedEdit) -> ValueDelta {
+        let delta = ValueDelta::of_edit(edit);
+        if self.renamed.contains_key(&edit.id) { delta.without_lines() } else { delta }
     }
 
     /// Describes an edit with its change in a few words.
@@ -88,7 +107,7 @@ impl<'r> DocumentNames<'r> {
             Some((end, _)) => format!("{}…", &text[..end]),
             None => text.to_owned(),
         };
-        let value = match ValueDelta::of_edit(edit).short(1) {
+        let value = match self.delta(edit).short(1) {
             Some(ShortDelta::Sides([base, head])) => {
                 StyledText::sides([cut(&base), cut(&head)], "→")
             }

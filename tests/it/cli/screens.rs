@@ -334,6 +334,35 @@ fn reordered_list_and_renamed_document_are_an_entry_each() {
 }
 
 #[test]
+fn renamed_key_is_one_entry() {
+    let sandbox = Sandbox::with_sites();
+    let with_key = |key: &str| document("named", "global", &format!("{{{key}: {{b: 1, c: 2}}}}"));
+    let encrypted = |text: String| text.replace("cleartext", "encrypted");
+    sandbox.write("global/named.yaml", with_key("env"));
+    sandbox.write("global/secret.yaml", encrypted(with_key("env").replace("named", "secret")));
+    sandbox.commit();
+    sandbox.write("global/named.yaml", with_key("environment"));
+    sandbox.write("global/secret.yaml", encrypted(with_key("key").replace("named", "secret")));
+    let screens = Screens::of(&sandbox, &USUAL, "edits 1–2");
+    for format in ["full", "comment"] {
+        let text = &screens[format];
+        assert!(text.contains("named (global)  .env renamed to .environment"), "{text}");
+        assert!(!text.contains("- b: 1"), "{text}");
+    }
+    let edits = &screens.json()["edits"];
+    let of = |name: &str| {
+        let all = edits.as_array().unwrap().iter();
+        all.filter(|edit| edit["document"]["name"] == name).collect::<Vec<_>>()
+    };
+    let renames: Vec<&str> =
+        of("named").iter().filter_map(|edit| edit["renames"].as_str()).collect();
+    assert_eq!(renames, ["e1"]);
+    // It is not said that a secret is the same.
+    assert!(!of("secret").is_empty());
+    assert!(of("secret").iter().all(|edit| edit["renames"].is_null()), "{edits:#}");
+}
+
+#[test]
 fn passing_run_says_so_first_and_last() {
     let sandbox = with_images(2, 1);
     sandbox.write("global/versions.yaml", document("versions", "global", &images(1, "2.0")));
