@@ -164,14 +164,10 @@ impl AnnotationPlace {
 fn of_finding(entry: &FindingEntry<'_>, report: &Report, edited: &BTreeSet<&str>) -> Annotation {
     let finding = entry.finding;
     let is_in_edited = edited.contains(&*finding.primary.file);
-    let is_root = report
-        .findings
-        .iter()
-        .any(|other| other.because_of.as_deref() == Some(&*finding.fingerprint));
     let rank = match (&finding.suppressed, finding.state) {
         (Some(_), _) => AnnotationRank::Suppressed,
         (None, Some(State::Unchanged)) => AnnotationRank::Unchanged,
-        (None, Some(State::New | State::Fixed) | None) if is_root => AnnotationRank::Root,
+        (None, Some(State::New | State::Fixed) | None) if entry.is_root => AnnotationRank::Root,
         (None, Some(State::New | State::Fixed) | None) if is_in_edited => {
             AnnotationRank::InEditedFile
         }

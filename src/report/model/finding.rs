@@ -9,7 +9,7 @@ use super::is_default;
 use super::lines::LineCollector;
 use super::place::LabelledPlace;
 use super::sites::SiteSets;
-use crate::diagnostic::{CauseKey, Diagnostic, Fix, Label, Safety, Severity, Suppression};
+use crate::diagnostic::{CauseKey, Diagnostic, Fix, Label, Safety, Severity, Suppression, Trait};
 use crate::edit::EditId;
 use crate::report::View;
 use crate::source::{DocKey, RepoPath, Span};
@@ -26,6 +26,9 @@ pub struct Finding {
     /// Whether Deckhand would reject the document.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) refused: bool,
+    /// Whether others may be its consequences: an error of a [cause](Trait::Cause).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) is_cause: bool,
     /// Identifier that stays the same when lines move and values change.
     pub(crate) fingerprint: String,
     pub(crate) message: String,
@@ -218,6 +221,7 @@ impl Finding {
             severity: it.severity,
             state: found.state,
             refused: it.is_refused(),
+            is_cause: it.severity == Severity::Error && it.rule.is(Trait::Cause),
             fingerprint: fingerprint(it, view.place(it.primary.span).path),
             message: it.message.clone(),
             help: it.help.clone(),

@@ -20,7 +20,7 @@ pub(crate) struct FindingEntry<'r> {
     pub(crate) finding: &'r Finding,
     /// Index into the findings of the report.
     pub(crate) index: usize,
-    /// Whether others are its consequences.
+    /// Whether others are its consequences, or may be.
     pub(crate) is_root: bool,
     /// Sites with this finding; empty if none has a name.
     pub(crate) sites: StyledText,
@@ -36,20 +36,30 @@ pub(super) fn listed<'r>(
     listing: FindingFilter,
     sites: &SiteNames<'r>,
 ) -> (Vec<FindingEntry<'r>>, Vec<FindingEntry<'r>>) {
-    let roots: HashSet<&str> =
-        report.findings.iter().filter_map(|it| it.because_of.as_deref()).collect();
+    let causes = with_consequences(report);
     let findings = report.findings.iter().enumerate();
-    let is_root = |finding: &Finding| roots.contains(&*finding.fingerprint);
     let mut entries: Vec<FindingEntry<'r>> = findings
         .filter(|(_, finding)| listing.has(finding))
         .map(|(index, finding)| {
-            FindingEntry::new(index, finding, is_root(finding), (report, sites))
+            FindingEntry::new(index, finding, finding.is_root(&causes), (report, sites))
         })
         .collect();
     entries.sort_by_key(|it| (rank(it.finding), Reverse(it.is_root), Reverse(it.finding.severity)));
     entries
         .into_iter()
         .partition(|it| it.finding.is_new() && it.finding.severity == Severity::Error)
+}
+
+/// Returns the fingerprints of the findings from which others follow.
+pub(super) fn with_consequences(report: &Report) -> HashSet<&str> {
+    report.findings.iter().filter_map(|finding| finding.because_of.as_deref()).collect()
+}
+
+impl Finding {
+    /// Returns whether others follow from the finding, or may.
+    pub(super) fn is_root(&self, causes: &HashSet<&str>) -> bool {
+        self.is_cause || causes.contains(&*self.fingerprint)
+    }
 }
 
 /// Returns the sort rank: new findings first, suppressed ones last.

@@ -9,6 +9,7 @@ use crate::report::text::{StyledText, TextRole};
 use crate::report::{counted, present};
 
 use super::bumps::bumps;
+use super::findings::with_consequences;
 use super::repositories::header_lines;
 use super::sites::{SiteIndices, SiteNames};
 use super::switches::switches;
@@ -131,8 +132,8 @@ fn failure(report: &Report) -> StyledText {
         [only] if only.count == report.totals.findings.all() => what.and(": ").and(&only.message),
         // Without a comparison, errors come last.
         [..] if report.comparison.is_none() => {
-            let mut causes = report.findings.iter().filter_map(|it| it.because_of.as_deref());
-            let cause = causes.next().and_then(|id| roots.iter().find(|it| *it.fingerprint == *id));
+            let causes = with_consequences(report);
+            let cause = roots.iter().find(|it| it.is_root(&causes));
             let named = cause.map(|cause| StyledText::plain(&*cause.message));
             what.join(named.unwrap_or_default().prefixed(", first: "))
         }

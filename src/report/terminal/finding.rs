@@ -24,7 +24,7 @@ use crate::report::{TerminalStyle, and_more_of, counted, first_few};
 const MAX_DRAWN: usize = 12;
 
 /// Maximum number of files for which labels with equal text are drawn.
-const MAX_ALIKE: usize = 2;
+const MAX_ALIKE: usize = 1;
 
 /// Maximum number of labels of one finding that are listed.
 const MAX_NAMED: usize = 12;
@@ -116,8 +116,8 @@ impl<'r> TerminalPage<'_, 'r> {
     }
 }
 
-/// Splits the related labels into those to draw and those to list. If many files have the same
-/// label, only some are drawn.
+/// Splits the related labels into those to draw and those to list. If several files have the same
+/// label, only that in the first is drawn.
 fn drawn_and_named(related: Vec<&LabelledPlace>) -> (Vec<&LabelledPlace>, Vec<&LabelledPlace>) {
     let mut files: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     let (mut drawn, mut named) = (Vec::new(), Vec::new());

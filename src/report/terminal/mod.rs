@@ -136,7 +136,7 @@ struct TerminalPage<'a, 'r> {
     options: TerminalOptions,
     painter: Painter<'a>,
     signs: Signs,
-    /// Whether an error causes others, in a run without a base.
+    /// Whether an error causes others, or could, in a run without a base.
     has_old_cause: bool,
     /// Whether all findings are notes.
     has_only_notes: bool,
