@@ -153,7 +153,7 @@ impl<'a> Report<'a> {
                 let entries = entries.map(|(key, value)| {
                     let value = match &**key {
                         "route" if !self.is_own_route(value) => SHARED.into(),
-                        "edit" | "group" | "route" => self.row(value),
+                        "edit" | "group" | "route" | "renames" => self.row(value),
                         "edits" if value.is_string() => self.row(value),
                         "edits" if row.contains_key("id") => {
                             value.as_array().unwrap().iter().map(|it| self.row(it)).collect()

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use layercake_source::DocKey;
 use layercake_yaml::Node;
 use layercake_yaml::diff::whole_hash;
-use layercake_yaml::path::Location;
+use layercake_yaml::path::{Location, Piece};
 
 use super::{Edit, EditId, EditKind, Part};
 
@@ -29,7 +29,8 @@ impl RenamedKeys {
             else {
                 continue;
             };
-            let Some(node) = &only.node else { continue };
+            let is_item = matches!(edit.location.0.last(), Some(Piece::Index(_)));
+            let Some(node) = only.node.as_ref().filter(|_| !is_item) else { continue };
             let [removed, added] = alike.entry(RenameKey::of(edit, node)).or_default();
             let list = if edit.head.is_none() { removed } else { added };
             list.push((EditId::at(at), node));
@@ -61,6 +62,7 @@ impl RenamedKeys {
 /// What the removed and the added value of a renamed key have in common.
 #[derive(PartialEq, Eq, Hash)]
 struct RenameKey<'e> {
+    repository: Option<usize>,
     document: &'e DocKey,
     value: u64,
     /// The mapping around a scalar.
@@ -71,6 +73,7 @@ impl<'e> RenameKey<'e> {
     fn of(edit: &'e Edit, value: &Node) -> Self {
         let around = || (edit.part, edit.location.parent());
         Self {
+            repository: edit.repository,
             document: &edit.document,
             value: whole_hash(value),
             around: (!value.is_collection()).then(around),
