@@ -17,6 +17,7 @@ mod revive;
 mod trace;
 mod trial;
 
+use std::borrow::Cow;
 use std::cell::{LazyCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::mem;
@@ -452,9 +453,12 @@ impl<'a> Attributing<'a> {
     /// that are known to be needed.
     fn search(&self, target: Target, candidates: &Candidates, needed: &[EditId]) -> Found {
         let (index, unit) = target;
-        let nearby = self.tracing.candidates_nearby(&self.changes[index], unit);
-        for wider in [&candidates.all[..], &nearby, self.question.concerned] {
-            let edits = union(wider, needed);
+        let nearby = || self.tracing.candidates_nearby(&self.changes[index], unit).into();
+        let wider = std::iter::once(Cow::from(&candidates.all))
+            .chain(std::iter::once_with(nearby))
+            .chain([self.question.concerned.into()]);
+        for wider in wider {
+            let edits = union(&wider, needed);
             match self.trials.holds(target, &edits) {
                 _ if edits.is_empty() => {}
                 Some(false) => {}
