@@ -77,7 +77,7 @@ fn four_times_the_compared_input_costs_at_most_eight_times_as_much() {
 }
 
 /// Kinds that cost more with a hundred kilobytes, and the number of bytes up to which they do not:
-/// hundreds of renderings with thousands of edits, and thousands of long places.
+/// thousands of long places.
 const SMALLER: [(&str, usize); 1] = [("keys below many others", 50_000)];
 
 /// The limits are of the build of the tests, which is optimized little.
