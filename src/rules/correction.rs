@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::missing_source::{self, LackingKey};
-use super::misspelled_schema::{meant_schemas, missing_sources};
+use super::missing_source::{self, LackingKey, missing_sources};
+use super::misspelled_schema::meant_schemas;
 use super::{SiteFacts, missing_layering_policy, missing_parent};
 use crate::graph::DocId;
 use crate::near::nearest;
@@ -44,9 +44,10 @@ pub(crate) fn corrections(facts: &SiteFacts<'_>) -> Vec<Correction> {
         facts.site.iter().filter_map(|(doc, document)| envelope(facts, doc, document)).collect();
     corrections.extend(policy(facts));
     corrections.extend(layers(facts));
-    corrections.extend(schemas(facts));
+    let meant = meant_schemas(facts);
+    corrections.extend(schemas(facts, &meant));
     corrections.extend(parents(facts));
-    corrections.extend(sources(facts));
+    corrections.extend(sources(facts, &meant));
     corrections.extend(values(facts));
     corrections
 }
@@ -169,14 +170,14 @@ fn layers(facts: &SiteFacts<'_>) -> Vec<Correction> {
 }
 
 /// Documents with the schema that is probably meant.
-fn schemas(facts: &SiteFacts<'_>) -> Vec<Correction> {
-    let of_document = |(doc, meant): (DocId, &str)| {
-        let document = facts.document(doc);
+fn schemas(facts: &SiteFacts<'_>, meant: &BTreeMap<DocId, &str>) -> Vec<Correction> {
+    let of_document = |(doc, meant): (&DocId, &&str)| {
+        let document = facts.document(*doc);
         let schema = text(meant, document.schema_span);
         let corrected = with_root(document, |root| set(root, &["schema"], schema))?;
-        Some(Correction::of(vec![document.schema_span], doc, corrected))
+        Some(Correction::of(vec![document.schema_span], *doc, corrected))
     };
-    meant_schemas(facts).into_iter().filter_map(of_document).collect()
+    meant.iter().filter_map(of_document).collect()
 }
 
 /// Children with the selector that was probably intended; those with the same selector together,
@@ -241,13 +242,12 @@ fn placeholder_parent(facts: &SiteFacts<'_>, children: &[DocId]) -> Option<Docum
     placeholder(facts, (schema, &name), above, Some(labels), data)
 }
 
-/// Documents under the schema and name under which others look for them.
-fn sources(facts: &SiteFacts<'_>) -> Vec<Correction> {
+/// Documents under the schema and name under which others look for them, except documents of a
+/// misspelled schema.
+fn sources(facts: &SiteFacts<'_>, meant: &BTreeMap<DocId, &str>) -> Vec<Correction> {
     let mut wanted: BTreeMap<(&str, &str), Vec<Span>> = BTreeMap::new();
-    let misspelled: BTreeSet<(&str, &str)> = meant_schemas(facts)
-        .into_iter()
-        .map(|(doc, meant)| (meant, &*facts.document(doc).key.name))
-        .collect();
+    let misspelled: BTreeSet<(&str, &str)> =
+        meant.iter().map(|(doc, meant)| (*meant, &*facts.document(*doc).key.name)).collect();
     let is_misspelled = |source: &&SubstitutionSource| {
         misspelled.contains(&(&*source.schema.value, &*source.name.value))
     };

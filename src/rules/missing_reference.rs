@@ -135,8 +135,7 @@ fn missing<'a>(
     while let Some(doc) = walk.waiting.pop() {
         let Some(data) = facts.rendered.data(doc) else { continue };
         for reference in facts.references_of(doc) {
-            for node in reference.path.find(data) {
-                let Some(name) = node.as_str().filter(|_| !node.secret) else { continue };
+            for (node, name) in names_at(reference, data) {
                 match outputs.named(&reference.target, name) {
                     Some(next) => walk.visit(next),
                     // A file set without any document of the schema is probably incomplete.
@@ -155,6 +154,15 @@ fn missing<'a>(
     missing
 }
 
+/// Names in the data of a document at the path of a reference, except secrets.
+fn names_at<'a>(
+    reference: &Reference,
+    data: &'a Node,
+) -> impl Iterator<Item = (&'a Node, &'a str)> + use<'a> {
+    let nodes = reference.path.find(data).into_iter().filter(|node| !node.secret);
+    nodes.filter_map(|node| Some((node, node.as_str()?)))
+}
+
 /// Documents that references do not find only because their schema is not quite that of the target,
 /// with the latter.
 pub(super) fn nearly_named<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item = (DocId, &'f str)> {
@@ -169,7 +177,7 @@ pub(super) fn nearly_named<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item =
     })
 }
 
-/// Those of these documents whose names a reference has, if it finds no other.
+/// Documents among these that a reference names, and that are not of its target's schema.
 fn named_by(
     facts: &SiteFacts<'_>,
     reference: &Reference,
@@ -183,9 +191,8 @@ fn named_by(
         .iter()
         .filter(|(doc, it)| it.key.schema == reference.schema && facts.site.is_output(*doc));
     let data = referring.filter_map(|(doc, _)| facts.rendered.data(doc));
-    data.flat_map(|data| reference.path.find(data))
-        .filter(|node| !node.secret)
-        .filter_map(Node::as_str)
+    data.flat_map(|data| names_at(reference, data))
+        .map(|(_, name)| name)
         .filter(|name| facts.site.output(&reference.target, name).is_none())
         .filter_map(|name| by_name.get(name).copied())
         .collect()

@@ -7,10 +7,24 @@ use crate::merge::deckhand::Semantics;
 use crate::near::nearest;
 use crate::render::{Problem, ProblemKind};
 use crate::source::Span;
+use crate::system::deckhand::SiteProblem;
+use crate::system::deckhand::document::SubstitutionSource;
 use crate::yaml::path::{Location, Path, Piece, Segment};
 use crate::yaml::{Key, Value};
 
 super::rule!("missing-source", Error [Refused, Absence], "substitution whose source is missing", was "P005");
+
+/// Sources that concrete documents do not find.
+pub(super) fn missing_sources<'f>(
+    facts: &'f SiteFacts<'_>,
+) -> impl Iterator<Item = &'f SubstitutionSource> {
+    facts.site.problems.iter().filter_map(|problem| match problem {
+        SiteProblem::MissingSource { doc, substitution, of_abstract: None, .. } => {
+            Some(&facts.document(*doc).sources[*substitution])
+        }
+        _ => None,
+    })
+}
 
 pub(super) fn report_document(
     facts: &SiteFacts<'_>,

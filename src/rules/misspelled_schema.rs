@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::did_you_mean::word_edit;
+use super::missing_source::missing_sources;
 use super::{SiteFacts, missing_reference, title};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::near::nearest;
-use crate::system::deckhand::document::SubstitutionSource;
 use crate::system::deckhand::{ParentRefusal, SiteProblem};
 
 super::rule!(
@@ -59,18 +59,6 @@ fn read<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item = (DocId, &'f str)> 
         .site
         .iter()
         .filter_map(move |(doc, document)| Some((doc, *wanted.get(&*document.key.name)?)))
-}
-
-/// Sources that concrete documents do not find.
-pub(super) fn missing_sources<'f>(
-    facts: &'f SiteFacts<'_>,
-) -> impl Iterator<Item = &'f SubstitutionSource> {
-    facts.site.problems.iter().filter_map(|problem| match problem {
-        SiteProblem::MissingSource { doc, substitution, of_abstract: None, .. } => {
-            Some(&facts.document(*doc).sources[*substitution])
-        }
-        _ => None,
-    })
 }
 
 /// Whether the schema of a document is that of no other, and nearly the wanted one. Another version
