@@ -176,7 +176,7 @@ fn compared_findings(
     sides.plan.keep_requested(&mut base);
     sides.plan.keep_requested(&mut head);
     let sources = &loaded.sources;
-    let renamed = RenamedKeys::of(edits);
+    let renamed = LazyCell::new(|| RenamedKeys::of(edits));
     let in_files = LazyCell::new(|| EditsInFiles::of(edits, &renamed, sources));
     let causes = |finding: &Diagnostic| match caused.get(&finding_key(finding)) {
         Some(causes) => causes.clone(),

@@ -307,15 +307,16 @@ impl ReportedShield {
 impl ReportedChanges {
     pub(super) fn new(comparison: &Comparison, sets: &mut SiteSets, view: &View<'_>) -> Self {
         let max_bytes = max_bytes(count_values(comparison));
+        let edits = comparison.edits.iter().enumerate();
+        let mut edits: Vec<ReportedEdit> = edits
+            .map(|(at, it)| ReportedEdit::new(EditRef::at(at), it, max_bytes, sets, view))
+            .collect();
         let renamed = RenamedKeys::of(comparison.edits.iter().map(|it| &it.edit));
-        let edits = comparison.edits.iter().enumerate().map(|(at, reach)| {
-            let removed = renamed.old_of(EditId::at(at)).filter(|_| !reach.edit.is_secret());
-            let removed =
-                removed.filter(|removed| renamed.new_of(*removed) == Some(EditId::at(at)));
-            let edit = ReportedEdit::new(EditRef::at(at), reach, max_bytes, sets, view);
-            ReportedEdit { renames: removed.map(|it| EditRef::at(it.index())), ..edit }
-        });
-        let edits = edits.collect();
+        for (removed, added) in renamed.pairs() {
+            if !comparison.edits[added.index()].edit.is_secret() {
+                edits[added.index()].renames = Some(EditRef::at(removed.index()));
+            }
+        }
         let mut routes = RouteTable::new(view);
         let mut edit_sets = EditSets::default();
         let mut outputs = Vec::new();

@@ -510,12 +510,12 @@ impl Report {
         set.of(&self.site_sets).sites.iter().map(|at| &self.sites[*at])
     }
 
-    /// Returns the edit with this id.
     /// Returns the listed edit that removed the value which this one added under another key.
     pub(crate) fn renamed_by(&self, added: &ReportedEdit) -> Option<&ReportedEdit> {
         added.renames.map(|removed| self.edit(removed)).filter(|it| it.is_listed())
     }
 
+    /// Returns the edit with this id.
     pub(crate) fn edit(&self, id: EditRef) -> &ReportedEdit {
         id.of(&self.edits)
     }

@@ -97,7 +97,7 @@ pub(super) fn entries<'r>(
     let faulty = Faulty::of(report);
     let folds = Folds::new(report, sites, &faulty);
     let listed = folds.all.iter().flat_map(|fold| &fold.edits);
-    let edited = listed.map(|edit| (edit.id, names.delta(edit))).collect();
+    let edited = listed.map(|edit| (edit.id, ValueDelta::of_edit(edit))).collect();
     let each_value = arrangement == Arrangement::Whole;
     let arranger = Arranger { report, names, sites, deltas, edited, each_value, folds, faulty };
     let mut entries = match arrangement {
@@ -397,16 +397,24 @@ impl<'r> Arranger<'_, 'r> {
     fn renamed(&self, fold: &Fold<'r>) -> Vec<Vec<DiffLine>> {
         let added = fold.edits.iter().copied();
         let pairs = added.filter_map(|added| Some([self.report.renamed_by(added)?, added]));
-        pairs.flatten().map(|edit| ValueDelta::of_edit(edit).lines).collect()
+        pairs.flatten().map(|edit| self.edited[&edit.id].lines.clone()).collect()
     }
 
     fn changes(&self, fold: &Fold<'r>) -> Vec<EditedValue<'r>> {
         let mut changes: IndexMap<&[DiffLine], EditedValue<'r>> = IndexMap::new();
-        let is_shown = |edit: &&&ReportedEdit| self.report.renamed_by(edit).is_none();
-        for edit in fold.edits.iter().filter(is_shown) {
+        for edit in &fold.edits {
+            if self.report.renamed_by(edit).is_some() {
+                continue;
+            }
             let delta = &self.edited[&edit.id];
-            let value = || EditedValue { edits: Vec::new(), delta: delta.clone() };
-            changes.entry(&delta.lines).or_insert_with(value).edits.push(edit);
+            // A renamed key has the same value.
+            let is_renamed = self.names.is_renamed(edit);
+            let lines = if is_renamed { &[][..] } else { &delta.lines };
+            let value = || EditedValue {
+                edits: Vec::new(),
+                delta: if is_renamed { delta.clone().without_lines() } else { delta.clone() },
+            };
+            changes.entry(lines).or_insert_with(value).edits.push(edit);
         }
         changes.into_values().collect()
     }

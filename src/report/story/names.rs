@@ -94,10 +94,9 @@ impl<'r> DocumentNames<'r> {
         }
     }
 
-    /// Returns the change of the edited value; a renamed key has the same value.
-    pub(super) fn delta(&self, edit: &ReportedEdit) -> ValueDelta {
-        let delta = ValueDelta::of_edit(edit);
-        if self.renamed.contains_key(&edit.id) { delta.without_lines() } else { delta }
+    /// Returns whether the edit removed a value that another one added under another key.
+    pub(super) fn is_renamed(&self, edit: &ReportedEdit) -> bool {
+        self.renamed.contains_key(&edit.id)
     }
 
     /// Describes an edit with its change in a few words.
@@ -107,7 +106,10 @@ impl<'r> DocumentNames<'r> {
             Some((end, _)) => format!("{}…", &text[..end]),
             None => text.to_owned(),
         };
-        let value = match self.delta(edit).short(1) {
+        if self.is_renamed(edit) {
+            return self.subject(edit);
+        }
+        let value = match ValueDelta::of_edit(edit).short(1) {
             Some(ShortDelta::Sides([base, head])) => {
                 StyledText::sides([cut(&base), cut(&head)], "→")
             }

@@ -53,13 +53,18 @@ impl RenamedKeys {
         self.removed.get(&added).copied()
     }
 
+    /// Returns each removing edit with the only edit that added its value.
+    pub fn pairs(&self) -> impl Iterator<Item = (EditId, EditId)> {
+        self.added.iter().map(|(removed, added)| (*removed, *added))
+    }
+
     /// Returns the only edit that added what this one removed.
     pub fn new_of(&self, removed: EditId) -> Option<EditId> {
         self.added.get(&removed).copied()
     }
 }
 
-/// What the removed and the added value of a renamed key have in common.
+/// Properties that the removed and the added value of a renamed key share.
 #[derive(PartialEq, Eq, Hash)]
 struct RenameKey<'e> {
     repository: Option<usize>,
