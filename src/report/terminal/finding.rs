@@ -3,7 +3,7 @@
 //! All excerpts of a finding are passed to miette as one source (`ExcerptSource`), so that excerpts
 //! of several files are drawn below each other.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fmt::{self, Display};
 use std::io::{self, Write};
 
@@ -22,9 +22,6 @@ use crate::report::{TerminalStyle, and_more_of, counted, first_few};
 
 /// Maximum number of labels of one finding that are drawn; others are listed.
 const MAX_DRAWN: usize = 12;
-
-/// Maximum number of files for which labels with equal text are drawn.
-const MAX_ALIKE: usize = 1;
 
 /// Maximum number of labels of one finding that are listed.
 const MAX_NAMED: usize = 12;
@@ -119,12 +116,11 @@ impl<'r> TerminalPage<'_, 'r> {
 /// Splits the related labels into those to draw and those to list. If several files have the same
 /// label, only that in the first is drawn.
 fn drawn_and_named(related: Vec<&LabelledPlace>) -> (Vec<&LabelledPlace>, Vec<&LabelledPlace>) {
-    let mut files: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+    let mut files: HashMap<&str, &str> = HashMap::new();
     let (mut drawn, mut named) = (Vec::new(), Vec::new());
     for label in related {
-        let alike = files.entry(&label.label).or_default();
-        alike.insert(&label.file);
-        let is_drawn = drawn.len() < MAX_DRAWN - 1 && alike.len() <= MAX_ALIKE;
+        let first = *files.entry(&label.label).or_insert(&label.file);
+        let is_drawn = drawn.len() < MAX_DRAWN - 1 && *label.file == *first;
         if is_drawn { &mut drawn } else { &mut named }.push(label);
     }
     (drawn, named)

@@ -121,7 +121,6 @@ pub fn write_concise(
 }
 
 /// How much of a finding is written.
-#[derive(Clone, Copy)]
 enum FindingSpace {
     Full,
     /// One line for all findings of its rule.
@@ -416,11 +415,14 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     /// Writes the findings except new errors, which come before the changes of a comparison, and
     /// otherwise last.
     fn write_others(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut by_space: [Vec<&FindingEntry<'r>>; 3] = Default::default();
+        let [mut in_full, mut on_lines, mut counted] = [const { Vec::new() }; 3];
         for entry in &self.story.others {
-            by_space[self.space_for(entry.finding) as usize].push(entry);
+            match self.space_for(entry.finding) {
+                FindingSpace::Full => in_full.push(entry),
+                FindingSpace::Line => on_lines.push(entry),
+                FindingSpace::Count => counted.push(entry),
+            }
         }
-        let [in_full, on_lines, counted] = by_space;
         self.write_findings(in_full.into_iter(), out)?;
         self.write_summaries(&on_lines, out)?;
         for (severity, word) in [(Severity::Warning, "warning"), (Severity::Note, "note")] {
