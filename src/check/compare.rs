@@ -32,7 +32,7 @@ use crate::system::cloud_init::{self, GivenFile};
 use crate::system::deckhand::known::KnownToThreads;
 use crate::system::deckhand::read::is_policy;
 use crate::system::edits::{Edits, FileEdit, Located, Membership, SitePair};
-use crate::triage::{self, Findings};
+use crate::triage::{self, FindingCauses, Findings};
 use crate::yaml::diff::ListKeys;
 use crate::yaml::{Node, Value, Whole};
 
@@ -162,13 +162,10 @@ pub(super) struct ComparedSite {
     pub(super) found: SiteChanges,
     pub(super) base_findings: Vec<Diagnostic>,
     pub(super) head_findings: Vec<Diagnostic>,
-    /// Edits that caused findings of the head which the base does not have, as far as known, by the
-    /// finding's index.
-    pub(super) caused: BTreeMap<usize, Vec<EditId>>,
-    /// For such a finding, each edit that takes something away and that causes it: without the
-    /// edit, the finding does not occur.
-    pub(super) without: BTreeMap<usize, Vec<EditId>>,
-    /// Further such edits, without which the site was not rendered.
+    /// Edits that matter for findings of the head which the base does not have, by the finding's
+    /// index.
+    pub(super) causes: BTreeMap<usize, FindingCauses>,
+    /// Edits that take something away and cause findings, without which the site was not rendered.
     pub(super) untried: Vec<EditId>,
     /// Edits of documents that the site has on one of the sides.
     pub(super) concerned: Vec<EditId>,
@@ -182,8 +179,7 @@ impl ComparedSite {
             found: SiteChanges::unchanged(reach),
             base_findings: Vec::new(),
             head_findings: Vec::new(),
-            caused: BTreeMap::new(),
-            without: BTreeMap::new(),
+            causes: BTreeMap::new(),
             untried: Vec::new(),
             concerned: Vec::new(),
         }
@@ -425,21 +421,21 @@ impl<'a> SiteRun<'_, 'a> {
                 judged(&related.facts(loaded, &rendered), known)
             })
         };
-        let caused = time(Stage::Cause, || {
+        let mut causes = time(Stage::Cause, || {
             let findings_with = |chosen| findings(&|edit| edit == chosen);
-            self.caused(base_findings, head_findings, concerned, &findings_with)
+            self.causes(base_findings, head_findings, concerned, &findings_with)
         });
-        let mut tried = self.taking_edits(&caused);
+        let mut tried = self.taking_edits(&causes);
         let documents = head.map_or(0, |head| head.related.site.documents.len());
         let most = (MAX_TRIED_DOCUMENTS / documents.max(1)).max(MIN_REVERTED);
         let untried = tried.split_off(most.min(tried.len()));
-        let without = time(Stage::Cause, || {
+        time(Stage::Cause, || {
             let findings_without = |reverted| match concerned {
                 // Without its only edit, the site is that of the base.
                 [_] => Vec::new(),
                 _ => findings(&|edit| edit != reverted),
             };
-            without((head_findings, &caused), &tried, &findings_without)
+            add_without(&mut causes, head_findings, &tried, &findings_without);
         });
         let failed = renderer.has_failed.load(Relaxed).then_some(FailedStep::FindingCauses);
         let failed = failed.and_then(|failed| self.pair.internal_error_finding(failed));
@@ -448,8 +444,7 @@ impl<'a> SiteRun<'_, 'a> {
             found,
             base_findings: Vec::new(),
             head_findings: failed.into_iter().collect(),
-            caused,
-            without,
+            causes,
             untried,
             concerned: concerned
                 .iter()
@@ -546,21 +541,22 @@ impl<'a> SiteRun<'_, 'a> {
     }
 
     /// The edits that take something away, of those that cause findings.
-    fn taking_edits(&self, caused: &BTreeMap<usize, Vec<EditId>>) -> Vec<EditId> {
-        let causes: BTreeSet<EditId> = caused.values().flatten().copied().collect();
+    fn taking_edits(&self, causes: &BTreeMap<usize, FindingCauses>) -> Vec<EditId> {
+        let edits = causes.values().flat_map(|it| &it.caused).copied();
+        let edits: BTreeSet<EditId> = edits.collect();
         let takes_away = |edit: &EditId| takes_away(&self.edits.edits[edit.index()]);
-        causes.into_iter().filter(takes_away).collect()
+        edits.into_iter().filter(takes_away).collect()
     }
 
     /// Edits that caused findings of the head which the base does not have: the edits at the
     /// finding's places, or else those that cause it on their own.
-    fn caused(
+    fn causes(
         &self,
         base: &[Diagnostic],
         head: &[Diagnostic],
         concerned: &[EditId],
         findings_with: &dyn Fn(EditId) -> Vec<Diagnostic>,
-    ) -> BTreeMap<usize, Vec<EditId>> {
+    ) -> BTreeMap<usize, FindingCauses> {
         /// Maximum number of edits that are tried on their own.
         const MAX_EDITS: usize = 50;
         let known: HashSet<Subject> = base.iter().map(subject).collect();
@@ -568,46 +564,46 @@ impl<'a> SiteRun<'_, 'a> {
         let texts =
             LazyCell::new(|| Texts::of(&self.edits.edits, concerned, |edit| edit.head.as_ref()));
         let mut tried: BTreeMap<EditId, HashSet<Subject>> = BTreeMap::new();
-        let mut caused = BTreeMap::new();
-        for (index, finding) in new {
-            let mut edits: Vec<EditId> = match concerned {
+        let mut causes_alone = |edit: EditId, finding: &Diagnostic| {
+            let findings = tried
+                .entry(edit)
+                .or_insert_with(|| findings_with(edit).iter().map(subject).collect());
+            findings.contains(&subject(finding))
+        };
+        new.map(|(index, finding)| {
+            let there = match concerned {
                 [only] => vec![*only],
                 _ => at_places(finding, &texts),
             };
-            if edits.is_empty() {
-                edits.extend(concerned.iter().take(MAX_EDITS).copied().filter(|edit| {
-                    let findings = tried
-                        .entry(*edit)
-                        .or_insert_with(|| findings_with(*edit).iter().map(subject).collect());
-                    findings.contains(&subject(finding))
-                }));
+            if !there.is_empty() {
+                return (index, FindingCauses::known(there));
             }
-            caused.insert(index, edits);
-        }
-        caused
+            let edits = concerned.iter().copied().take(MAX_EDITS);
+            let caused = edits.filter(|edit| causes_alone(*edit, finding)).collect();
+            let is_limited = concerned.len() > MAX_EDITS;
+            (index, FindingCauses { is_limited, ..FindingCauses::known(caused) })
+        })
+        .collect()
     }
 }
 
-/// For findings of the head with causes, each of the `tried` edits that they need: they do not occur
-/// without it.
-fn without(
-    (head, caused): (&[Diagnostic], &BTreeMap<usize, Vec<EditId>>),
+/// Adds to the causes of the head's findings each of the `tried` edits that they need: they do not
+/// occur without it.
+fn add_without(
+    causes: &mut BTreeMap<usize, FindingCauses>,
+    head: &[Diagnostic],
     tried: &[EditId],
     findings_without: &dyn Fn(EditId) -> Vec<Diagnostic>,
-) -> BTreeMap<usize, Vec<EditId>> {
-    let mut without: BTreeMap<usize, Vec<EditId>> = BTreeMap::new();
+) {
     for edit in tried {
         let left = findings_without(*edit);
         let left: HashSet<_> = left.iter().flat_map(identities).collect();
-        let is_gone = |index: &&usize| {
-            let identities = identities(&head[**index]);
-            !identities.iter().any(|identity| left.contains(identity))
-        };
-        for index in caused.keys().filter(is_gone) {
-            without.entry(*index).or_default().push(*edit);
+        for (index, causes) in causes.iter_mut() {
+            if !identities(&head[*index]).iter().any(|identity| left.contains(identity)) {
+                causes.without.push(*edit);
+            }
         }
     }
-    without
 }
 
 /// Identities of a finding in a site with other edits, where its place or its message may differ.
@@ -630,7 +626,7 @@ fn subject(finding: &Diagnostic) -> Subject {
 }
 
 /// Edits at the places of a finding.
-fn at_places(finding: &Diagnostic, texts: &Texts) -> Vec<EditId> {
+pub(super) fn at_places(finding: &Diagnostic, texts: &Texts) -> Vec<EditId> {
     let labels = std::iter::once(&finding.primary).chain(&finding.related);
     edits_overlapping(labels.map(|label| (texts, label.span)))
 }

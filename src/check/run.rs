@@ -5,7 +5,7 @@ use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::compare::{Compared, ComparedSite, ComparedWith, PerPair, Settings, SiteRun};
+use super::compare::{Compared, ComparedSite, ComparedWith, PerPair, Settings, SiteRun, at_places};
 use super::edited::{Documents, Sides};
 use super::load::{Loaded, LoadedSide};
 use super::repositories::used_repositories;
@@ -14,7 +14,7 @@ use super::site::KnownDocuments;
 use super::taking::taking_edit;
 use super::{Checked, Plan, ProgressUnit};
 use crate::compare::reach::{Comparison, gather};
-use crate::compare::{Limits, Texts, edits_overlapping};
+use crate::compare::{Limits, Texts};
 use crate::diagnostic::Diagnostic;
 use crate::edit::{Edit, EditId, EditKind, RenamedKeys};
 use crate::error::Error;
@@ -147,14 +147,12 @@ fn compared_findings(
     base.extend(sides.base.layout_findings(&loaded.sources));
     head.extend(sides.head.layout_findings(&loaded.sources));
     let mut untried: BTreeSet<EditId> = BTreeSet::new();
-    let mut caused: BTreeMap<FindingKey<'_>, FindingCauses> = BTreeMap::new();
+    let mut caused: BTreeMap<FindingKey<'_>, &FindingCauses> = BTreeMap::new();
     for site in sites {
         untried.extend(&site.untried);
         base.extend(site.base_findings.iter().cloned());
         head.extend(site.head_findings.iter().cloned());
-        for (index, edits) in &site.caused {
-            let without = site.without.get(index).cloned().unwrap_or_default();
-            let causes = FindingCauses { caused: edits.clone(), without };
+        for (index, causes) in &site.causes {
             caused.insert(finding_key(&site.head_findings[*index]), causes);
         }
     }
@@ -179,8 +177,8 @@ fn compared_findings(
     let renamed = LazyCell::new(|| RenamedKeys::of(edits));
     let in_files = LazyCell::new(|| EditsInFiles::of(edits, &renamed, sources));
     let causes = |finding: &Diagnostic| match caused.get(&finding_key(finding)) {
-        Some(causes) => causes.clone(),
-        None => FindingCauses { caused: in_files.causes(finding), without: Vec::new() },
+        Some(causes) => (*causes).clone(),
+        None => in_files.causes(finding),
     };
     let only = &sides.plan.options.only;
     let of_side =
@@ -233,18 +231,22 @@ impl<'e> EditsInFiles<'e> {
         Self { renamed, sources, texts, by_path }
     }
 
-    /// Edits at the place of a finding, with those that removed what they add under another name; or
-    /// else the first edits of its file.
-    fn causes(&self, finding: &Diagnostic) -> Vec<EditId> {
-        /// Maximum number of edits of the file that are named for a finding.
-        const MAX_EDITS: usize = 10;
-        let there = edits_overlapping([(&self.texts, finding.primary.span)]);
+    /// Edits at the places of a finding, with those that removed what they add under another name;
+    /// or else all edits of its file, unless they are too many.
+    fn causes(&self, finding: &Diagnostic) -> FindingCauses {
+        /// Maximum number of edits of the file that are causes of a finding.
+        const MAX_EDITS: usize = 100;
+        let there = at_places(finding, &self.texts);
         if there.is_empty() {
             let in_file = self.by_path.get(self.sources.path_of(finding.primary.span));
-            return in_file.into_iter().flatten().take(MAX_EDITS).copied().collect();
+            let in_file = in_file.map_or(&[][..], Vec::as_slice);
+            if in_file.len() > MAX_EDITS {
+                return FindingCauses { is_limited: true, ..FindingCauses::default() };
+            }
+            return FindingCauses::known(in_file.to_vec());
         }
         let removed = there.iter().filter_map(|added| self.renamed.old_of(*added));
         let all: BTreeSet<EditId> = there.iter().copied().chain(removed).collect();
-        all.into_iter().collect()
+        FindingCauses::known(all.into_iter().collect())
     }
 }

@@ -16,6 +16,7 @@ pub(crate) use fingerprint::{fingerprint, fingerprint_of};
 pub(crate) use policy::{Findable, SitesOfFiles, TriagedFindings};
 pub(crate) use policy::{Levels, TriagePolicy};
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -60,13 +61,35 @@ type FindingIdentity = (Option<Arc<str>>, &'static str, String, String);
 /// and span.
 type DedupKey = (RepoPath, [u32; 2], &'static str, String, Span);
 
+/// Note on a finding with causes that were not all tried.
+const LIMITED_CAUSES: &str =
+    "not all edits that may have caused it were tried: too many are possible";
+
 /// Edits that matter for a new finding of one site.
 #[derive(Clone, Default)]
 pub(crate) struct FindingCauses {
     /// Edits that caused it; empty if unknown.
     pub(crate) caused: Vec<EditId>,
+    /// Whether there may be further causes, since too many edits were possible.
+    pub(crate) is_limited: bool,
     /// Edits that it needs, as far as known: without any one of them, it does not occur.
     pub(crate) without: Vec<EditId>,
+}
+
+impl FindingCauses {
+    /// All edits that caused a finding.
+    pub(crate) fn known(caused: Vec<EditId>) -> Self {
+        Self { caused, ..Self::default() }
+    }
+
+    /// Adds the causes of the same finding in another site.
+    fn add_site(&mut self, other: Self) {
+        self.caused.extend(other.caused);
+        self.caused.sort_unstable();
+        self.caused.dedup();
+        self.is_limited |= other.is_limited;
+        self.without.retain(|edit| other.without.contains(edit));
+    }
 }
 
 /// One side of a comparison.
@@ -89,26 +112,26 @@ impl ComparedFindings {
     ) -> Self {
         let UnfoldedComparison { new, unchanged, fixed, suppressed } =
             UnfoldedComparison::new(base, head, sources);
-        let mut by_key: BTreeMap<DedupKey, (BTreeSet<EditId>, BTreeSet<EditId>)> = BTreeMap::new();
+        let mut by_key: BTreeMap<DedupKey, FindingCauses> = BTreeMap::new();
         for diagnostic in &new {
-            let FindingCauses { caused, without } = causes(diagnostic);
-            let without: BTreeSet<EditId> = without.into_iter().collect();
-            by_key
-                .entry(dedup_key(diagnostic, sources))
-                .and_modify(|(all, in_all_sites)| {
-                    all.extend(&caused);
-                    in_all_sites.retain(|edit| without.contains(edit));
-                })
-                .or_insert_with(|| (caused.into_iter().collect(), without));
+            let of_site = causes(diagnostic);
+            match by_key.entry(dedup_key(diagnostic, sources)) {
+                Entry::Vacant(free) => _ = free.insert(of_site),
+                Entry::Occupied(mut known) => known.get_mut().add_site(of_site),
+            }
         }
         let of = |diagnostics| Findings::new(diagnostics, sources, paths);
-        let new = of(new);
-        let (causes, without) = new
-            .diagnostics
-            .iter()
-            .map(|diagnostic| by_key.remove(&dedup_key(diagnostic, sources)).unwrap_or_default())
-            .map(|(caused, without)| (Vec::from_iter(caused), Vec::from_iter(without)))
-            .unzip();
+        let mut new = of(new);
+        let mut causes = Vec::new();
+        let mut without = Vec::new();
+        for finding in &mut new.diagnostics {
+            let of_all = by_key.remove(&dedup_key(finding, sources)).unwrap_or_default();
+            if of_all.is_limited {
+                finding.notes.push(LIMITED_CAUSES.to_owned());
+            }
+            causes.push(of_all.caused);
+            without.push(of_all.without);
+        }
         Self {
             causes,
             without,

@@ -558,6 +558,36 @@ fn finding_is_not_new_if_only_a_neighbour_of_its_parent_is_edited() {
     assert_eq!(printed, [("ineffective-action", "unchanged")]);
 }
 
+/// A finding that no edit touches is caused by the edits of its file, and by none that is only the
+/// first of many.
+#[test]
+fn limited_causes_of_a_finding_are_not_named() {
+    let text = |values: usize, value: bool| {
+        let values = (0..values).map(|at| format!("  k{at}: {value}\n"));
+        let data = format!("\n  # layercake: ignore[boolean-word] known\n  word: {value}\n");
+        let data = data.replace("word: true", "word: yes");
+        document("one", "global", &(data + &values.collect::<String>()))
+    };
+    for (values, causes) in [(98, 99), (200, 0)] {
+        let sandbox = Sandbox::with_sites();
+        sandbox.write("global/one.yaml", text(values, true));
+        sandbox.commit();
+        sandbox.write("global/one.yaml", text(values, false));
+        let report = sandbox.report_of(&[
+            "lint",
+            "--since",
+            "HEAD",
+            "--select",
+            "boolean-word,unused-ignore",
+        ]);
+        let finding = &report["findings"][0];
+        assert_eq!(finding["rule"], "unused-ignore", "{report:#}");
+        assert_eq!(finding["caused_by"].as_array().map(Vec::len), Some(causes), "{finding:#}");
+        let is_said = finding.to_string().contains("not all edits that may have caused it");
+        assert_eq!(is_said, causes == 0, "{finding:#}");
+    }
+}
+
 /// Findings that name the sites of a shared file are not new if one is added, removed or renamed.
 #[test]
 fn added_and_removed_sites_cause_no_new_findings_in_others() {
