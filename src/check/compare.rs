@@ -149,6 +149,12 @@ impl Compared {
         self.findings.renumber(&numbers);
     }
 
+    /// Keeps only the wanted outputs, as [`Comparison::keep_outputs`].
+    pub fn keep_outputs(&mut self, is_wanted: &dyn Fn(&DocKey) -> bool) {
+        let numbers = self.comparison.keep_outputs(is_wanted);
+        self.findings.renumber(&numbers);
+    }
+
     /// Adds a finding of the gates, with the edit that it is about.
     pub fn add_gated(&mut self, finding: Diagnostic, edit: Option<EditId>) {
         self.gated.diagnostics.push(finding.clone());

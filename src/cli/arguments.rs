@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use layercake::commands::Selection;
 use layercake::commands::cloud_config::Parts;
 use layercake::commands::configuration::{ConfigurationSource, SemanticsFlags};
+use layercake::commands::documents::DocumentGlobs;
 use layercake::commands::names::{NamedValue, Target, is_file, is_glob};
 use layercake::commands::places::entered;
 use layercake::commands::policy::Selectors;
@@ -361,13 +362,27 @@ pub(super) struct TargetArgs {
     #[arg(value_name = "SCHEMA NAME|FILE", help_heading = None)]
     rest: Vec<String>,
 
+    #[command(flatten)]
+    documents: DocumentArgs,
+}
+
+/// Globs that select documents.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Document selection")]
+pub(super) struct DocumentArgs {
     /// Only documents whose schema matches this glob, e.g. `armada/Chart/*`
-    #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
+    #[arg(long, value_name = "GLOB")]
     schema: Vec<String>,
 
     /// Only documents whose name matches this glob
-    #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
+    #[arg(long, value_name = "GLOB")]
     name: Vec<String>,
+}
+
+impl DocumentArgs {
+    pub(super) fn globs(self) -> DocumentGlobs {
+        DocumentGlobs { schemas: self.schema, names: self.name }
+    }
 }
 
 impl FilesArgs {
@@ -380,7 +395,7 @@ impl FilesArgs {
 impl TargetArgs {
     pub(super) fn target(self, selection: Selection) -> Result<Target, Error> {
         let words: Vec<String> = self.first.into_iter().chain(self.rest).collect();
-        Target::parse(selection, &words, self.schema, self.name)
+        Target::parse(selection, &words, self.documents.globs())
     }
 
     /// Removes the first argument if it is a range of revisions.

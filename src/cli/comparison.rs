@@ -8,6 +8,7 @@ use clap::Args;
 use layercake::check::{Checked, CheckedSite};
 use layercake::commands::compare::{ComparisonOutcome, ComparisonRequest, SitesToRead, Verify};
 use layercake::commands::configuration::{self, FoundConfiguration};
+use layercake::commands::documents::DocumentGlobs;
 use layercake::commands::fix::FixMode;
 use layercake::commands::lint::Linted;
 use layercake::commands::names::revisions_and_files;
@@ -29,7 +30,7 @@ use layercake::stopwatch::times;
 use layercake::triage;
 
 use super::arguments::{
-    ComparisonArgs, FailOn, OutputArgs, OutputArgument, ReadingArgs, SelectionArgs,
+    ComparisonArgs, DocumentArgs, FailOn, OutputArgs, OutputArgument, ReadingArgs, SelectionArgs,
 };
 use super::candidates;
 use super::environment::environment;
@@ -82,6 +83,7 @@ impl ReachArgs {
             max_outputs: self.max_outputs,
             expect_unchanged: self.expect_unchanged.clone(),
             list_keys: self.list_key.clone(),
+            documents: DocumentGlobs::default(),
         })
     }
 
@@ -171,6 +173,9 @@ pub(super) struct DiffArgs {
     #[arg(long, value_name = "GLOB", help_heading = "Document selection")]
     #[arg(add = candidates::sites())]
     site: Vec<String>,
+
+    #[command(flatten)]
+    documents: DocumentArgs,
 
     #[command(flatten)]
     reading: ReadingArgs,
@@ -440,7 +445,7 @@ fn report_of(
             let semantics = configuration::chosen_semantics(configured, selection.meaning);
             let report = report_of_one(checked, verdict, listing, semantics, elapsed);
             Report { repository: repository.clone(), ..report }
-                .with_limits(&selection.sites, &checked.only, &checked.sources)
+                .with_limits(flags("--site", &selection.sites), &checked.only, &checked.sources)
                 .with_rule_pages(configuration::rule_pages(configured))
         }
         Linted::Two(outcome) => {
@@ -504,9 +509,17 @@ pub(super) fn report_of_comparison(
         ..ReportInput::of_comparison(outcome.sides.clone(), comparison, findings)
     };
     let checked = &outcome.compared.checked;
+    let DocumentGlobs { schemas, names } = &outcome.documents;
+    let limits = [("--site", &selection.sites), ("--schema", schemas), ("--name", names)];
+    let limits = limits.into_iter().flat_map(|(flag, globs)| flags(flag, globs)).collect();
     Report::new(run, &view(checked))
-        .with_limits(&selection.sites, &checked.only, &checked.sources)
+        .with_limits(limits, &checked.only, &checked.sources)
         .with_rule_pages(configuration::rule_pages(&outcome.configured))
+}
+
+/// A flag with each of these globs.
+fn flags(flag: &str, globs: &[String]) -> Vec<String> {
+    globs.iter().map(|glob| format!("{flag} {glob}")).collect()
 }
 
 /// Report of `lint` over two sides with default options.
@@ -546,7 +559,8 @@ pub(super) fn diff(
     let (revisions, mut files) = revisions_and_files(&selection, words)?;
     files.extend(paths);
     let wanted = sides_named(comparison.wanted(), revisions)?;
-    let request = reach.request(wanted.or_from_head())?;
+    let documents = arguments.documents.globs();
+    let request = ComparisonRequest { documents, ..reach.request(wanted.or_from_head())? };
     let selection = entered(Selection { files, ..selection })?;
     outputs::allow(&outputs.output, &selection.directory, &[])?;
     outputs.allow_open(&outputs.output)?;

@@ -176,12 +176,12 @@ pub(super) fn log(
         }
         None => history.end_of_range(arguments.rev),
     };
-    let Target { selection, schemas, names, path } = target.target(selection)?;
+    let Target { selection, documents, path } = target.target(selection)?;
     refuse_places(&selection, path.as_deref())?;
-    let is_filtered = !(selection.sites.is_empty() && schemas.is_empty() && names.is_empty());
+    let is_filtered = !(selection.sites.is_empty() && documents.is_empty());
     let effective = arguments.effective || (is_filtered && !arguments.all);
     let selection = Selection { revision, ..selection };
-    let request = LogRequest { schemas, names, effective, history: history.request() };
+    let request = LogRequest { documents, effective, history: history.request() };
     let stop = request.history.stop.clone();
     match arguments.format {
         // Whether the filter matches anything is known at the end.

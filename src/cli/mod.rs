@@ -198,9 +198,9 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
         Verb::Diff(arguments) => comparison::diff(arguments, directory, &terminal),
         Verb::Render { target, selection, format, with_origin, show_secrets, fail_on } => {
             let is_judged = fail_on.is_some_and(|level| level != FailOn::Never);
-            let Target { selection, schemas, names, path } =
+            let Target { selection, documents, path } =
                 target.target(selection.selection(directory))?;
-            let wanted = commands::render::RenderRequest { schemas, names, path, is_judged };
+            let wanted = commands::render::RenderRequest { documents, path, is_judged };
             let look = report::DocumentOptions { show_secrets, with_origin };
             queries::render(&selection, &wanted, (format, look), fail_on, &terminal)
         }

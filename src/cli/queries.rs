@@ -250,14 +250,14 @@ pub(super) fn graph(
     format: GraphFormat,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let Target { selection, schemas, names, path } = target;
+    let Target { selection, documents, path } = target;
     if let Some(path) = path {
         let message = format!("unexpected argument `{path}`: a graph has documents, not values");
         let help = "run `layercake explain-value SITE SCHEMA NAME PATH` to trace a value";
         return Err(Error::new(ErrorKind::Usage, message).with_help(help).into());
     }
-    let (checked, graphs) = terminal
-        .watch(|progress| commands::graph::run(&selection, [&schemas, &names], progress))?;
+    let (checked, graphs) =
+        terminal.watch(|progress| commands::graph::run(&selection, &documents, progress))?;
     let view = view(&checked);
     print(|out| match format {
         GraphFormat::Text => report::write_for_people(out, |out| {

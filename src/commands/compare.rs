@@ -2,18 +2,21 @@
 //! applies the gates.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use super::configuration::{self, ConfigurationSource, FoundConfiguration};
+use super::documents::DocumentGlobs;
 use super::repositories::Bump;
 use super::sides::{self, ChosenSide, Environment, SideSelection};
 use super::{Selection, Workspace, globs};
-use crate::check::{self, Compared, ComparedWith, Progress, Settings};
+use crate::check::{self, Compared, ComparedWith, Plan, Progress, Settings};
 use crate::config::Config;
 use crate::error::{Error, ErrorKind};
 use crate::report::model::{self, SideKind};
 use crate::rules::{ExpectedUnchanged, Gates, report_faults, report_reach};
-use crate::source::{Repository, Spanned, WorkTree};
+use crate::source::{DocKey, Repository, Spanned, WorkTree};
 use crate::stopwatch::{Stage, time};
 use crate::system::edits::moves_pin;
 
@@ -34,6 +37,8 @@ pub struct ComparisonRequest {
     pub list_keys: Vec<String>,
     /// Globs of outputs that must not change.
     pub expect_unchanged: Option<Vec<String>>,
+    /// Filter for outputs.
+    pub documents: DocumentGlobs,
 }
 
 /// Whether to check the causes of all changes, and the edits without effect, by rendering.
@@ -59,6 +64,8 @@ pub struct ComparisonOutcome {
     pub outputs: usize,
     /// Configuration in effect.
     pub configured: FoundConfiguration,
+    /// Filter for outputs.
+    pub documents: DocumentGlobs,
 }
 
 /// Sites that a comparison reads.
@@ -122,7 +129,7 @@ fn compared(
         ChosenSide::Commit { .. } | ChosenSide::Index | ChosenSide::WorkTree => ComparedWith::Base,
     };
     let settings = Settings { before, ..settings(request, config) };
-    let mut compared = check::compare(&plan, &settings)?;
+    let mut compared = compared_outputs(&plan, &settings, &request.documents)?;
     workspace.repositories.add_history(&mut compared.checked.repositories);
     if !chosen.bumps.is_empty() {
         compared.leave_out(&moves_pin);
@@ -143,14 +150,41 @@ fn compared(
         reason: chosen.chosen.sentence.clone(),
         shallow: repository.is_shallow(),
         edited_files: compared.edited_files.len(),
-        limited: workspace.is_limited(),
+        limited: workspace.is_limited() || !request.documents.is_empty(),
         linted: true,
         added_ignores: compared.findings.added_ignores,
     };
     let described = describe_repository(&repository);
     let outputs = compared.checked.sites.iter().map(|site| site.outputs).sum();
     let configured = workspace.configured;
-    Ok(ComparisonOutcome { compared, repository: described, sides, outputs, configured })
+    let documents = request.documents.clone();
+    Ok(ComparisonOutcome { compared, repository: described, sides, outputs, configured, documents })
+}
+
+/// Compares the outputs of these documents.
+fn compared_outputs(
+    plan: &Plan<'_>,
+    settings: &Settings,
+    documents: &DocumentGlobs,
+) -> Result<Compared, Error> {
+    if documents.is_empty() {
+        return check::compare(plan, settings);
+    }
+    let filter = documents.matcher()?;
+    let known: Mutex<BTreeSet<DocKey>> = Mutex::default();
+    let mut compared = check::compare_with(plan, settings, &|both| {
+        let graphs = both.base.iter().chain(&both.head).map(|side| side.graph);
+        let keys = graphs.flat_map(|graph| graph.outputs().map(|(_, recipe)| recipe.key.clone()));
+        known.lock().unwrap_or_else(PoisonError::into_inner).extend(keys);
+    })?;
+    let known = known.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let matched = documents.ensure_matched("rendered document", &known);
+    // The documents of unread files are unknown.
+    if compared.without_rules().new.diagnostics.is_empty() {
+        matched?;
+    }
+    compared.keep_outputs(&|key| filter.matches(key));
+    Ok(compared)
 }
 
 /// Two sides that were opened.

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::check::{Checked, Progress, RenderedSite, Work, work_on_sites};
-use crate::commands::{Selection, Workspace, globs, names};
+use crate::commands::documents::DocumentGlobs;
+use crate::commands::{Selection, Workspace, names};
 use crate::error::Error;
 use crate::graph::{Op, Recipe};
 use crate::report::graph::{DocumentGraph, EdgeKind, GraphEdge, GraphNode};
@@ -17,20 +18,18 @@ use crate::source::DocKey;
 /// of documents are findings.
 pub fn run(
     selection: &Selection,
-    [schemas, wanted_names]: [&[String]; 2],
+    documents: &DocumentGlobs,
     progress: &Progress,
 ) -> Result<(Checked<()>, Vec<DocumentGraph>), Error> {
-    let globs = [globs(schemas)?, globs(wanted_names)?];
+    let filter = documents.matcher()?;
     let workspace = Workspace::open_asked(selection)?;
     let plan = workspace.plan(progress);
     let taken = work_on_sites(&plan, Work::Render, |site| {
         let graph = of_site(site);
         let keys: BTreeSet<DocKey> = graph.nodes.iter().map(|node| node.key.clone()).collect();
         let is_meant = |node: &GraphNode| {
-            let texts = [&*node.key.schema, &*node.key.name];
-            let mut filters = std::iter::zip(&globs, texts);
             plan.concerns(site.sources.path_of(site.sources.written(node.at)))
-                && filters.all(|(globs, text)| globs.as_ref().is_none_or(|it| it.is_match(text)))
+                && filter.matches(&node.key)
         };
         let meant: Vec<bool> = graph.nodes.iter().map(is_meant).collect();
         (if meant.contains(&false) { around(graph, &meant) } else { graph }, keys)
@@ -38,8 +37,7 @@ pub fn run(
     let (checked, taken) = taken.without_taken();
     let (graphs, keys): (Vec<DocumentGraph>, Vec<_>) = taken.into_iter().unzip();
     let keys = keys.into_iter().flatten().collect();
-    match (names::ensure_matched("document", schemas, wanted_names, &keys), checked.unread.first())
-    {
+    match (documents.ensure_matched("document", &keys), checked.unread.first()) {
         (Err(error), _) => Err(names::or_unread(error, &checked)),
         (Ok(()), Some(at)) if !selection.files.is_empty() => {
             Err(names::unread(&names::file_and_line(&checked, *at)))

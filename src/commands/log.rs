@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use globset::GlobSet;
 
+use super::documents::{DocumentGlobs, DocumentMatcher};
 use super::history::{CommitIndex, HistoryRequest, RepositoryWithHistory, SiteHistory};
 use super::{Selection, Workspace, configuration, globs, names};
 use crate::check::{Progress, ProgressUnit, Settings, SiteStates, StateAs, StatesAtHand, Work};
@@ -19,10 +20,8 @@ use crate::yaml::path::Location;
 /// Request for a log.
 #[derive(Clone, Debug)]
 pub struct LogRequest {
-    /// Globs of schemas; all if empty.
-    pub schemas: Vec<String>,
-    /// Globs of names; all if empty.
-    pub names: Vec<String>,
+    /// Filter for outputs.
+    pub documents: DocumentGlobs,
     /// Whether to omit commits that changed nothing.
     pub effective: bool,
     /// Range of the history.
@@ -51,11 +50,8 @@ pub fn run(
     let keys = configuration::list_keys(&workspace.configured.config, &[]);
     let settings = Settings { keys, work: Work::Render, ..Settings::default() };
     let states = SiteStates::new(&workspace.options, &settings, None, BTreeSet::new(), progress);
-    let filter = Filter {
-        sites: globs(&selection.sites)?,
-        schemas: globs(&request.schemas)?,
-        names: globs(&request.names)?,
-    };
+    let filter =
+        Filter { sites: globs(&selection.sites)?, documents: request.documents.matcher()? };
     let (unusable, seen) = (BTreeMap::new(), SeenNames::default());
     let mut walk = LogWalk { history, states, filter, unusable, seen };
     walk.look_at_newest(tip)?;
@@ -104,7 +100,7 @@ impl SeenNames {
                 return Err(names::no_site(glob, self.sites.iter().map(|site| &**site)));
             }
         }
-        names::ensure_matched("rendered document", &request.schemas, &request.names, &self.outputs)
+        request.documents.ensure_matched("rendered document", &self.outputs)
     }
 }
 
@@ -117,19 +113,12 @@ const MAX_STATES: usize = 64;
 /// Filter for outputs.
 struct Filter {
     sites: Option<GlobSet>,
-    schemas: Option<GlobSet>,
-    names: Option<GlobSet>,
+    documents: DocumentMatcher,
 }
 
 impl Filter {
     fn has_site(&self, site: &str) -> bool {
         self.sites.as_ref().is_none_or(|globs| globs.is_match(site))
-    }
-
-    fn has_output(&self, key: &DocKey) -> bool {
-        let matches =
-            |globs: &Option<GlobSet>, text: &str| globs.as_ref().is_none_or(|it| it.is_match(text));
-        matches(&self.schemas, &key.schema) && matches(&self.names, &key.name)
     }
 }
 
@@ -161,7 +150,7 @@ impl LogWalk<'_, '_> {
         if states.is_empty() {
             return Ok(());
         }
-        let is_filtered = self.filter.schemas.is_some() || self.filter.names.is_some();
+        let is_filtered = !self.filter.documents.matches_all();
         let outputs = &mut self.seen.outputs;
         self.states.look(&states, self.history.further(), |at_hand| {
             for index in (0..states.len()).filter(|_| is_filtered) {
@@ -357,7 +346,8 @@ fn changed(
     for base in bases {
         let mut of_base = Vec::new();
         at_hand.changes(base, head, |changes| {
-            of_base.extend(changes.into_iter().filter(|change| filter.has_output(&change.key)));
+            of_base
+                .extend(changes.into_iter().filter(|change| filter.documents.matches(&change.key)));
             Vec::new()
         });
         outputs = Some(match outputs {
@@ -380,6 +370,6 @@ fn changed(
 fn added(at_hand: &StatesAtHand<'_>, head: usize, filter: &Filter) -> Vec<OutputEffect> {
     let StateAs::Site(site) = at_hand.state(head) else { return Vec::new() };
     let outputs = site.graph.outputs().filter(|(doc, _)| site.rendered.data(*doc).is_some());
-    let keys = outputs.map(|(_, recipe)| &recipe.key).filter(|key| filter.has_output(key));
+    let keys = outputs.map(|(_, recipe)| &recipe.key).filter(|key| filter.documents.matches(key));
     keys.cloned().map(OutputEffect::added).collect()
 }

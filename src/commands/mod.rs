@@ -9,6 +9,7 @@ pub mod compare;
 pub mod config;
 pub mod configuration;
 pub mod demo;
+pub mod documents;
 pub mod explain;
 pub mod explain_since;
 pub mod explain_value;

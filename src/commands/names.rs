@@ -4,16 +4,15 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use globset::GlobSet;
-
+use super::documents::DocumentGlobs;
 use super::provenance::ValueQuestion;
 use super::sides::Range;
-use super::{Selection, Start, Workspace, globs, places};
+use super::{Selection, Start, Workspace, places};
 use crate::check::{Checked, Progress, Work, work_on_sites};
 use crate::error::{Error, ErrorKind, UnknownWord, shell_word};
 use crate::near::help_for_unknown;
 use crate::rules;
-use crate::source::{DocKey, Repository, Span};
+use crate::source::{Repository, Span};
 use crate::system::deckhand::layout::Layout;
 
 /// Site, document and value named by arguments: `SITE [SCHEMA] [NAME] [PATH]`.
@@ -87,10 +86,8 @@ impl NamedValue {
 pub struct Target {
     /// The selection with its sites and files.
     pub selection: Selection,
-    /// Globs of schemas; all if empty.
-    pub schemas: Vec<String>,
-    /// Globs of names; all if empty.
-    pub names: Vec<String>,
+    /// Filter for documents.
+    pub documents: DocumentGlobs,
     /// Place of a value.
     pub path: Option<String>,
 }
@@ -103,24 +100,24 @@ impl Target {
     pub fn parse(
         selection: Selection,
         words: &[String],
-        schemas: Vec<String>,
-        names: Vec<String>,
+        flags: DocumentGlobs,
     ) -> Result<Self, Error> {
         if selection.set || words.first().is_some_and(|word| is_file(&selection, word)) {
             let files = words.iter().map(PathBuf::from).collect();
             let selection = places::entered(Selection { files, ..selection })?;
-            return Ok(Self { selection, schemas, names, path: None });
+            return Ok(Self { selection, documents: flags, path: None });
         }
         let [site, schema, name] =
-            [&selection.sites, &schemas, &names].map(|flags| flags.first().cloned());
-        let flags = NamedValue { site, schema, name, path: None };
-        let NamedValue { site, schema, name, path } = NamedValue::parse(words, flags, true)?;
+            [&selection.sites, &flags.schemas, &flags.names].map(|flags| flags.first().cloned());
+        let given = NamedValue { site, schema, name, path: None };
+        let NamedValue { site, schema, name, path } = NamedValue::parse(words, given, true)?;
         let or = |flags: Vec<String>, word: Option<String>| {
             if flags.is_empty() { word.into_iter().collect() } else { flags }
         };
         let sites = or(selection.sites.clone(), site);
-        let (schemas, names) = (or(schemas, schema), or(names, name));
-        Ok(Self { selection: Selection { sites, ..selection }, schemas, names, path })
+        let documents =
+            DocumentGlobs { schemas: or(flags.schemas, schema), names: or(flags.names, name) };
+        Ok(Self { selection: Selection { sites, ..selection }, documents, path })
     }
 }
 
@@ -267,42 +264,6 @@ pub(crate) fn unknown(
         Some(help) => error.with_help(help),
         None => error,
     }
-}
-
-/// Checks that each glob matches the schema or name of one of these documents, and one of them
-/// matches both kinds.
-///
-/// # Errors
-/// If not; the help suggests a similar name.
-pub(crate) fn ensure_matched(
-    what: &str,
-    schemas: &[String],
-    names: &[String],
-    known: &BTreeSet<DocKey>,
-) -> Result<(), Error> {
-    let of_schemas: BTreeSet<&str> = known.iter().map(|key| &*key.schema).collect();
-    let of_names: BTreeSet<&str> = known.iter().map(|key| &*key.name).collect();
-    let kinds =
-        [("schema", "schema", schemas, &of_schemas), ("name", "document", names, &of_names)];
-    for (field, kind, wanted, known) in kinds {
-        for glob in wanted {
-            let matcher = globs(std::slice::from_ref(glob))?;
-            if known.iter().any(|it| matcher.iter().any(|matcher| matcher.is_match(it))) {
-                continue;
-            }
-            return Err(unknown(format!("no {what} has the {field} `{glob}`"), kind, glob, known));
-        }
-    }
-    let [schemas, names] = [globs(schemas)?, globs(names)?];
-    let is_matched = |globs: &Option<GlobSet>, text: &str| {
-        globs.as_ref().is_none_or(|globs| globs.is_match(text))
-    };
-    let is_any = |key: &DocKey| is_matched(&schemas, &key.schema) && is_matched(&names, &key.name);
-    if (schemas.is_none() && names.is_none()) || known.iter().any(is_any) {
-        return Ok(());
-    }
-    let message = format!("no {what} has both the schema and the name");
-    Err(Error::new(ErrorKind::Usage, message).with_help("omit the schema"))
 }
 
 /// Whether a glob matches more than the name that it is written as.

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use globset::GlobSet;
-
 use crate::check::{Checked, Progress, RenderedSite as SiteAtHand, Work, work_on_sites};
-use crate::commands::{Selection, Workspace, globs, names, provenance};
+use crate::commands::documents::DocumentGlobs;
+use crate::commands::{Selection, Workspace, names, provenance};
 use crate::error::Error;
 use crate::graph::{DocId, Recipe};
 use crate::report::{RenderedDocument, SiteDocuments};
@@ -14,13 +13,11 @@ use crate::source::{DocKey, RepoPath};
 use crate::yaml::path::Piece;
 use crate::yaml::{Key, Node, Value};
 
-/// Filter for rendered documents.
+/// Request for rendered documents.
 #[derive(Clone, Debug, Default)]
 pub struct RenderRequest {
-    /// Globs of schemas; all if empty.
-    pub schemas: Vec<String>,
-    /// Globs of names; all if empty.
-    pub names: Vec<String>,
+    /// Filter for documents.
+    pub documents: DocumentGlobs,
     /// Place of the only value to print of each document.
     pub path: Option<String>,
     /// Whether to run rules on the rendered documents.
@@ -62,11 +59,11 @@ pub fn run(
 ) -> Result<Rendering, Error> {
     let open = if wanted.is_judged { Workspace::open } else { Workspace::open_asked };
     let workspace = open(selection)?;
-    let filter = Filter { schemas: globs(&wanted.schemas)?, names: globs(&wanted.names)? };
+    let filter = wanted.documents.matcher()?;
     let plan = workspace.plan(progress);
     let per_site = |site: &SiteAtHand<'_>| {
         let path = wanted.path.as_deref();
-        outputs(site, path, &|key, file| filter.takes(key) && plan.concerns(file))
+        outputs(site, path, &|key, file| filter.matches(key) && plan.concerns(file))
     };
     let work = if wanted.is_judged { Work::Judge } else { Work::Render };
     let (checked, taken) = work_on_sites(&plan, work, per_site)?.without_taken();
@@ -80,28 +77,13 @@ pub fn run(
     }
     let rendering = Rendering { checked, sites, missing };
     let has_value = without_value.filter(|_| rendering.is_empty()).map_or(Ok(()), Err);
-    let matched =
-        names::ensure_matched("rendered document", &wanted.schemas, &wanted.names, &known);
+    let matched = wanted.documents.ensure_matched("rendered document", &known);
     match matched.and(has_value) {
         // The documents of a site without a definition are unknown.
         Err(error) if rendering.checked.undefined.is_empty() => {
             Err(names::or_unread(error, &rendering.checked))
         }
         Ok(()) | Err(_) => Ok(rendering),
-    }
-}
-
-struct Filter {
-    schemas: Option<GlobSet>,
-    names: Option<GlobSet>,
-}
-
-impl Filter {
-    fn takes(&self, key: &DocKey) -> bool {
-        let matches = |globs: &Option<GlobSet>, text: &str| {
-            globs.as_ref().is_none_or(|globs| globs.is_match(text))
-        };
-        matches(&self.schemas, &key.schema) && matches(&self.names, &key.name)
     }
 }
 

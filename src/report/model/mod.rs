@@ -79,7 +79,7 @@ pub struct Report {
     pub repositories: Vec<RepositoryUse>,
     /// Compared sides; `None` without a comparison.
     pub comparison: Option<ReportedComparison>,
-    /// Globs of sites, and paths, to which the run is limited.
+    /// Flags with globs, and paths, to which the run is limited.
     #[serde(default, skip_serializing_if = "is_default")]
     pub limited_to: Vec<String>,
     /// Semantics used to render documents.
@@ -480,10 +480,10 @@ impl Report {
         Self { links: links.or(self.links), ..self }
     }
 
-    /// States to which globs of sites and paths the run is limited, and which of the paths contain
-    /// no file that was read.
+    /// States to which flags and paths the run is limited, and which of the paths contain no file
+    /// that was read.
     #[must_use]
-    pub fn with_limits(self, sites: &[String], only: &[RepoPath], sources: &SourceMap) -> Self {
+    pub fn with_limits(self, flags: Vec<String>, only: &[RepoPath], sources: &SourceMap) -> Self {
         let read: BTreeSet<&str> = match only {
             [] => BTreeSet::new(),
             _ => sources.iter().map(|(_, source)| source.path().as_str()).collect(),
@@ -495,8 +495,8 @@ impl Report {
                 || below.next().is_some_and(|it| it.starts_with(&folder));
             if is_read { path.to_string() } else { format!("{path} (read by no site)") }
         };
-        let sites = sites.iter().map(|glob| format!("--site {glob}"));
-        Self { limited_to: sites.chain(only.iter().map(path)).collect(), ..self }
+        let paths = only.iter().map(path);
+        Self { limited_to: flags.into_iter().chain(paths).collect(), ..self }
     }
 
     /// Links rule names to these pages.

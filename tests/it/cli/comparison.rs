@@ -558,6 +558,42 @@ fn finding_is_not_new_if_only_a_neighbour_of_its_parent_is_edited() {
     assert_eq!(printed, [("ineffective-action", "unchanged")]);
 }
 
+/// `--schema` and `--name` keep the outputs of these documents, and the edits that changed them or
+/// stopped there; a filter that matches no document is an error.
+#[test]
+fn diff_of_some_documents() {
+    let sandbox = repository();
+    let shielding = child().replace("{own: 1}", "{own: 1, values: {replicas: 5}}");
+    sandbox.write("site/lab/child.yaml", shielding.clone());
+    sandbox.write("global/other.yaml", document("other", "global", "{a: 1}"));
+    sandbox.commit();
+    sandbox.write("global/parent.yaml", parent(2));
+    sandbox.write("global/other.yaml", document("other", "global", "{a: 2}"));
+    let reached = |report: &Json| {
+        let edits = report["edits"].as_array().unwrap().iter();
+        edits.map(|edit| edit["reach"]["outputs"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+
+    let report = sandbox.report_of(&["diff", "--name", "par*"]);
+    assert!(!outputs(&report).is_empty(), "{report:#}");
+    assert!(outputs(&report).iter().all(|output| output.contains("parent")), "{report:#}");
+    assert_eq!(reached(&report), [2], "{report:#}");
+    let report = sandbox.report_of(&["diff", "--name", "child"]);
+    assert!(outputs(&report).is_empty(), "the child sets its own value: {report:#}");
+    assert_eq!(report["shields"][0]["document"]["name"], "child", "{report:#}");
+    assert_eq!(reached(&report), [0], "{report:#}");
+    let report = sandbox.report_of(&["diff", "--schema", "example/*"]);
+    assert_eq!(outputs(&report), outputs(&sandbox.report_of(&["diff"])));
+
+    let text = sandbox.run(&["diff", "--name", "other"]).stdout;
+    assert!(text.contains("only --name other"), "{text}");
+    let ran = sandbox.run(&["diff", "--name", "othre"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("did you mean `other`"), "{}", ran.stderr);
+    let passes = |name| sandbox.run(&["diff", "--name", name, "--expect-unchanged"]).code;
+    assert_eq!([passes("child"), passes("other")], [0, 1]);
+}
+
 /// A finding that no edit touches is caused by the edits of its file, and by none that is only the
 /// first of many.
 #[test]

@@ -9,7 +9,7 @@ use layercake_yaml::path::Location;
 use layercake_yaml::{Node, Size, emit};
 
 use super::{Change, Fault, Idle, Proof, Status};
-use crate::edit::{Edit, EditId};
+use crate::edit::{Edit, EditId, EditKind};
 
 /// Result of comparing two sides.
 #[derive(Debug, Default)]
@@ -65,6 +65,11 @@ impl EditReach {
     /// Returns whether the outputs that the edit changes are not known within the limits.
     pub fn is_undecided(&self) -> bool {
         self.proof == Some(Proof::NotDecided)
+    }
+
+    /// Returns whether the edit changed an output, might have, or stopped at one.
+    fn is_of_outputs(&self) -> bool {
+        self.proof.is_some() || !self.kept.is_empty() || !self.shields.is_empty()
     }
 }
 
@@ -228,24 +233,12 @@ pub fn gather(
     for change in &mut outputs {
         change.touched = is_edited(change.site.as_ref(), change.at.file);
     }
-    for (edits, class) in classes(&outputs) {
-        let sites: BTreeSet<&Arc<str>> =
-            class.iter().filter_map(|change| change.site.as_ref()).collect();
-        let untouched = class.iter().filter(|change| !change.touched).count();
-        for edit in edits {
-            let reach = &mut reaches[edit.index()];
-            reach.outputs += class.len();
-            reach.untouched += untouched;
-            reach.sites.extend(sites.iter().copied().cloned());
-        }
-    }
+    count_outputs(&mut reaches, &outputs);
     for (at, reach) in reaches.iter_mut().enumerate() {
         if reach.proof.is_none() && reach.kept.is_empty() && reach.shielded.is_empty() {
             let reason = reasons.get(&EditId::at(at)).copied();
             reach.idle = reason.unwrap_or(Some(Idle::NoSite));
         }
-        reach.sites.sort_unstable();
-        reach.sites.dedup();
         reach.shielded.sort_unstable();
     }
     let groups = groups(&outputs);
@@ -256,6 +249,29 @@ pub fn gather(
         sites,
         unlisted: all_unlisted,
         faults: all_faults,
+    }
+}
+
+/// Counts the outputs of each edit, and lists their sites.
+fn count_outputs(reaches: &mut [EditReach], outputs: &[Change]) {
+    for reach in &mut *reaches {
+        (reach.outputs, reach.untouched) = (0, 0);
+        reach.sites.clear();
+    }
+    for (edits, class) in classes(outputs) {
+        let sites: BTreeSet<&Arc<str>> =
+            class.iter().filter_map(|change| change.site.as_ref()).collect();
+        let untouched = class.iter().filter(|change| !change.touched).count();
+        for edit in edits {
+            let reach = &mut reaches[edit.index()];
+            reach.outputs += class.len();
+            reach.untouched += untouched;
+            reach.sites.extend(sites.iter().copied().cloned());
+        }
+    }
+    for reach in reaches {
+        reach.sites.sort_unstable();
+        reach.sites.dedup();
     }
 }
 
@@ -380,6 +396,25 @@ impl Comparison {
         }
         self.groups.retain(|group| !group.outputs.is_empty());
         edit_numbers
+    }
+
+    /// Keeps only the wanted outputs, and the edits that changed them, that would have, that stopped
+    /// at them, or whose reach is not known. Returns the new id of each previous edit, if it was kept.
+    pub fn keep_outputs(&mut self, is_wanted: &dyn Fn(&DocKey) -> bool) -> Vec<Option<EditId>> {
+        self.outputs.retain(|change| is_wanted(&change.key));
+        count_outputs(&mut self.edits, &self.outputs);
+        self.groups = groups(&self.outputs);
+        for reach in &mut self.edits {
+            reach.kept.retain(|(_, key)| is_wanted(key));
+            reach.shields.retain(|shield| is_wanted(&shield.document));
+            let has_shield =
+                |site: &Option<Arc<str>>| reach.shields.iter().any(|it| it.site == *site);
+            reach.shielded.retain(has_shield);
+            let is_inert = reach.outputs == 0 && reach.kept.is_empty() && !reach.is_undecided();
+            reach.proof = reach.proof.filter(|_| !is_inert);
+        }
+        let of_edits: Vec<bool> = self.edits.iter().map(EditReach::is_of_outputs).collect();
+        self.keep(&|id, edit| edit.kind == EditKind::File || of_edits[id.index()])
     }
 
     /// Returns which edits to keep: the wanted ones, and those that are joint with a kept one.
