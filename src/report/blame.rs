@@ -135,7 +135,7 @@ pub struct BlamedOutput {
 #[derive(Clone, Debug)]
 pub struct BlamedValue {
     /// Path of the value.
-    pub place: Location,
+    pub place: Arc<Location>,
     /// Index into the output's `changes`; `None` if no commit was found.
     pub change: Option<usize>,
 }

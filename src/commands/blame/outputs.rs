@@ -33,7 +33,7 @@ struct RequestedOutput {
     at: Span,
     data: Node,
     /// The output's root comes first, unless a value is requested.
-    places: Vec<Location>,
+    places: Vec<Arc<Location>>,
     is_cut: bool,
 }
 
@@ -115,13 +115,13 @@ impl BlameRun<'_> {
                 after: value.after.clone(),
             })
         });
-        let place = output.places.first().expect("a value was requested").clone();
+        let place = &**output.places.first().expect("a value was requested");
         ValueHistory {
             document: output.document.clone(),
             data: output.data.clone(),
             value: place.get(&output.data).cloned(),
             keys: Arc::new(self.settings.keys.of_value(&output.document.schema, place.clone())),
-            place,
+            place: place.clone(),
             steps: steps.collect(),
             when: None,
         }
@@ -221,9 +221,9 @@ fn requested(
     for doc in documents(site, request)? {
         let recipe = site.graph.recipe(doc);
         let Some(data) = site.rendered.data(doc) else { continue };
-        let (mut places, mut is_cut) = (vec![Location::root()], false);
+        let (mut places, mut is_cut) = (vec![Arc::default()], false);
         match &request.path {
-            Some(path) => places = vec![provenance::place(data, path)?],
+            Some(path) => places = vec![Arc::new(provenance::place(data, path)?)],
             None => {
                 add_values(data, &mut Location::root(), MAX_VALUES, &mut places);
                 is_cut = places.len() > MAX_VALUES;
@@ -236,10 +236,10 @@ fn requested(
 }
 
 /// Adds the places of everything written as one value: scalars, empty mappings and lists, secrets.
-fn add_values(node: &Node, here: &mut Location, most: usize, places: &mut Vec<Location>) {
+fn add_values(node: &Node, here: &mut Location, most: usize, places: &mut Vec<Arc<Location>>) {
     let is_whole = node.secret || children(node).next().is_none();
     if is_whole && places.len() <= most {
-        places.push(here.clone());
+        places.push(Arc::new(here.clone()));
     }
     for (piece, child) in children(node).filter(|_| !is_whole) {
         if places.len() > most {

@@ -21,7 +21,7 @@ pub(super) struct FollowedValue {
     /// Index among the initial values of the walk.
     pub(super) index: usize,
     /// Place in the commit that it was traced to.
-    pub(super) place: Location,
+    pub(super) place: Arc<Location>,
 }
 
 /// Values of one output, under its name in the commit that they were traced to.
@@ -54,7 +54,7 @@ pub(super) struct FoundValue {
     pub(super) after: Option<Node>,
     pub(super) causes: Vec<Arc<BlameCause>>,
     /// Place in the output.
-    pub(super) place: Location,
+    pub(super) place: Arc<Location>,
     /// Commits of further repositories that changed it.
     pub(super) further: Vec<FurtherCommit>,
 }
@@ -107,8 +107,8 @@ struct CausesByPlace {
 }
 
 impl CausesByPlace {
-    fn new(causes: Vec<(Location, BlameCause)>) -> Self {
-        let places = PlaceIndex::new(causes.iter().map(|(place, _)| place));
+    fn new(causes: Vec<(&Location, BlameCause)>) -> Self {
+        let places = PlaceIndex::new(causes.iter().map(|(place, _)| *place));
         let causes = causes.into_iter().map(|(_, cause)| Arc::new(cause)).collect();
         Self { places, causes }
     }
@@ -202,7 +202,8 @@ impl FollowingValues<'_> {
             let place = match value.place.get(head) {
                 Some(node) => {
                     let there = counterparts.of(&value.place);
-                    there.filter(|(_, other)| same(node, other)).map(|(place, _)| place)
+                    let there = there.filter(|(_, other)| same(node, other));
+                    there.map(|(place, _)| shared(&value.place, place))
                 }
                 None => value.place.get(base).is_none().then(|| value.place.clone()),
             };
@@ -240,13 +241,16 @@ impl FollowingValues<'_> {
         let mut followed = Vec::new();
         let found = values.iter().map(|value| {
             let there = counterparts.as_mut().and_then(|it| it.of(&value.place));
-            let there = there.or_else(|| Some((value.place.clone(), value.place.get(data?)?)));
-            let (place, before) = there.map(|(place, node)| (place, node.clone())).unzip();
-            let place = place.unwrap_or_else(|| value.place.clone());
+            let before = match &there {
+                Some((_, node)) => Some(*node),
+                None => data.and_then(|data| value.place.get(data)),
+            };
+            let place =
+                there.map_or_else(|| value.place.clone(), |(place, _)| shared(&value.place, place));
             followed.push(FollowedValue { index: value.index, place });
             FoundValue {
                 index: value.index,
-                before,
+                before: before.cloned(),
                 after: head.and_then(|head| value.place.get(head)).cloned(),
                 causes: causes.map(|causes| causes.of(&value.place)).unwrap_or_default(),
                 place: value.place.clone(),
@@ -270,6 +274,11 @@ impl FollowingValues<'_> {
             values,
         });
     }
+}
+
+/// A place, without a copy if it is known already: a walk holds thousands of them, which may be long.
+fn shared(known: &Arc<Location>, place: Location) -> Arc<Location> {
+    if **known == place { known.clone() } else { Arc::new(place) }
 }
 
 /// Merges the values of each output, which several commits may have passed on.
@@ -298,7 +307,7 @@ fn causes(
             by_base.entry(*base).or_default().insert(&output.key, output);
         }
     }
-    let mut causes: HashMap<DocKey, Vec<(Location, BlameCause)>> = HashMap::new();
+    let mut causes = CausesByOutput::new();
     for (base, outputs) in by_base {
         let focus = |changes: Vec<Change>| {
             let asked = changes.into_iter().filter_map(|it| Some((outputs.get(&it.key)?, it)));
@@ -307,21 +316,24 @@ fn causes(
         let Some((base, head)) = at.index_of(base).zip(at.index_of(commit)) else { continue };
         let Some(found) = at.states.changes(base, head, focus) else { continue };
         let edits: Vec<Arc<Edit>> = found.edits.into_iter().map(Arc::new).collect();
+        let whole = Location::root();
+        let mut by_output: HashMap<&DocKey, Vec<(&Location, BlameCause)>> = HashMap::new();
         for change in &found.changes {
             let files = outputs[&change.key].files();
-            let whole = Location::root();
             let place = change.data.first().map_or(&whole, Difference::location);
-            let of_output = causes.entry(change.key.clone()).or_default();
+            let of_output = by_output.entry(&change.key).or_default();
             of_output.extend(change.causes.iter().map(|cause| {
                 let edit = edits[cause.edit.index()].clone();
                 let mut texts = edit.base.iter().chain(&edit.head);
                 let is_in_own_file = texts.any(|text| files.contains(&Some(text.at.file)));
                 let route = cause.route.clone();
-                (place.clone(), BlameCause { id: cause.edit, edit, is_in_own_file, route })
+                (place, BlameCause { id: cause.edit, edit, is_in_own_file, route })
             }));
         }
+        // Each output has one base.
+        causes.extend(by_output.into_iter().map(|(key, of)| (key.clone(), CausesByPlace::new(of))));
     }
-    causes.into_iter().map(|(key, causes)| (key, CausesByPlace::new(causes))).collect()
+    causes
 }
 
 /// Splits a change into one per difference that overlaps one of these values.
@@ -329,7 +341,7 @@ fn split(change: Change, values: &[FollowedValue]) -> Vec<Change> {
     if change.status != Status::Changed {
         return vec![change];
     }
-    let values = PlaceIndex::new(values.iter().map(|value| &value.place));
+    let values = PlaceIndex::new(values.iter().map(|value| &*value.place));
     let Change { data, .. } = change;
     let whole = Change { data: Vec::new(), metadata: Vec::new(), ..change };
     data.into_iter()

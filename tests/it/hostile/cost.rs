@@ -76,18 +76,10 @@ fn four_times_the_compared_input_costs_at_most_eight_times_as_much() {
     assert_eq!(failed, Vec::<String>::new());
 }
 
-/// Kinds that cost more with a hundred kilobytes, and the number of bytes up to which they do not:
-/// thousands of long places.
-const SMALLER: [(&str, usize); 1] = [("keys below many others", 50_000)];
-
 /// The limits are of the build of the tests, which is optimized little.
 #[test]
 fn hundred_kilobytes_cost_at_most_five_seconds_and_half_a_gigabyte() {
-    let most = |kind: &Kind| {
-        let smaller = SMALLER.iter().find(|(name, _)| *name == kind.name);
-        smaller.map_or(100_000, |(_, bytes)| *bytes)
-    };
-    let sized = COMPARED.iter().map(|kind| (kind.name, of_bytes(kind, most(kind))));
+    let sized = COMPARED.iter().map(|kind| (kind.name, of_bytes(kind, 100_000)));
     let fixed = MULTIPLIED.iter().map(|kind| (kind.name, (kind.make)(kind.size)));
     let others = KINDS.iter().chain(&PRODUCTS).filter(|_| is_thorough());
     let others = others.map(|kind| (kind.name, of_bytes(kind, 100_000)));
