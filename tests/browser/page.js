@@ -320,7 +320,7 @@ async function withoutScript(name, made) {
     }
     const rule = page.locator('.rule-page').first();
     await rule.locator('> summary').click();
-    assert.equal(await rule.locator('p').first().isVisible(), true);
+    await rule.locator('p').first().waitFor();
   });
   console.log(where);
 }
