@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use layercake::check::{Checked, CheckedSite};
 use layercake::commands::compare::{ComparisonOutcome, ComparisonRequest, SitesToRead, Verify};
-use layercake::commands::configuration::{self, FoundConfiguration};
+use layercake::commands::configuration::{self, ConfigurationSource, FoundConfiguration};
 use layercake::commands::documents::DocumentGlobs;
 use layercake::commands::fix::FixMode;
 use layercake::commands::lint::Linted;
@@ -30,11 +30,12 @@ use layercake::stopwatch::times;
 use layercake::triage;
 
 use super::arguments::{
-    ComparisonArgs, DocumentArgs, FailOn, OutputArgs, OutputArgument, ReadingArgs, SelectionArgs,
+    ComparisonArgs, DocumentArgs, FailOn, FilesArgs, OutputArgs, OutputArgument, ReadingArgs,
+    RuleArgs, SelectionArgs,
 };
 use super::candidates;
 use super::environment::environment;
-use super::hygiene::{self, FixArgs};
+use super::hygiene::{self, BaselineArgs, FixArgs};
 use super::outputs::{self, Delivery};
 use super::streams::{VerbFailure, complain, print};
 use super::terminal::Terminal;
@@ -201,16 +202,104 @@ impl DiffArgs {
     }
 }
 
+/// Arguments of `lint`.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
+pub(super) struct LintArgs {
+    // first, because the comparison flags are the most used ones
+    #[command(flatten)]
+    comparison: ComparisonArgs,
+
+    #[command(flatten)]
+    reach: ReachArgs,
+
+    #[command(flatten)]
+    rules: RuleArgs,
+
+    /// Read configuration and baseline from the earlier side of the comparison
+    ///
+    /// A change then cannot weaken the gate that checks it.
+    #[arg(long, conflicts_with_all = ["config", "isolated"])]
+    #[arg(help_heading = "Configuration")]
+    config_from_base: bool,
+
+    /// Exit with 1 if there are findings of this level or above
+    #[arg(long, value_name = "LEVEL", default_value = "error", help_heading = "Output")]
+    fail_on: FailOn,
+
+    /// Exit with 0 regardless of findings, as `--fail-on never`
+    #[arg(long, conflicts_with = "fail_on", help_heading = "Output")]
+    exit_zero: bool,
+
+    #[command(flatten)]
+    baseline: BaselineArgs,
+
+    #[command(flatten)]
+    fix: FixArgs,
+
+    /// List every finding, including consequences of one missing document and, with a
+    /// comparison, findings of both sides
+    #[arg(long, help_heading = "Output")]
+    all_findings: bool,
+
+    /// Also show findings suppressed by comments or the baseline
+    #[arg(long, help_heading = "Output")]
+    show_ignored: bool,
+
+    /// Print the number of findings per rule instead of the findings
+    #[arg(long, help_heading = "Output")]
+    statistics: bool,
+
+    #[command(flatten)]
+    look: LookArgs,
+
+    #[command(flatten)]
+    outputs: OutputArgs,
+
+    #[command(flatten)]
+    files: FilesArgs,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
+}
+
+impl LintArgs {
+    /// The selection to read and the request.
+    fn request(self, directory: PathBuf) -> Result<(Selection, LintRequest), Error> {
+        let request = self.reach.request(self.comparison.wanted())?;
+        refuse_revision(&self.selection, &request.wanted)?;
+        let listing = FindingFilter { all: self.all_findings, ignored: self.show_ignored };
+        let selection = self.selection.selection(directory);
+        let configuration =
+            if self.config_from_base { ConfigurationSource::Base } else { selection.configuration };
+        let selection = self.files.entered(Selection {
+            selectors: self.rules.selectors(),
+            baseline: self.baseline.choice(),
+            configuration,
+            ..selection
+        })?;
+        let request = LintRequest {
+            request,
+            look: self.look.look(listing),
+            statistics: self.statistics,
+            fix: self.fix,
+            fail_on: if self.exit_zero { FailOn::Never } else { self.fail_on },
+            outputs: self.outputs,
+        };
+        Ok((selection, request))
+    }
+}
+
 /// A `lint` request apart from the files to read.
-pub(super) struct LintRequest {
-    pub(super) request: ComparisonRequest,
-    pub(super) look: TerminalOptions,
+struct LintRequest {
+    request: ComparisonRequest,
+    look: TerminalOptions,
     /// Whether to print only the number of findings per rule.
-    pub(super) statistics: bool,
-    pub(super) fix: FixArgs,
-    pub(super) fail_on: FailOn,
+    statistics: bool,
+    fix: FixArgs,
+    fail_on: FailOn,
     /// Reports to write; if empty, those of the configuration.
-    pub(super) outputs: OutputArgs,
+    outputs: OutputArgs,
 }
 
 impl LintRequest {
@@ -323,10 +412,7 @@ impl OutputArgs {
 ///
 /// # Errors
 /// If both are given.
-pub(super) fn refuse_revision(
-    selection: &SelectionArgs,
-    wanted: &SideSelection,
-) -> Result<(), Error> {
+fn refuse_revision(selection: &SelectionArgs, wanted: &SideSelection) -> Result<(), Error> {
     if selection.repository.rev.is_none() || *wanted == SideSelection::default() {
         return Ok(());
     }
@@ -336,10 +422,11 @@ pub(super) fn refuse_revision(
 }
 
 pub(super) fn lint(
-    selection: &Selection,
-    asked: &LintRequest,
+    arguments: LintArgs,
+    directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
+    let (selection, asked) = &arguments.request(directory)?;
     let LintRequest { request, fix, outputs, .. } = asked;
     let baseline = outputs::named_baseline(selection);
     outputs::allow(&outputs.output, &selection.directory, baseline.as_slice())?;

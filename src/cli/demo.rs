@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use clap::Args;
 use layercake::commands::Selection;
 use layercake::commands::compare::ComparisonRequest;
 use layercake::commands::demo::{self, Demo, DemoFolder, EDIT, Example, NAME, NEXT, SINCE, SITES};
@@ -17,14 +18,44 @@ use super::comparison;
 use super::streams::{VerbFailure, complain, print};
 use super::terminal::Terminal;
 
-/// Creates the example in `folder`, or in a new temporary folder, and prints the reach of its edit.
-pub(super) fn demo(
+/// Arguments of `demo`.
+#[derive(Debug, Args)]
+pub(super) struct DemoArgs {
+    /// Write to this folder, which must be empty or not exist
+    #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    example: Example,
+
+    /// Create two repositories, where one pins a revision of the other, and show what the next
+    /// revision changes
+    #[arg(long)]
+    repositories: bool,
+
+    /// Create sites with parts for cloud-init, and show what an edited merge option changes
+    #[arg(long, conflicts_with = "repositories")]
+    cloud_init: bool,
+}
+
+impl DemoArgs {
+    fn example(&self) -> Example {
+        match (self.repositories, self.cloud_init) {
+            (true, _) => Example::Several,
+            (false, true) => Example::CloudInit,
+            (false, false) => Example::One,
+        }
+    }
+}
+
+/// Creates an example in the given folder, which is relative to `directory`, or in a new temporary
+/// folder, and prints the reach of its edit.
+pub(super) fn demo(
+    arguments: DemoArgs,
+    directory: &Path,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let place = match folder {
-        Some(folder) => DemoFolder::At(folder),
+    let example = arguments.example();
+    let place = match arguments.folder {
+        Some(folder) if directory == Path::new(".") => DemoFolder::At(folder),
+        Some(folder) => DemoFolder::At(directory.join(folder)),
         None => DemoFolder::Inside(temporary()),
     };
     let demo = demo::create(&place, example)?;

@@ -22,24 +22,21 @@ mod verbs;
 mod view;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser};
 use layercake::check::threads;
-use layercake::commands::configuration::ConfigurationSource as ConfigurationPlace;
-use layercake::commands::demo::Example;
-use layercake::commands::names::{NamedValue, Target, right_command};
+use layercake::commands::names::right_command;
 use layercake::commands::{self, Selection};
 use layercake::ending;
 use layercake::error::UnknownWord;
 use layercake::guard::{self, Place};
-use layercake::report::{self, FindingFilter};
+use layercake::report::{self};
 use layercake::rules::RULES;
 use layercake::stopwatch::Stopwatch;
 
-use self::arguments::FailOn;
 use self::environment::limit_threads_from_environment;
 use self::streams::{VerbFailure, complain, explain_failure, print, unless_closed};
 use self::terminal::Terminal;
@@ -162,70 +159,19 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
     let terminal = Terminal::new(cli.global.color, cli.global.progress_after());
     let directory = cli.global.directory;
     match cli.verb {
-        Verb::Lint {
-            selection,
-            comparison,
-            reach,
-            rules,
-            config_from_base,
-            fail_on,
-            exit_zero,
-            baseline,
-            fix,
-            all_findings,
-            show_ignored,
-            statistics,
-            look,
-            outputs,
-            files,
-        } => {
-            let request = reach.request(comparison.wanted())?;
-            comparison::refuse_revision(&selection, &request.wanted)?;
-            let listing = FindingFilter { all: all_findings, ignored: show_ignored };
-            let look = look.look(listing);
-            let (selectors, baseline) = (rules.selectors(), baseline.choice());
-            let selection = selection.selection(directory);
-            let configuration =
-                if config_from_base { ConfigurationPlace::Base } else { selection.configuration };
-            let selection = Selection { selectors, baseline, configuration, ..selection };
-            let selection = files.entered(selection)?;
-            let fail_on = if exit_zero { FailOn::Never } else { fail_on };
-            let asked =
-                comparison::LintRequest { request, look, statistics, fix, fail_on, outputs };
-            comparison::lint(&selection, &asked, &terminal)
-        }
+        Verb::Lint(arguments) => comparison::lint(arguments, directory, &terminal),
         Verb::Baseline(verb) => hygiene::baseline(verb, directory, &terminal),
         Verb::Diff(arguments) => comparison::diff(arguments, directory, &terminal),
-        Verb::Render { target, selection, format, with_origin, show_secrets, fail_on } => {
-            let is_judged = fail_on.is_some_and(|level| level != FailOn::Never);
-            let Target { selection, documents, path } =
-                target.target(selection.selection(directory))?;
-            let wanted = commands::render::RenderRequest { documents, path, is_judged };
-            let look = report::DocumentOptions { show_secrets, with_origin };
-            queries::render(&selection, &wanted, (format, look), fail_on, &terminal)
-        }
+        Verb::Render(arguments) => queries::render(arguments, directory, &terminal),
         Verb::CloudConfig(arguments) => cloud_config::cloud_config(arguments, directory, &terminal),
         Verb::Report(arguments) => saved::report(arguments, directory, &terminal),
-        Verb::Sites { words, repository, config, format } => {
-            let configuration = config.place();
-            let selection = Selection { configuration, ..repository.selection(directory) };
-            queries::sites(selection, words, format, &terminal)
-        }
+        Verb::Sites(arguments) => queries::sites(arguments, directory, &terminal),
         Verb::ExplainValue(arguments) => queries::explain_value(arguments, directory, &terminal),
         Verb::Blame(arguments) => history::blame(arguments, directory, &terminal),
         Verb::Log(arguments) => history::log(arguments, directory, &terminal),
-        Verb::Impact { words, schema, name, selection, format } => {
-            let selection = selection.selection(directory);
-            let site = selection.sites.first().cloned();
-            let flags = NamedValue { site, schema, name, path: None };
-            queries::impact(&selection, (&words, flags), format, &terminal)
-        }
-        Verb::Graph { target, selection, format } => {
-            queries::graph(target.target(selection.selection(directory))?, format, &terminal)
-        }
-        Verb::Demo { folder, repositories, cloud_init } => {
-            demo(&directory, folder, (repositories, cloud_init), &terminal)
-        }
+        Verb::Impact(arguments) => queries::impact(arguments, directory, &terminal),
+        Verb::Graph(arguments) => queries::graph(arguments, directory, &terminal),
+        Verb::Demo(arguments) => demo::demo(arguments, &directory, &terminal),
         Verb::Explain { rule } => {
             let style = &terminal.style;
             let rules = rule.map(|name| commands::explain::rules_of(&name)).transpose()?;
@@ -254,21 +200,4 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
             Ok(run_arguments(std::iter::once("layercake".into()).chain(arguments)))
         }
     }
-}
-
-/// Creates an example; `folder` is relative to `directory`.
-fn demo(
-    directory: &Path,
-    folder: Option<PathBuf>,
-    (repositories, cloud_init): (bool, bool),
-    terminal: &Terminal,
-) -> Result<ExitCode, VerbFailure> {
-    let example = match (repositories, cloud_init) {
-        (true, _) => Example::Several,
-        (false, true) => Example::CloudInit,
-        (false, false) => Example::One,
-    };
-    let is_here = directory == Path::new(".");
-    let inside = |folder| if is_here { folder } else { directory.join(folder) };
-    demo::demo(folder.map(inside), example, terminal)
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Args;
 use layercake::check::{Checked, ParseTotals, Progress};
 use layercake::commands::names::{NamedValue, Target, is_file, missing_arguments};
 use layercake::commands::places::entered;
@@ -17,22 +18,56 @@ use layercake::report::provenance::SiteValue;
 use layercake::report::{self, View};
 
 use super::arguments::{
-    ExplainValueArgs, FailOn, GraphFormat, RenderFormat, SitesFormat, TextFormat,
+    ConfigArgs, ExplainValueArgs, FailOn, GraphFormat, RenderFormat, RepositoryArgs, SelectionArgs,
+    SitesFormat, TargetArgs, TextFormat,
 };
+use super::candidates;
 use super::environment::environment;
 use super::streams::{VerbFailure, complain, print};
 use super::terminal::Terminal;
 use super::view::{exit_code_of_answer, problems, unread, view};
 
-pub(super) fn render(
-    selection: &Selection,
-    wanted: &commands::render::RenderRequest,
-    (format, look): (RenderFormat, report::DocumentOptions),
+/// Arguments of `render`.
+#[derive(Debug, Args)]
+pub(super) struct RenderArgs {
+    #[command(flatten)]
+    target: TargetArgs,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
+
+    /// Output format
+    #[arg(short = 'o', long, value_name = "FORMAT", default_value = "yaml")]
+    #[arg(alias = "output-format", help_heading = "Output")]
+    format: RenderFormat,
+
+    /// Add `# FILE:LINE` to each value: where it was written
+    #[arg(long, help_heading = "Output")]
+    with_origin: bool,
+
+    /// Print secrets instead of `(hidden)`
+    #[arg(long, help_heading = "Output")]
+    show_secrets: bool,
+
+    /// Run the rules too, and exit with 1 if there are findings of this level or above
+    ///
+    /// With `never`, exit with 0 even if some documents are not rendered.
+    #[arg(long, value_name = "LEVEL", help_heading = "Output")]
     fail_on: Option<FailOn>,
+}
+
+pub(super) fn render(
+    arguments: RenderArgs,
+    directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
+    let RenderArgs { target, selection, format, with_origin, show_secrets, fail_on } = arguments;
+    let Target { selection, documents, path } = target.target(selection.selection(directory))?;
+    let is_judged = fail_on.is_some_and(|level| level != FailOn::Never);
+    let wanted = commands::render::RenderRequest { documents, path, is_judged };
+    let look = report::DocumentOptions { show_secrets, with_origin };
     let rendering =
-        terminal.watch(|progress| commands::render::run(selection, wanted, progress))?;
+        terminal.watch(|progress| commands::render::run(&selection, &wanted, progress))?;
     let (checked, sites) = (&rendering.checked, &rendering.sites);
     print(|out| match format {
         RenderFormat::Yaml => report::documents::write(sites, &view(checked), look, out),
@@ -64,12 +99,32 @@ pub(super) fn not_rendered(rendering: &Rendering) -> String {
     undefined.chain([unread(&rendering.checked)]).chain(missing).chain(empty).collect()
 }
 
-pub(super) fn sites(
-    selection: Selection,
+/// Arguments of `sites`.
+#[derive(Debug, Args)]
+pub(super) struct SitesArgs {
+    /// Names of sites, or the folder of a site repository
+    #[arg(value_name = "SITE|DIR", add = candidates::sites())]
     words: Vec<String>,
+
+    #[command(flatten)]
+    repository: RepositoryArgs,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+
+    /// Output format
+    #[arg(short = 'o', long, value_name = "FORMAT", default_value = "table")]
+    #[arg(alias = "output-format", help_heading = "Output")]
     format: SitesFormat,
+}
+
+pub(super) fn sites(
+    arguments: SitesArgs,
+    directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
+    let SitesArgs { words, repository, config, format } = arguments;
+    let selection = Selection { configuration: config.place(), ..repository.selection(directory) };
     let (files, sites): (Vec<String>, Vec<String>) =
         words.into_iter().partition(|word| is_file(&selection, word));
     let files = files.into_iter().map(PathBuf::from).collect();
@@ -224,19 +279,46 @@ fn answer(
     Ok(exit_code_of_answer(checked))
 }
 
-pub(super) fn impact(
-    selection: &Selection,
-    (words, flags): (&[String], NamedValue),
+/// Arguments of `impact`.
+#[derive(Debug, Args)]
+pub(super) struct ImpactArgs {
+    /// A file, a folder, or one line of a file; or site, schema, name and path of a value
+    #[arg(value_name = "FILE[:LINE]|SITE", required = true)]
+    words: Vec<String>,
+
+    /// Schema of the document, as the argument SCHEMA
+    #[arg(long, value_name = "SCHEMA", help_heading = "Document selection")]
+    schema: Option<String>,
+
+    /// Name of the document, as the argument NAME
+    #[arg(long, value_name = "NAME", help_heading = "Document selection")]
+    name: Option<String>,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
+
+    /// Output format
+    #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
+    #[arg(alias = "output-format", help_heading = "Output")]
     format: TextFormat,
+}
+
+pub(super) fn impact(
+    arguments: ImpactArgs,
+    directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let (checked, impact) = terminal.watch(|progress| match words {
-        [place] if selection.set || is_file(selection, place) => {
-            commands::impact::run(selection, place, progress)
+    let ImpactArgs { words, schema, name, selection, format } = arguments;
+    let selection = selection.selection(directory);
+    let (checked, impact) = terminal.watch(|progress| match &words[..] {
+        [place] if selection.set || is_file(&selection, place) => {
+            commands::impact::run(&selection, place, progress)
         }
         words => {
+            let site = selection.sites.first().cloned();
+            let flags = NamedValue { site, schema, name, path: None };
             let named = NamedValue::parse(words, flags, true)?;
-            commands::impact::of_value(selection, named, progress)
+            commands::impact::of_value(&selection, named, progress)
         }
     })?;
     answer(&checked, format, |view, out| match format {
@@ -245,12 +327,28 @@ pub(super) fn impact(
     })
 }
 
-pub(super) fn graph(
-    target: Target,
+/// Arguments of `graph`.
+#[derive(Debug, Args)]
+pub(super) struct GraphArgs {
+    #[command(flatten)]
+    target: TargetArgs,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
+
+    /// Output format
+    #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
+    #[arg(alias = "output-format", help_heading = "Output")]
     format: GraphFormat,
+}
+
+pub(super) fn graph(
+    arguments: GraphArgs,
+    directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let Target { selection, documents, path } = target;
+    let GraphArgs { target, selection, format } = arguments;
+    let Target { selection, documents, path } = target.target(selection.selection(directory))?;
     if let Some(path) = path {
         let message = format!("unexpected argument `{path}`: a graph has documents, not values");
         let help = "run `layercake explain-value SITE SCHEMA NAME PATH` to trace a value";

@@ -8,14 +8,15 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use super::arguments::{
-    CloudConfigArgs, ComparisonArgs, ConfigArgs, ExplainValueArgs, FailOn, FilesArgs, GraphFormat,
-    MeaningArgs, OutputArgs, RenderFormat, RepositoryArgs, RuleArgs, SelectionArgs, SitesFormat,
-    TargetArgs, TextFormat, When,
+    CloudConfigArgs, ComparisonArgs, ConfigArgs, ExplainValueArgs, FilesArgs, MeaningArgs,
+    RuleArgs, SelectionArgs, TextFormat, When,
 };
 use super::candidates;
-use super::comparison::{DiffArgs, LookArgs, ReachArgs};
+use super::comparison::{DiffArgs, LintArgs};
+use super::demo::DemoArgs;
 use super::history::{BlameArgs, LogArgs};
-use super::hygiene::{BaselineArgs, BaselineVerb, FixArgs};
+use super::hygiene::BaselineVerb;
+use super::queries::{GraphArgs, ImpactArgs, RenderArgs, SitesArgs};
 use super::saved::ReportArgs;
 
 const EXAMPLES: &str = "\
@@ -379,63 +380,7 @@ pub(super) enum Verb {
     /// them. With a comparison, such as `--since main`, also reports which rendered documents
     /// changed and which edits changed them, and lists only new problems.
     #[command(after_help = LINT_EXAMPLES)]
-    Lint {
-        // first, because the comparison flags are the most used ones
-        #[command(flatten)]
-        comparison: ComparisonArgs,
-
-        #[command(flatten)]
-        reach: ReachArgs,
-
-        #[command(flatten)]
-        rules: RuleArgs,
-
-        /// Read configuration and baseline from the earlier side of the comparison
-        ///
-        /// A change then cannot weaken the gate that checks it.
-        #[arg(long, conflicts_with_all = ["config", "isolated"])]
-        #[arg(help_heading = "Configuration")]
-        config_from_base: bool,
-
-        /// Exit with 1 if there are findings of this level or above
-        #[arg(long, value_name = "LEVEL", default_value = "error", help_heading = "Output")]
-        fail_on: FailOn,
-
-        /// Exit with 0 regardless of findings, as `--fail-on never`
-        #[arg(long, conflicts_with = "fail_on", help_heading = "Output")]
-        exit_zero: bool,
-
-        #[command(flatten)]
-        baseline: BaselineArgs,
-
-        #[command(flatten)]
-        fix: FixArgs,
-
-        /// List every finding, including consequences of one missing document and, with a
-        /// comparison, findings of both sides
-        #[arg(long, help_heading = "Output")]
-        all_findings: bool,
-
-        /// Also show findings suppressed by comments or the baseline
-        #[arg(long, help_heading = "Output")]
-        show_ignored: bool,
-
-        /// Print the number of findings per rule instead of the findings
-        #[arg(long, help_heading = "Output")]
-        statistics: bool,
-
-        #[command(flatten)]
-        look: LookArgs,
-
-        #[command(flatten)]
-        outputs: OutputArgs,
-
-        #[command(flatten)]
-        files: FilesArgs,
-
-        #[command(flatten)]
-        selection: SelectionArgs,
-    },
+    Lint(LintArgs),
 
     /// Report which rendered documents changed, and which edits changed them
     ///
@@ -450,32 +395,7 @@ pub(super) enum Verb {
     /// other documents do not stop it: standard error lists what could not be rendered. Rules run
     /// only with `--fail-on`.
     #[command(override_usage = RENDER_USAGE, after_help = RENDER_EXAMPLES)]
-    Render {
-        #[command(flatten)]
-        target: TargetArgs,
-
-        #[command(flatten)]
-        selection: SelectionArgs,
-
-        /// Output format
-        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "yaml")]
-        #[arg(alias = "output-format", help_heading = "Output")]
-        format: RenderFormat,
-
-        /// Add `# FILE:LINE` to each value: where it was written
-        #[arg(long, help_heading = "Output")]
-        with_origin: bool,
-
-        /// Print secrets instead of `(hidden)`
-        #[arg(long, help_heading = "Output")]
-        show_secrets: bool,
-
-        /// Run the rules too, and exit with 1 if there are findings of this level or above
-        ///
-        /// With `never`, exit with 0 even if some documents are not rendered.
-        #[arg(long, value_name = "LEVEL", help_heading = "Output")]
-        fail_on: Option<FailOn>,
-    },
+    Render(RenderArgs),
 
     /// Merge cloud-config parts as cloud-init does, and print the result
     ///
@@ -489,22 +409,7 @@ pub(super) enum Verb {
     ///
     /// For each site: its type and its number of files, documents and rendered documents.
     #[command(after_help = SITES_NOTE)]
-    Sites {
-        /// Names of sites, or the folder of a site repository
-        #[arg(value_name = "SITE|DIR", add = candidates::sites())]
-        words: Vec<String>,
-
-        #[command(flatten)]
-        repository: RepositoryArgs,
-
-        #[command(flatten)]
-        config: ConfigArgs,
-
-        /// Output format
-        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "table")]
-        #[arg(alias = "output-format", help_heading = "Output")]
-        format: SitesFormat,
-    },
+    Sites(SitesArgs),
 
     /// Convert a saved report to other formats
     ///
@@ -544,45 +449,14 @@ pub(super) enum Verb {
     /// Follows the values on a line to every output that they reach, in all sites, and to the lines
     /// that stop them. Of a value or a document, follows the line that sets it.
     #[command(override_usage = IMPACT_USAGE, after_help = IMPACT_EXAMPLES)]
-    Impact {
-        /// A file, a folder, or one line of a file; or site, schema, name and path of a value
-        #[arg(value_name = "FILE[:LINE]|SITE", required = true)]
-        words: Vec<String>,
-
-        /// Schema of the document, as the argument SCHEMA
-        #[arg(long, value_name = "SCHEMA", help_heading = "Document selection")]
-        schema: Option<String>,
-
-        /// Name of the document, as the argument NAME
-        #[arg(long, value_name = "NAME", help_heading = "Document selection")]
-        name: Option<String>,
-
-        #[command(flatten)]
-        selection: SelectionArgs,
-
-        /// Output format
-        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
-        #[arg(alias = "output-format", help_heading = "Output")]
-        format: TextFormat,
-    },
+    Impact(ImpactArgs),
 
     /// Print the dependencies between documents
     ///
     /// Prints the documents of each site with their parents, the documents they replace, and their
     /// substitution sources.
     #[command(override_usage = GRAPH_USAGE, after_help = GRAPH_EXAMPLES)]
-    Graph {
-        #[command(flatten)]
-        target: TargetArgs,
-
-        #[command(flatten)]
-        selection: SelectionArgs,
-
-        /// Output format
-        #[arg(short = 'o', long, value_name = "FORMAT", default_value = "text")]
-        #[arg(alias = "output-format", help_heading = "Output")]
-        format: GraphFormat,
-    },
+    Graph(GraphArgs),
 
     /// Create a small example repository with an edit, and show its reach
     ///
@@ -590,20 +464,7 @@ pub(super) enum Verb {
     /// folder, and prints what `layercake lint --since HEAD` reports there. Changes no other
     /// folder.
     #[command(after_help = DEMO_NOTE)]
-    Demo {
-        /// Write to this folder, which must be empty or not exist
-        #[arg(value_name = "DIR")]
-        folder: Option<PathBuf>,
-
-        /// Create two repositories, where one pins a revision of the other, and show what the next
-        /// revision changes
-        #[arg(long)]
-        repositories: bool,
-
-        /// Create sites with parts for cloud-init, and show what an edited merge option changes
-        #[arg(long, conflicts_with = "repositories")]
-        cloud_init: bool,
-    },
+    Demo(DemoArgs),
 
     /// Accept the existing findings, and report only new ones
     ///
